@@ -67,6 +67,26 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Reads a regular file up to one byte more than `most`. Refuses links, symbolic or hard, so that whoever may write in a folder cannot have
+/// another file read in the place of one there.
+pub fn read_unlinked(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
+    let refused = || io::Error::new(io::ErrorKind::InvalidInput, "it is a link");
+    if std::fs::symlink_metadata(&path)?.is_symlink() {
+        return Err(refused());
+    }
+    let mut options = OpenOptions::new();
+    let file = open_unfollowed(options.read(true), path.as_ref())?;
+    let metadata = file.metadata()?;
+    check(&metadata)?;
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::nlink(&metadata) > 1 {
+        return Err(refused());
+    }
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Reads a whole regular file as UTF-8 text.
 pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not valid UTF-8"))
@@ -97,6 +117,19 @@ fn not_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 #[cfg(not(unix))]
 fn not_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
+}
+
+/// Opens a file, but not through a symbolic link at its name.
+#[cfg(unix)]
+fn open_unfollowed(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW).bits().cast_signed()).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_unfollowed(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    options.open(path)
 }
 
 #[cfg(unix)]
@@ -132,6 +165,10 @@ mod tests {
         let _listener = UnixListener::bind(of("socket")).expect("a socket");
         assert_eq!(read(of("file")).expect("read"), b"text");
         assert_eq!(read_to_string(of("link")).expect("read"), "text");
+        assert_eq!(read_unlinked(of("file"), 2).expect("read"), b"tex", "one byte more says that there is more");
+        assert!(read_unlinked(of("link"), 9).is_err());
+        fs::hard_link(of("file"), of("second")).expect("a link");
+        assert!(read_unlinked(of("second"), 9).is_err());
         for (path, why) in [(of("pipe"), "a pipe"), (of("socket"), "a socket"), ("/dev/zero".into(), "a device")] {
             let error = read(&path).expect_err("refused");
             assert_eq!(error.to_string(), format!("it is {why}, not a regular file"));

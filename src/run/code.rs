@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -17,13 +18,12 @@ use crate::suite::{self, Phase};
 use super::addition::Addition;
 use super::approach::{Order, REQUIREMENTS_FILE};
 use super::evaluation;
-use super::examine::{Examination, Examined, Halt};
+use super::examine::{Examination, Examined, Halt, InPhase};
 use super::grounds::{Suites, Watched};
 use super::isolation::{More, Whom};
 use super::kept::KeptOutput;
 use super::record;
 use super::server::{self, Place};
-use super::shell::Shell;
 use super::testing::{Family, Tested};
 use super::verification::verify_workspace;
 use super::workspace::{self, Workspace};
@@ -233,8 +233,10 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
     };
     let wrap = work.wrap_of_agent(&context.root);
     let mut environment = context.environment.clone();
-    environment.given =
-        context.isolation.variables(workspace, context.environment).into_iter().map(|(name, value)| (name.into(), value)).collect();
+    let infra = |what: &str, error: &io::Error| Failure::new(FailureKind::Infra, &format!("{what}: {error}"), Measured::default());
+    let phase = workspace.begin_phase().map_err(|error| infra("no temporary folder", &error))?;
+    let variables = context.isolation.variables(Whom::Agent, &phase, context.environment);
+    environment.given = variables.into_iter().filter_map(|(name, value)| Some((name.into(), value?))).collect();
     let mut reads = work.approach.files(&context.root);
     reads.push(workspace::absolute(requirements));
     // A clone borrows objects from its source repository.
@@ -252,8 +254,8 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
     let writes = [&work.approach.writes[..], &homes].concat();
     environment.confinement = context
         .isolation
-        .confine(Whom::Agent, workspace, &More { wrap: &wrap, reads: &reads, writes: &writes, ports, ..More::default() })
-        .map_err(|error| Failure::new(FailureKind::Infra, &format!("no isolation: {error}"), Measured::default()))?;
+        .confine(Whom::Agent, workspace, &phase, &More { wrap: &wrap, reads: &reads, writes: &writes, ports, ..More::default() })
+        .map_err(|error| infra("no isolation", &error))?;
     let order = Order {
         suite: &work.suite.name,
         requirements: &workspace::absolute(requirements),
@@ -271,7 +273,7 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
 /// Runs every evaluator. Returns `None` if the user stopped it.
 fn evaluate(
     examination: &Examination<'_>,
-    shell: &Shell,
+    shell: &InPhase,
     made: &BTreeSet<PathBuf>,
     measured: &Measured,
     journal: &mut Journal,
@@ -288,8 +290,8 @@ fn evaluate(
     };
     let folder = workspace.folder();
     let piece = Workpiece { suite: &work.suite, folder: Some(folder), files: &files, transcript: &measured.transcript, effort };
-    let reports = workspace.temporary();
-    let bench = examination.bench(shell, folder, &reports, None, examination.deadline.get());
+    let desk = || Ok(shell.desk());
+    let bench = examination.bench(&desk, &shell.shell, folder, None, examination.deadline.get());
     let runner = |line: &str, purpose: Purpose| match purpose {
         Purpose::Tests => bench.tested("evaluator", line, true),
         Purpose::Build | Purpose::Coverage | Purpose::Analysis => bench.plain(line),

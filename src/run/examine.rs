@@ -5,7 +5,6 @@
 
 use std::cell::Cell;
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -20,8 +19,8 @@ use super::prerequisites::installs_pytest;
 use super::server::{self, Ended, NoServer, Place, Server, Start};
 use super::shell::Shell;
 use super::suite_copy::SuiteCopy;
-use super::testing::{Bench, Family, Tested, has_own_tests_command, own_tests_command};
-use super::workspace::{self, Workspace};
+use super::testing::{Bench, Desk, Family, Tested, has_own_tests_command, own_tests_command};
+use super::workspace::{self, PhaseFolders, Workspace};
 use super::{CodeWork, Context, python};
 
 /// Time limit of making a virtual environment, which takes seconds, or minutes on a busy machine.
@@ -55,7 +54,20 @@ pub struct Examined {
     /// Whether finding no own tests means that there are none.
     pub knows_own_tests: bool,
     /// The environment of commands in the finished workspace.
+    pub shell: InPhase,
+}
+
+/// A shell whose commands are confined to a phase.
+#[derive(Clone)]
+pub struct InPhase {
     pub shell: Shell,
+    phase: PhaseFolders,
+}
+
+impl InPhase {
+    pub fn desk(&self) -> Desk {
+        Desk { shell: self.shell.clone(), reports: self.phase.reports.clone() }
+    }
 }
 
 /// Why there is no result.
@@ -74,17 +86,18 @@ impl Examination<'_> {
         if suite.language.as_deref() == Some("python") {
             self.environment(&mut shell)?;
         }
-        let installing = self.confined(&shell, Whom::Setup, suite.grants(Phase::Setup), None)?;
+        let installing = self.begin(&shell, Whom::Setup, suite.grants(Phase::Setup), None)?;
         for (number, line) in suite.setup.iter().enumerate() {
             (self.step)("setup");
-            troubles.extend(self.setup(&installing, line, number > 0)?);
+            troubles.extend(self.setup(&installing.shell, line, number > 0)?);
         }
         let mut running = None;
         let mut port = None;
         let mut empty = None;
         if let Some(server) = &suite.server {
             (self.step)("server");
-            let confined = |port: u16| self.confine(&shell, Whom::Work, suite.grants(Phase::Server), Some(port));
+            let phase = self.work_phase(&installing)?;
+            let confined = |port: u16| self.confine(&shell, Whom::Work, &phase, suite.grants(Phase::Server), Some(port));
             let start = Start {
                 server,
                 workspace: self.workspace,
@@ -111,19 +124,21 @@ impl Examination<'_> {
         if let Some(port) = port {
             server::set_port(&mut shell, port);
         }
-        let reports = self.workspace.reports();
-        fs::create_dir_all(&reports).map_err(|error| Halt::Impossible(format!("no folder for reports: {error}")))?;
         let runner = self.runner()?;
-        let testing = self.confined(&shell, Whom::Tests, suite.grants(Phase::Tests), port)?;
-        let testing = match runner {
-            Some(path) => testing.with("PYTHONPATH", path),
-            None => testing,
+        // Programs that a command starts may write to its folders, so each command has its own.
+        let desk = || {
+            let phase = self.workspace.begin_phase()?;
+            let shell = self.confine(&shell, Whom::Tests, &phase, suite.grants(Phase::Tests), port)?;
+            let shell = match &runner {
+                Some(path) => shell.with("PYTHONPATH", path),
+                None => shell,
+            };
+            Ok(Desk { shell, reports: phase.reports })
         };
-        let own = self.confined(&shell, Whom::Work, suite.grants(Phase::Tests), port)?;
         let mut families = Vec::new();
         for (family, commands) in [(Family::Shared, &suite.tests.shared), (Family::Functional, &suite.tests.functional)] {
             if !commands.is_empty() {
-                let bench = self.bench(&testing, self.copy.root(), &reports, port, self.deadline.get());
+                let bench = self.bench(&desk, &shell, self.copy.root(), port, self.deadline.get());
                 let bench = Bench { controls: (family == Family::Shared).then_some(self.copy.controls()), ..bench };
                 families.push((family, self.test(&bench, family, commands)?));
             }
@@ -144,16 +159,17 @@ impl Examination<'_> {
         };
         if !lines.is_empty() {
             let deadline = self.deadline.get().min(Instant::now() + OWN_TESTS_TIME);
-            // The approach's code may only write to its own folders.
-            let reports = self.workspace.temporary();
-            let bench = self.bench(&own, self.workspace.folder(), &reports, port, deadline);
+            let phase = self.work_phase(&installing)?;
+            let own = self.in_phase(&shell, Whom::Work, phase, suite.grants(Phase::Tests), port)?;
+            let desk = || Ok(own.desk());
+            let bench = self.bench(&desk, &shell, self.workspace.folder(), port, deadline);
             let tested = self.test(&bench, Family::Own, &lines)?;
             // If the suite's own command finds no tests, there are none.
             let is_unknown = tested.is_unknown && suite.tests.own.is_empty();
             families.push((Family::Own, Tested { is_unknown, ..tested }));
         }
         // Evaluators run after the server has stopped.
-        let shell = self.confined(&shell, Whom::Work, suite.grants(Phase::Tests), None)?;
+        let shell = self.in_phase(&shell, Whom::Work, self.work_phase(&installing)?, suite.grants(Phase::Tests), None)?;
         let knows_own_tests = !suite.tests.own.is_empty() || suite.language.as_deref().is_some_and(has_own_tests_command);
         Ok(Examined { families, troubles, is_cut, knows_own_tests, shell })
     }
@@ -168,36 +184,54 @@ impl Examination<'_> {
         shell.set("EVAL_WORKSPACE", self.workspace.folder());
         shell.set("EVAL_SUITE_DIR", workspace::absolute(&suite.folder));
         shell.set("EVAL_SUITE", &suite.name);
-        for (name, value) in self.context.isolation.variables(self.workspace, self.context.environment) {
-            shell.set(name, value);
-        }
         shell
     }
 
-    /// Returns the shell with its commands confined.
-    fn confined(&self, shell: &Shell, whom: Whom, has_network: bool, port: Option<u16>) -> Result<Shell, Halt> {
-        self.confine(shell, whom, has_network, port).map_err(|error| Halt::Impossible(format!("no isolation: {error}")))
+    /// Begins a phase of its own.
+    fn begin(&self, shell: &Shell, whom: Whom, has_network: bool, port: Option<u16>) -> Result<InPhase, Halt> {
+        let phase = self.workspace.begin_phase().map_err(|error| Halt::Impossible(format!("no temporary folder: {error}")))?;
+        self.in_phase(shell, whom, phase, has_network, port)
     }
 
-    fn confine(&self, shell: &Shell, whom: Whom, has_network: bool, port: Option<u16>) -> io::Result<Shell> {
+    /// Returns the folders of a phase in which the approach's program works. It finds the packages that `setup` got for it; no test does.
+    fn work_phase(&self, setup: &InPhase) -> Result<PhaseFolders, Halt> {
+        let phase = self.workspace.begin_phase().map_err(|error| Halt::Impossible(format!("no temporary folder: {error}")))?;
+        Ok(PhaseFolders { caches: setup.phase.caches.clone(), ..phase })
+    }
+
+    fn in_phase(&self, shell: &Shell, whom: Whom, phase: PhaseFolders, has_network: bool, port: Option<u16>) -> Result<InPhase, Halt> {
+        let confined = self.confine(shell, whom, &phase, has_network, port);
+        let shell = confined.map_err(|error| Halt::Impossible(format!("no isolation: {error}")))?;
+        Ok(InPhase { shell, phase })
+    }
+
+    /// Returns the shell with its commands confined to a phase.
+    fn confine(&self, shell: &Shell, whom: Whom, phase: &PhaseFolders, has_network: bool, port: Option<u16>) -> io::Result<Shell> {
         let copy = [self.copy.root().to_owned()];
         let reads = if whom == Whom::Tests { &copy } else { self.copy.given() };
         let ports: Vec<u16> = port.into_iter().collect();
         // A command that knows the server's port runs in the server's network.
         let network = port.and_then(|_| self.place.network());
-        self.with(shell, whom, &More { reads, ports: (!has_network).then_some(ports.as_slice()), network, ..More::default() })
+        let more = More { reads, ports: (!has_network).then_some(ports.as_slice()), network, ..More::default() };
+        self.with(shell, whom, phase, &more)
     }
 
-    fn with(&self, shell: &Shell, whom: Whom, more: &More<'_>) -> io::Result<Shell> {
-        let confinement = self.context.isolation.confine(whom, self.workspace, &More { wrap: &shell.wrap, ..*more })?;
-        Ok(Shell { confinement, ..shell.clone() })
+    fn with(&self, shell: &Shell, whom: Whom, phase: &PhaseFolders, more: &More<'_>) -> io::Result<Shell> {
+        let isolation = &self.context.isolation;
+        let mut shell = shell.clone();
+        shell.confinement = isolation.confine(whom, self.workspace, phase, &More { wrap: &shell.wrap, ..*more })?;
+        for (name, value) in isolation.variables(whom, phase, self.context.environment) {
+            shell.variables.insert(name.into(), value);
+        }
+        Ok(shell)
     }
 
     /// Returns the shell for the approach's code, which may also change the folders `writes`.
-    pub fn reaching(&self, shell: &Shell, writes: &[PathBuf]) -> io::Result<Shell> {
+    pub fn reaching(&self, InPhase { shell, phase }: &InPhase, writes: &[PathBuf]) -> io::Result<Shell> {
         let ports: &[u16] = &[];
         let has_network = self.work.suite.grants(Phase::Tests);
-        self.with(shell, Whom::Work, &More { reads: self.copy.given(), writes, ports: (!has_network).then_some(ports), ..More::default() })
+        let more = More { reads: self.copy.given(), writes, ports: (!has_network).then_some(ports), ..More::default() };
+        self.with(shell, Whom::Work, phase, &more)
     }
 
     fn environment(&self, shell: &mut Shell) -> Result<(), Halt> {
@@ -275,13 +309,19 @@ impl Examination<'_> {
         Ground { folder, workspace, suite, path: shell.path(), is_after_setup }
     }
 
-    pub fn bench<'b>(&'b self, shell: &'b Shell, folder: &'b Path, reports: &'b Path, port: Option<u16>, deadline: Instant) -> Bench<'b> {
+    pub fn bench<'b>(
+        &'b self,
+        desk: &'b dyn Fn() -> io::Result<Desk>,
+        shell: &'b Shell,
+        folder: &'b Path,
+        port: Option<u16>,
+        deadline: Instant,
+    ) -> Bench<'b> {
         Bench {
-            shell,
+            desk,
             folder,
             ground: self.ground(shell, folder, !self.work.suite.setup.is_empty()),
             port,
-            reports,
             roots: vec![self.workspace.folder().display().to_string()],
             deadline,
             controls: None,

@@ -17,7 +17,7 @@ use crate::config::AgentKind;
 use crate::files;
 use crate::process::{Confinement, Grants, Network, Places, Support, all_but, support};
 
-use super::workspace::Workspace;
+use super::workspace::{PhaseFolders, Workspace};
 
 /// Places below the home folder where people and programs keep keys.
 const KEYS: [&str; 28] = [
@@ -173,7 +173,13 @@ impl Isolation {
 
     /// Prepares the limits of a program in a run's folder. Returns `None` if nothing is enforced, or if `wrap` starts the program: the
     /// user's own sandbox has its own rules, and may need more rights.
-    pub fn confine(&self, whom: Whom, workspace: &Workspace, more: &More<'_>) -> io::Result<Option<Arc<Confinement>>> {
+    pub fn confine(
+        &self,
+        whom: Whom,
+        workspace: &Workspace,
+        phase: &PhaseFolders,
+        more: &More<'_>,
+    ) -> io::Result<Option<Arc<Confinement>>> {
         if !self.is_enforced() || !more.wrap.is_empty() {
             return Ok(None);
         }
@@ -182,12 +188,10 @@ impl Isolation {
             Whom::Setup | Whom::Work => &self.work_reads,
             Whom::Tests => &self.test_reads,
         };
-        let mut writes = vec![workspace.folder().to_owned(), workspace.temporary()];
-        match whom {
-            // Only setup may change the virtual environment; tests may not.
-            Whom::Setup => writes.push(workspace.venv()),
-            Whom::Tests => writes.push(workspace.reports()),
-            Whom::Agent | Whom::Work => {}
+        let mut writes = vec![workspace.folder().to_owned(), phase.temporary.clone(), phase.caches.clone(), phase.reports.clone()];
+        // Only setup may change the virtual environment; tests may not.
+        if whom == Whom::Setup {
+            writes.push(workspace.venv());
         }
         let own_reads = Places::of(more.reads.iter().cloned().chain([workspace.venv(), workspace.runner()]));
         let own_writes = Places::of(more.writes.iter().cloned().chain(writes));
@@ -202,10 +206,15 @@ impl Isolation {
         Confinement::new(&grants).map(|confinement| confinement.map(Arc::new))
     }
 
-    /// Returns variables that move shared caches and temporary files into the run's folder.
-    pub fn variables(&self, workspace: &Workspace, environment: &Environment) -> Vec<(&'static str, OsString)> {
-        let own = workspace.temporary();
-        let mut variables = vec![("TMPDIR", own.clone().into_os_string())];
+    /// Returns variables that move temporary files and caches into the folders of a phase. `None` removes a variable.
+    pub fn variables(&self, whom: Whom, phase: &PhaseFolders, environment: &Environment) -> Vec<(&'static str, Option<OsString>)> {
+        let mut variables = vec![("TMPDIR", Some(phase.temporary.clone().into_os_string()))];
+        // Python trusts compiled files. Those of the system and of the virtual environment lie beside their sources, where only their owners
+        // write; any other folder of them would be one more place where a program can leave code for the next.
+        let compiled = (whom == Whom::Agent && self.is_enforced()).then(|| phase.caches.join("pycache").into_os_string());
+        if whom != Whom::Agent || compiled.is_some() {
+            variables.push(("PYTHONPYCACHEPREFIX", compiled));
+        }
         if !self.is_enforced() {
             return variables;
         }
@@ -216,16 +225,16 @@ impl Isolation {
             ("GOCACHE", "go-build"),
             ("GOMODCACHE", "go-mod"),
             ("CARGO_HOME", "cargo"),
-            ("PYTHONPYCACHEPREFIX", "pycache"),
         ] {
-            variables.push((name, own.join(folder).into_os_string()));
+            variables.push((name, Some(phase.caches.join(folder).into_os_string())));
         }
         // Otherwise Go's module cache is read-only and could not be deleted with the run.
-        variables.push(("GOFLAGS", [environment.variable("GOFLAGS").unwrap_or_default(), "-modcacherw"].join(" ").trim().into()));
+        let flags = [environment.variable("GOFLAGS").unwrap_or_default(), "-modcacherw"].join(" ");
+        variables.push(("GOFLAGS", Some(flags.trim().into())));
         // pip's cache and Rust's toolchains stay in the home folder, where they are only read.
         for (name, folder) in [("PIP_CACHE_DIR", ".cache/pip"), ("RUSTUP_HOME", ".rustup")] {
             if let Some(home) = self.home.as_ref().filter(|home| environment.variable(name).is_none() && home.join(folder).is_dir()) {
-                variables.push((name, home.join(folder).into_os_string()));
+                variables.push((name, Some(home.join(folder).into_os_string())));
             }
         }
         variables

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -53,15 +54,20 @@ pub struct Tested {
     pub owed: Vec<String>,
 }
 
+/// The environment of one command, and a folder outside the workspace for its reports.
+pub struct Desk {
+    pub shell: Shell,
+    pub reports: PathBuf,
+}
+
 /// The environment and deadline of commands.
 pub struct Bench<'a> {
-    pub shell: &'a Shell,
+    /// Makes the environment of the next command.
+    pub desk: &'a dyn Fn() -> io::Result<Desk>,
     pub folder: &'a Path,
     pub ground: Ground<'a>,
     /// The server's port, which replaces `{port}`.
     pub port: Option<u16>,
-    /// Folder for reports, outside the workspace.
-    pub reports: &'a Path,
     /// Paths to remove from names and messages.
     pub roots: Vec<String>,
     pub deadline: Instant,
@@ -136,7 +142,11 @@ impl Bench<'_> {
     /// Runs a test command and reads its report, kept under `name`. Without `hears`, ignores its standard output. Returns `None` if the run
     /// was stopped.
     pub fn tested(&self, name: &str, declared: &str, hears: bool) -> Option<CommandResult> {
-        let wanted = self.reports.join(format!("{name}.report"));
+        let (desk, failed) = match (self.desk)() {
+            Ok(desk) => (desk, None),
+            Err(error) => (Desk { shell: Shell::default(), reports: self.folder.to_owned() }, Some(error)),
+        };
+        let wanted = desk.reports.join(format!("{name}.report"));
         // Planned as declared, because outcomes are named by the declared command, which is the same in every run.
         let plan = test_report::plan(declared, &wanted, self.addopts);
         let plan = match self.controls {
@@ -145,16 +155,20 @@ impl Bench<'_> {
         };
         let filled = self.port.map_or_else(|| plan.command.clone(), |port| plan.command.replace("{port}", &port.to_string()));
         let filled = sourcing(&filled, self.folder, self.ground.workspace);
-        let mut shell = self.shell.clone();
+        let mut shell = desk.shell;
         for (name, value) in &plan.environment {
             shell.set(name, value);
         }
         let report: Option<PathBuf> = plan.report.as_ref().map(|report| self.folder.join(&report.path));
         let before = report.as_deref().and_then(modified);
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let CommandResult { ending, stdout, stderr, unstarted, .. } = self.line(&shell, &filled, left)?;
-        // A file that existed before and was not rewritten is not the report of these tests.
-        let written = report.filter(|path| modified(path).is_some_and(|time| Some(time) != before)).and_then(|path| files::read(path).ok());
+        let CommandResult { ending, stdout, stderr, unstarted, .. } = match failed {
+            None => self.line(&shell, &filled, left)?,
+            Some(error) => CommandResult::unstarted(format!("no isolation: {error}")),
+        };
+        // A file that existed before and was not rewritten is not the report of these tests, and neither is a link to another file.
+        let written = report.filter(|path| modified(path).is_some_and(|time| Some(time) != before));
+        let written = written.and_then(|path| files::read_unlinked(path, test_report::MAX_BYTES).ok());
         let roots: Vec<&str> = self.roots.iter().map(String::as_str).collect();
         // Standard error stays: it holds the shell's errors.
         let stdout = if hears { stdout } else { Vec::new() };
@@ -165,7 +179,10 @@ impl Bench<'_> {
 
     /// Runs a command that is not a test. Returns `None` if the run was stopped.
     pub fn plain(&self, line: &str) -> Option<CommandResult> {
-        self.line(self.shell, line, self.deadline.saturating_duration_since(Instant::now()))
+        match (self.desk)() {
+            Ok(desk) => self.line(&desk.shell, line, self.deadline.saturating_duration_since(Instant::now())),
+            Err(error) => Some(CommandResult::unstarted(format!("no isolation: {error}"))),
+        }
     }
 
     fn line(&self, shell: &Shell, line: &str, left: Duration) -> Option<CommandResult> {
@@ -189,7 +206,7 @@ fn sourcing(line: &str, folder: &Path, workspace: &Path) -> String {
 }
 
 fn modified(path: &Path) -> Option<std::time::SystemTime> {
-    fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
+    fs::symlink_metadata(path).and_then(|metadata| metadata.modified()).ok()
 }
 
 /// Makes item names unique across commands.

@@ -5,8 +5,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::HeldFolder;
+use crate::process;
 
 use super::provenance;
+
+/// The folders of one phase of a run, made when it begins. Only programs of this phase may write there, so nothing that an earlier phase
+/// left is found by a later one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhaseFolders {
+    /// Temporary files.
+    pub temporary: PathBuf,
+    /// Caches of package managers and compilers.
+    pub caches: PathBuf,
+    /// Test reports, outside the workspace.
+    pub reports: PathBuf,
+}
 
 /// An approach's working folder and, outside it, the run's other files.
 pub struct Workspace {
@@ -20,7 +33,6 @@ impl Workspace {
         let scratch = HeldFolder::create_in(scratch)?;
         let folder = scratch.path().join("workspace");
         let workspace = Self { scratch, folder };
-        fs::create_dir(workspace.temporary())?;
         match start {
             Some(start) if start.join(".git").exists() => workspace.clone_of(start)?,
             Some(start) => copy(start, &workspace.folder)?,
@@ -38,9 +50,14 @@ impl Workspace {
         self.scratch.path().join(name)
     }
 
-    /// Returns the folder for temporary files.
-    pub fn temporary(&self) -> PathBuf {
-        self.beside("tmp")
+    /// Makes the folders of a phase, under names that no program of an earlier phase can know.
+    pub fn begin_phase(&self) -> io::Result<PhaseFolders> {
+        let mark = process::fresh_mark();
+        let folder = |kind: &str| {
+            let folder = self.beside(&format!("{kind}-{}", &mark[..8]));
+            fs::create_dir(&folder).map(|()| folder)
+        };
+        Ok(PhaseFolders { temporary: folder("tmp")?, caches: folder("caches")?, reports: folder("reports")? })
     }
 
     /// Returns the path of the run's virtual Python environment, if it has one.
@@ -51,11 +68,6 @@ impl Workspace {
     /// Returns the path of the Python test runner, for environments without their own.
     pub fn runner(&self) -> PathBuf {
         self.beside("runner")
-    }
-
-    /// Returns the folder for test reports.
-    pub fn reports(&self) -> PathBuf {
-        self.beside("reports")
     }
 
     /// Creates an independent clone. It borrows only the other repository's objects: hooks and settings are not shared.

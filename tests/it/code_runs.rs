@@ -3,6 +3,7 @@
 
 mod approaches;
 mod escapes;
+mod fakes;
 mod keys;
 mod programs;
 mod seed;

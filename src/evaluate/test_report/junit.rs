@@ -6,12 +6,14 @@ use crate::junit::{self, Case, Halt, Told};
 use super::collect::Collector;
 use super::output::short;
 
-const MAX_BYTES: usize = 64 << 20;
+/// Number of bytes of a report that are read.
+pub const MAX_BYTES: u64 = 64 << 20;
 
 /// Adds the tests of a report. With `is_python`, ids have pytest's own form (`file::Class::test[parameter]`). If the report is truncated,
 /// the tests up to that point are kept, and a row says that the report breaks off.
 pub fn read(bytes: &[u8], is_python: bool, tests: &mut Collector) {
-    let kept = &bytes[..bytes.len().min(MAX_BYTES)];
+    let most = usize::try_from(MAX_BYTES).unwrap_or(usize::MAX);
+    let kept = &bytes[..bytes.len().min(most)];
     let halt = junit::walk(kept, &|| (), &mut |told| {
         if let Told::Case(case) = told {
             add(&case, is_python, tests);
@@ -19,7 +21,7 @@ pub fn read(bytes: &[u8], is_python: bool, tests: &mut Collector) {
         Ok::<(), ()>(())
     });
     let problem = match halt {
-        _ if bytes.len() > MAX_BYTES => "the report is larger than 64 MiB; the rest was not read".to_owned(),
+        _ if bytes.len() > most => "the report is larger than 64 MiB; the rest was not read".to_owned(),
         Ok(()) | Err(Halt::Told(())) => return,
         Err(Halt::CutOff) => format!("the report {}", junit::CUT_OFF),
         Err(Halt::Damaged(message)) => format!("the report {message}"),

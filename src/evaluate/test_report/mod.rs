@@ -25,6 +25,7 @@ mod tests;
 
 pub use command::{Plan, Report, Runner, plan, pytest_arguments};
 pub use control::Control;
+pub use junit::MAX_BYTES;
 pub use outcome::{Format, Source, TestOutcome, TestReport};
 
 use crate::domain::ItemStatus;

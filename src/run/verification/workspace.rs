@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::run::examine::Examination;
-use crate::run::shell::Shell;
+use crate::run::examine::{Examination, InPhase};
 use crate::verify::Task;
 
 use super::baseline::Baseline;
@@ -16,7 +15,7 @@ use super::{Grounds, NoBaseline, VerificationSettings, decide, settle, tree};
 /// Verifies a finished workspace against the tree it started with. Returns `None` if stopped.
 ///
 /// `shell` is the environment of the suite's tests, with everything installed for them.
-pub fn verify_workspace(settings: &VerificationSettings, examination: &Examination<'_>, shell: &Shell) -> Option<Value> {
+pub fn verify_workspace(settings: &VerificationSettings, examination: &Examination<'_>, shell: &InPhase) -> Option<Value> {
     let Examination { work, workspace, context, step, .. } = *examination;
     let begin = work.start.as_deref().map(|start| Baseline::of_start(start, &context.scratch));
     let listing = tree::of_folder(workspace.folder());
