@@ -5,7 +5,7 @@ use std::time::Instant;
 use tracing::info;
 
 use crate::domain::{Problem, UnfinishedRun, UnfinishedState};
-use crate::process::{Network, Support, support};
+use crate::process::{Network, Support, has_spaces, support};
 use crate::results::{Examination, Proof, Store, examine, prove, so_far};
 
 use super::arguments::{Doctor, Format};
@@ -58,22 +58,45 @@ struct System {
     ports: bool,
     /// Programs can send signals only to their own processes.
     signals: bool,
+    /// Programs have no terminal, and as root none of its powers.
+    powers: bool,
+    /// Programs are refused system calls that reach beyond them.
+    calls: bool,
+    /// Programs see only their own processes, shared memory and terminals.
+    processes: bool,
     /// A server and its tests get their own network.
     networks: bool,
 }
 
 impl System {
     fn here() -> Self {
-        let Support { files, network, signals } = support();
-        Self { files, ports: network, signals, networks: network && Network::is_supported() }
+        let Support { files, network, signals, calls } = support();
+        let processes = files && has_spaces();
+        Self {
+            files,
+            ports: network,
+            signals,
+            powers: files,
+            calls: files && calls,
+            processes,
+            networks: network && Network::is_supported(),
+        }
     }
 
     fn words(&self) -> String {
         let yes_or_no = |is_so: bool| if is_so { "yes" } else { "no" };
+        let processes = if self.calls {
+            "they see only processes, shared memory and terminals of their own, and no sockets of services; else they see all and can change none"
+        } else {
+            "they see only processes, shared memory and terminals of their own, and no sockets of services; else a run that changes this program's              limits is `infra: tampered`"
+        };
         let parts = [
-            ("files", self.files, "programs of a run reach the files that they are given"),
+            ("files", self.files, "programs of a run reach the files and devices that they are given"),
             ("ports", self.ports, "they reach the TCP ports that they are given"),
             ("signals", self.signals, "they signal only programs of their own"),
+            ("powers", self.powers, "they have no terminal and, as root, none of its powers"),
+            ("system calls", self.calls, "they are refused those that reach beyond them, such as typing into a terminal"),
+            ("processes", self.processes, processes),
             (
                 "networks",
                 self.networks,

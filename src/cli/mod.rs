@@ -84,7 +84,7 @@ use settings::Settings;
 /// Runs one command and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    if let Some(code) = crate::process::serve_network(&arguments) {
+    if let Some(code) = crate::process::serve_helpers(&arguments) {
         return ExitCode::from(code);
     }
     if completions::answer(&arguments) {

@@ -1,8 +1,17 @@
-//! Confinement: which files a program may read and write, where it may connect, and which processes it may signal.
+//! Confinement: which files a program may read and write, where it may connect, which processes it sees and may signal, and what it may ask
+//! of the system.
 //!
-//! Linux enforces it (landlock(7)) for the program and everything it starts, for any user. It needs no privilege, and the program cannot
-//! gain any. Landlock can only grant: to hide a folder, grant everything around it ([`all_but`]). File names can always be listed, but the
-//! contents of hidden files cannot be read. Other systems enforce nothing; [`Support`] tells what is enforced.
+//! Linux enforces it for the program and everything it starts, for any user. It needs no privilege, and the program cannot gain any. It has
+//! these parts, each of which holds without the others:
+//!
+//! - Landlock, without which nothing is confined ([`super::fence`]). It can only grant: to hide a folder, grant everything around it
+//!   ([`all_but`]). File names can always be listed, but the contents of hidden files cannot be read.
+//! - No powers ([`super::powers`]), no terminal, and none of this program's open files ([`super::entrance`]).
+//! - A filter of system calls ([`super::calls`]).
+//! - Namespaces, if the user may make them ([`has_spaces`]): the program sees only its own processes, shared memory and terminals, and no
+//!   sockets of services ([`super::scene`]).
+//!
+//! Other systems enforce nothing; [`Support`] tells what is enforced.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,19 +21,22 @@ use std::sync::Arc;
 use super::Network;
 
 #[cfg(target_os = "linux")]
-pub use linux::{Confinement, support};
+pub use linux::{Confinement, has_spaces, support};
 #[cfg(not(target_os = "linux"))]
-pub use nowhere::{Confinement, support};
+pub use nowhere::{Confinement, has_spaces, support};
 
 /// The parts of a confinement that this system enforces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a thing that a kernel does or not")]
 pub struct Support {
     /// Access to files; Linux 6.2 and later.
     pub files: bool,
-    /// The TCP ports to connect to and listen on; Linux 6.7 and later. Other protocols are never restricted.
+    /// The TCP ports to connect to and listen on; Linux 6.7 and later. The filter of system calls restricts other protocols.
     pub network: bool,
     /// Signals to programs outside; Linux 6.12 and later.
     pub signals: bool,
+    /// System calls; on the processors that the filter knows.
+    pub calls: bool,
 }
 
 /// What a program may access. Everything else is refused.
@@ -38,6 +50,11 @@ pub struct Grants<'a> {
     pub ports: Option<&'a [u16]>,
     /// The program's network. `None` is this machine's.
     pub network: Option<&'a Arc<Network>>,
+    /// Folders, and the places where this program sees them instead of what is there, such as an empty `/tmp`. It must be granted the folders.
+    /// Without namespaces ([`has_spaces`]) it sees what is there.
+    pub shown: &'a [(PathBuf, PathBuf)],
+    /// Paths below these places that stay as they are, beside all that it may write.
+    pub carried: &'a [PathBuf],
 }
 
 /// Files, and folders with all their contents.
@@ -84,123 +101,138 @@ fn cover(path: &Path, hidden: &BTreeSet<PathBuf>, covered: &mut Vec<PathBuf>) {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::io;
-    use std::os::fd::OwnedFd;
-    use std::path::Path;
-    use std::process::{Child, Command};
+    use std::ffi::{OsStr, OsString};
+    use std::fs::File;
+    use std::io::{self, PipeReader, Read, Write};
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::os::unix::net::UnixStream;
+    use std::process::{Child, Command, Stdio};
     use std::sync::{Arc, OnceLock};
-    use std::thread;
 
-    use landlock::{
-        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
-        RulesetCreatedAttr, Scope,
-    };
+    use rustix::fs::{MemfdFlags, memfd_create};
 
-    use rustix::fs::{Mode, OFlags};
-    use rustix::io::Errno;
-    use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
-
-    use super::{Grants, Network, Support};
-
-    /// The first version that also refuses to truncate a file without write access.
-    const LEAST: ABI = ABI::V3;
-    const NETWORK: ABI = ABI::V4;
-    const DEVICES: ABI = ABI::V5;
-    const SIGNALS: ABI = ABI::V6;
+    use super::super::entrance::{ENTER, NOT_CONFINED, NOT_STARTED, READY};
+    use super::super::handover::hand_over;
+    use super::super::helpers::SELF;
+    use super::super::order::{Order, Rules, is_of_loader};
+    use super::super::{calls, fence, system};
+    use super::{Grants, Network, Places, Support};
 
     /// Returns what the running kernel enforces.
     pub fn support() -> Support {
         static SUPPORT: OnceLock<Support> = OnceLock::new();
-        let has = |ruleset: Result<Ruleset, landlock::RulesetError>| ruleset.and_then(Ruleset::create).is_ok();
-        let strict = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-        *SUPPORT.get_or_init(|| Support {
-            files: has(strict().handle_access(AccessFs::from_all(LEAST))),
-            network: has(strict().handle_access(AccessNet::from_all(NETWORK))),
-            signals: has(strict().scope(Scope::from_all(SIGNALS))),
+        *SUPPORT.get_or_init(|| {
+            let [files, network, signals] = fence::support();
+            Support { files, network, signals, calls: calls::are_filtered() }
         })
     }
 
-    fn ruleset(has_ports: bool) -> Result<RulesetCreated, landlock::RulesetError> {
-        let ruleset = Ruleset::default().handle_access(AccessFs::from_all(DEVICES))?.scope(Scope::from_all(SIGNALS))?;
-        if has_ports { ruleset.handle_access(AccessNet::from_all(NETWORK))?.create() } else { ruleset.create() }
-    }
-
-    /// Opens a path without reading it. Returns `None` if it does not exist or this user may not access it: it then needs no grant.
-    fn open(path: &Path) -> io::Result<Option<OwnedFd>> {
-        match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
-            Ok(open) => Ok(Some(open)),
-            Err(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR | Errno::PERM) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Drops root's capabilities over other programs and the system from this thread. With them, root could read the memory and environment
-    /// of other programs through `/proc` despite the confinement. A program of the thread cannot regain them (capabilities(7),
-    /// "no_new_privs").
-    fn give_up_powers() -> io::Result<()> {
-        let powers = CapabilitySet::SYS_PTRACE
-            | CapabilitySet::PERFMON
-            | CapabilitySet::SYS_ADMIN
-            | CapabilitySet::BPF
-            | CapabilitySet::SYS_MODULE
-            | CapabilitySet::SYS_RAWIO;
-        let has = capabilities(None)?;
-        let left = |set: CapabilitySet| set.difference(powers);
-        let left = CapabilitySets { effective: left(has.effective), permitted: left(has.permitted), inheritable: left(has.inheritable) };
-        if left == has { Ok(()) } else { Ok(set_capabilities(None, left)?) }
+    /// Returns whether programs get processes, shared memory and terminals of their own. Asks by trying to start one.
+    pub fn has_spaces() -> bool {
+        static HAS_SPACES: OnceLock<bool> = OnceLock::new();
+        *HAS_SPACES.get_or_init(|| {
+            let rules = Rules { is_apart: true, read_folders: vec!["/".into()], ..Rules::default() };
+            let confinement = Confinement { rules, network: None };
+            let mut entrance = Confinement::entrance();
+            entrance.env_clear().current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
+            let _starting = system::starting();
+            // No program has this name. It is tried last, after all that could fail before.
+            matches!(confinement.spawn(&mut entrance, &["/".into()], &[], None), Err(error) if error.raw_os_error().is_some())
+        })
     }
 
     /// The limits of a program and everything it starts.
     #[derive(Debug)]
     pub struct Confinement {
-        rules: RulesetCreated,
+        rules: Rules,
         network: Option<Arc<Network>>,
     }
 
     impl Confinement {
         /// Prepares the limits, or returns `None` if the system enforces none.
-        pub fn new(grants: &Grants<'_>) -> io::Result<Option<Self>> {
+        pub fn new(grants: &Grants<'_>) -> Option<Self> {
             if !support().files {
-                return Ok(None);
+                return None;
             }
-            let mut ruleset = ruleset(grants.ports.is_some()).map_err(io::Error::other)?;
-            let mut grant = |path: &Path, access: BitFlags<AccessFs>| -> io::Result<()> {
-                // Opened one at a time: there may be more paths than files that may be open at once.
-                if let Some(open) = open(path)? {
-                    (&mut ruleset).add_rule(PathBeneath::new(open, access)).map_err(io::Error::other)?;
-                }
-                Ok(())
+            let folders = |of: &[&Places]| of.iter().flat_map(|places| &places.folders).cloned().collect();
+            let files = |of: &[&Places]| of.iter().flat_map(|places| &places.files).cloned().collect();
+            let rules = Rules {
+                read_folders: folders(grants.reads),
+                read_files: files(grants.reads),
+                written_folders: folders(grants.writes),
+                written_files: files(grants.writes),
+                ports: grants.ports.map(<[u16]>::to_vec),
+                shown: grants.shown.to_vec(),
+                carried: grants.carried.to_vec(),
+                is_apart: has_spaces(),
+                has_network: grants.network.is_some(),
             };
-            grant(Path::new("/"), AccessFs::ReadDir.into())?;
-            let (read, write) = (AccessFs::from_read(DEVICES), AccessFs::from_all(DEVICES));
-            for (places, access) in [(grants.reads, read), (grants.writes, write)] {
-                for places in places {
-                    places.folders.iter().try_for_each(|folder| grant(folder, access))?;
-                    places.files.iter().try_for_each(|file| grant(file, access & AccessFs::from_file(DEVICES)))?;
-                }
-            }
-            for port in grants.ports.unwrap_or_default() {
-                (&mut ruleset).add_rule(NetPort::new(*port, AccessNet::from_all(NETWORK))).map_err(io::Error::other)?;
-            }
-            Ok(Some(Self { rules: ruleset, network: grants.network.cloned() }))
+            Some(Self { rules, network: grants.network.cloned() })
         }
 
-        /// Returns the program's own network, or `None` if it uses this machine's.
-        pub fn network(&self) -> Option<&Network> {
-            self.network.as_deref()
+        /// Returns a command that starts a program's first process. It needs the program's folder, variables and outputs.
+        pub fn entrance() -> Command {
+            let mut command = Command::new(SELF);
+            command.arg(ENTER);
+            command
         }
 
-        /// Starts the program confined. A helper thread confines itself, starts the program, which inherits the limits, and ends.
-        pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
-            let start = || {
-                self.rules.try_clone()?.restrict_self().map_err(io::Error::other)?;
-                give_up_powers()?;
-                command.spawn()
+        /// Returns whether a variable of the program must not be one of its first process, which is not confined yet.
+        pub fn is_withheld(name: &OsStr) -> bool {
+            is_of_loader(name)
+        }
+
+        /// Starts the program confined. `entrance` is the command for its first process, whose number is the program's. `variables` are those
+        /// that [`Self::is_withheld`] names.
+        ///
+        /// If the first process was ended from outside before the program started, the error is of the kind `Interrupted`.
+        pub fn spawn(
+            &self,
+            entrance: &mut Command,
+            words: &[OsString],
+            variables: &[(OsString, Option<OsString>)],
+            input: Option<&PipeReader>,
+        ) -> io::Result<Child> {
+            let order = Order { rules: self.rules.clone(), words: words.to_vec(), variables: variables.to_vec() };
+            let mut told = File::from(memfd_create("order", MemfdFlags::CLOEXEC)?);
+            told.write_all(&order.to_bytes()?)?;
+            let nothing;
+            let input = match input {
+                Some(input) => input.as_fd(),
+                None => {
+                    nothing = File::open("/dev/null")?;
+                    nothing.as_fd()
+                }
             };
-            thread::scope(|scope| {
-                let inside = thread::Builder::new().name("confine".into()).spawn_scoped(scope, start)?;
-                inside.join().unwrap_or_else(|_| Err(io::Error::other("the thread that was to start it failed")))
-            })
+            let spaces = self.network.iter().flat_map(|network| network.spaces()).map(AsFd::as_fd);
+            let files: Vec<_> = [told.as_fd(), input].into_iter().chain(spaces).collect();
+            let (mut ours, theirs) = UnixStream::pair()?;
+            hand_over(&ours, &files)?;
+            let child = entrance.stdin(OwnedFd::from(theirs)).spawn();
+            // Only the first process may hold the other end, so that reading ends with it.
+            entrance.stdin(Stdio::null());
+            let mut child = child?;
+            let mut said = Vec::new();
+            let read = ours.read_to_end(&mut said);
+            match said.strip_prefix(&[READY]) {
+                Some([]) if read.is_ok() => Ok(child),
+                after => {
+                    let _ = child.kill();
+                    let ended = child.wait();
+                    Err(refusal(after.unwrap_or(&said)).unwrap_or_else(|| match ended.map(|status| status.code()) {
+                        Ok(None) => io::ErrorKind::Interrupted.into(),
+                        _ => io::Error::other("its first process ended too early"),
+                    }))
+                }
+            }
+        }
+    }
+
+    fn refusal(said: &[u8]) -> Option<io::Error> {
+        match said.split_first()? {
+            (&NOT_STARTED, number) => Some(io::Error::from_raw_os_error(i32::from_le_bytes(number.try_into().ok()?))),
+            (&NOT_CONFINED, text) => Some(io::Error::other(format!("it could not be confined: {}", String::from_utf8_lossy(text)))),
+            _ => None,
         }
     }
 }
@@ -208,29 +240,45 @@ mod linux {
 /// For systems that enforce nothing.
 #[cfg(not(target_os = "linux"))]
 mod nowhere {
-    use std::io;
+    use std::ffi::{OsStr, OsString};
+    use std::io::{self, PipeReader};
     use std::process::{Child, Command};
 
-    use super::{Grants, Network, Support};
+    use super::{Grants, Support};
 
     pub fn support() -> Support {
         Support::default()
     }
 
+    pub fn has_spaces() -> bool {
+        false
+    }
+
+    /// There is none.
     #[derive(Debug)]
-    pub struct Confinement;
+    pub enum Confinement {}
 
     impl Confinement {
-        pub fn new(_grants: &Grants<'_>) -> io::Result<Option<Self>> {
-            Ok(None)
-        }
-
-        pub fn network(&self) -> Option<&Network> {
+        pub fn new(_grants: &Grants<'_>) -> Option<Self> {
             None
         }
 
-        pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
-            command.spawn()
+        pub fn entrance() -> Command {
+            Command::new("")
+        }
+
+        pub fn is_withheld(_name: &OsStr) -> bool {
+            false
+        }
+
+        pub fn spawn(
+            &self,
+            _entrance: &mut Command,
+            _words: &[OsString],
+            _variables: &[(OsString, Option<OsString>)],
+            _input: Option<&PipeReader>,
+        ) -> io::Result<Child> {
+            match *self {}
         }
     }
 }

@@ -6,27 +6,45 @@
 //!
 //! Threads wait and report to one channel, so a short program costs little and nothing polls while it runs.
 //!
+//! Confined programs ([`Confinement`]) have a session of their own and, where users may make them, processes of their own, which all end
+//! together.
+//!
 //! # Limits
 //!
 //! - On Linux no local process escapes: the command line makes this process the parent of everything left behind ([`adopt`]). Without
-//!   [`adopt`], a program escapes if it is started in a new session *and* with an empty environment. Without `/proc`, leaving the group is
-//!   enough.
+//!   [`adopt`], a program that is not confined escapes if it is started in a new session *and* with an empty environment. Without `/proc`,
+//!   leaving the group is enough.
 //! - Programs that another service starts on request, such as a container or a timer, are out of reach.
 //! - If this process is killed outright, a guard kills its programs. It misses programs that left their groups, and those in their first
 //!   tenth of a second.
 //! - Windows has neither process groups nor requests to end: the tree of child processes is killed at once.
 
 mod background;
+#[cfg(target_os = "linux")]
+mod calls;
 mod captured;
 mod command;
 mod confinement;
+#[cfg(target_os = "linux")]
+mod entrance;
+#[cfg(target_os = "linux")]
+mod fence;
 mod finished;
 mod guard;
+#[cfg(target_os = "linux")]
+mod handover;
+mod helpers;
 mod network;
+#[cfg(target_os = "linux")]
+mod order;
 mod pager;
 mod port;
+#[cfg(target_os = "linux")]
+mod powers;
 mod probe;
 mod running;
+#[cfg(target_os = "linux")]
+mod scene;
 mod start_error;
 mod stop;
 mod system;
@@ -40,9 +58,10 @@ use std::time::Duration;
 pub use background::Background;
 pub use captured::Captured;
 pub use command::{Command, Limits};
-pub use confinement::{Confinement, Grants, Places, Support, all_but, support};
+pub use confinement::{Confinement, Grants, Places, Support, all_but, has_spaces, support};
 pub use finished::{End, Finished};
-pub use network::{Network, serve_network};
+pub use helpers::serve_helpers;
+pub use network::Network;
 pub use pager::page;
 pub use port::{Listener, PortTurn};
 pub use probe::Probe;

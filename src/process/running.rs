@@ -1,6 +1,6 @@
 //! A running program: the threads that feed, read and await it, and the steps of ending it.
 
-use std::io::{self, PipeReader, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -85,10 +85,9 @@ impl Running {
         let last = writers.pop().ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
         let first = writers.pop().map_or_else(|| last.try_clone(), Ok).map_err(failed)?;
         let started = Instant::now();
-        let (mut child, own) = spawn(command, &mark, first, last)?;
+        let (child, own, input) = spawn(command, &mark, first, last)?;
         let reach = Reach::of(&child, mark);
         let (sender, events) = mpsc::channel();
-        let input = child.stdin.take();
         let outputs = readers.iter().map(|_| Arc::new(Mutex::new(Keep::new(command.limits.output_bytes)))).collect();
         let running =
             Self { guarded: None, reach, started, grace: command.limits.grace, events, sender, ended: None, open: readers.len(), outputs };
@@ -101,13 +100,7 @@ impl Running {
     }
 
     /// Starts the threads.
-    fn attend(
-        &self,
-        mut remains: Remains,
-        readers: Vec<PipeReader>,
-        input: Option<impl Write + Send + 'static>,
-        text: &[u8],
-    ) -> io::Result<()> {
+    fn attend(&self, mut remains: Remains, readers: Vec<PipeReader>, input: Option<PipeWriter>, text: &[u8]) -> io::Result<()> {
         let sender = self.sender.clone();
         // Not reaped here if the system allows: see `Remains`.
         thread::Builder::new().name("await".into()).spawn(move || {
@@ -230,48 +223,54 @@ fn count(streams: Streams) -> usize {
     }
 }
 
+/// A started program, and the other end of its input.
+type Spawned = (Child, Own, Option<PipeWriter>);
+
 /// Starts the program in its own group. Closes this process's copies of the pipes' write ends.
-fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> Result<(Child, Own), StartError> {
+fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> Result<Spawned, StartError> {
     let Some((program, arguments)) = command.argv.split_first() else {
         let source = io::Error::new(io::ErrorKind::InvalidInput, "the command is empty");
         return Err(StartError::Io { program: "".into(), source });
     };
     let failed = |source| StartError::Io { program: program.clone(), source };
-    let mut starting = match command.confinement.as_deref().and_then(Confinement::network) {
-        None => {
-            let mut starting = std::process::Command::new(program);
-            starting.stdin(if command.input.is_empty() { Stdio::null() } else { Stdio::piped() });
-            starting
-        }
-        Some(_) if !command.input.is_empty() => {
-            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "in a network of its own it has no input")));
-        }
-        Some(network) => {
-            let [entry, first] = network.entry();
-            let mut starting = std::process::Command::new(entry);
-            starting.arg(first).arg(program).stdin(network.ticket().map_err(failed)?);
-            starting
-        }
+    let confinement = command.confinement.as_deref();
+    let mut starting = if confinement.is_some() {
+        // Its first process starts a session, which is a group of its own, too.
+        Confinement::entrance()
+    } else {
+        let mut starting = std::process::Command::new(program);
+        starting.args(arguments);
+        system::apart(&mut starting);
+        starting
     };
-    starting.args(arguments).current_dir(&command.cwd).stdout(stdout).stderr(stderr);
+    starting.current_dir(&command.cwd).stdout(stdout).stderr(stderr);
+    let mut withheld = Vec::new();
     for (name, value) in &command.env {
         match value {
+            _ if confinement.is_some() && Confinement::is_withheld(name) => {
+                withheld.push((name.clone(), value.clone()));
+                continue;
+            }
             Some(value) => starting.env(name, value),
             None => starting.env_remove(name),
         };
     }
     starting.env(system::MARK, mark);
-    system::apart(&mut starting);
+    let (reader, mut input) = (!command.input.is_empty()).then(io::pipe).transpose().map_err(failed)?.unzip();
+    if confinement.is_none() {
+        starting.stdin(reader.as_ref().map_or_else(|| Ok(Stdio::null()), |reader| reader.try_clone().map(Stdio::from)).map_err(failed)?);
+    }
     // A newly written file is busy while a program that another thread is just starting still holds it open.
     let mut attempts = 20;
     loop {
         let known = system::starting();
-        let spawned = match &command.confinement {
-            Some(confinement) => confinement.spawn(&mut starting),
+        let spawned = match confinement {
+            Some(confinement) => confinement.spawn(&mut starting, &command.argv, &withheld, reader.as_ref()),
             None => starting.spawn(),
         };
         match spawned {
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && attempts > 0 => {
+            // Before it has a session of its own, the terminal's Ctrl-C may end it, which the caller gets to know in another way.
+            Err(error) if matches!(error.kind(), io::ErrorKind::ExecutableFileBusy | io::ErrorKind::Interrupted) && attempts > 0 => {
                 attempts -= 1;
                 drop(known);
                 thread::sleep(Duration::from_millis(5));
@@ -279,7 +278,7 @@ fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl I
             Err(source) => return Err(start_error(command, program, source)),
             Ok(child) => {
                 let own = known.own(&child, mark);
-                return Ok((child, own));
+                return Ok((child, own, input.take()));
             }
         }
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::agent::{Environment, own_folders};
 use crate::config::AgentKind;
 use crate::files;
-use crate::process::{Confinement, Grants, Network, Places, Support, all_but, support};
+use crate::process::{Confinement, Grants, Network, Places, Support, all_but, has_spaces, support};
 
 use super::workspace::{PhaseFolders, Workspace};
 
@@ -78,7 +78,10 @@ const AGENTS: [&str; 22] = [
 ];
 
 /// Shared folders that programs may write to.
-const SHARED: [&str; 4] = ["/dev", "/proc", "/tmp", "/var/tmp"];
+const SHARED: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// Devices: a program is given the few that it needs ([`Confinement`]), and none of the rest.
+const DEVICES: &str = "/dev";
 
 /// Paths that are hidden from programs or protected.
 #[derive(Clone, Debug, Default)]
@@ -134,9 +137,10 @@ impl Isolation {
             parts.iter().flat_map(|part| part.iter()).filter_map(place).collect()
         };
         let top = Path::new("/");
-        let from_agents = set(&[&kept.from_all, &kept.from_untested, &keys, &tokens]);
-        let from_work = set(&[&kept.from_all, &kept.from_untested, &keys, &tokens, &agents]);
-        let from_tests = set(&[&kept.from_all, &keys, &tokens, &agents]);
+        let devices = vec![PathBuf::from(DEVICES)];
+        let from_agents = set(&[&kept.from_all, &kept.from_untested, &keys, &tokens, &devices]);
+        let from_work = set(&[&kept.from_all, &kept.from_untested, &keys, &tokens, &agents, &devices]);
+        let from_tests = set(&[&kept.from_all, &keys, &tokens, &agents, &devices]);
         isolation.agent_reads = Places::of(all_but(top, &from_agents));
         isolation.work_reads = Places::of(all_but(top, &from_work));
         isolation.test_reads = Places::of(all_but(top, &from_tests));
@@ -152,7 +156,14 @@ impl Isolation {
         if is_wrapped {
             return "by wrap".to_owned();
         }
-        let parts = [(self.support.files, "files"), (self.support.network, "network"), (self.support.signals, "signals")];
+        let parts = [
+            (self.support.files, "files"),
+            (self.support.network, "network"),
+            (self.support.signals, "signals"),
+            (self.support.files, "powers"),
+            (self.support.files && self.support.calls, "system calls"),
+            (self.support.files && has_spaces(), "processes"),
+        ];
         let enforced: Vec<&str> = parts.iter().filter(|(is_enforced, _)| *is_enforced).map(|(_, name)| *name).collect();
         match (self.is_wanted, self.support.files) {
             (false, _) => "none: --no-isolation".to_owned(),
@@ -164,6 +175,11 @@ impl Isolation {
     /// Returns whether the system enforces access to files.
     pub fn is_enforced(&self) -> bool {
         self.support.files
+    }
+
+    /// Returns whether the system keeps programs from changing other processes.
+    pub fn protects_processes(&self) -> bool {
+        self.support.files && (self.support.calls || has_spaces())
     }
 
     /// Creates a network for a run's server and tests, or returns `None` if the system offers none or nothing is enforced.
@@ -202,8 +218,9 @@ impl Isolation {
             writes: &[&self.shared_writes, of_agent, &own_writes],
             ports: more.ports,
             network: more.network,
+            ..Grants::default()
         };
-        Confinement::new(&grants).map(|confinement| confinement.map(Arc::new))
+        Ok(Confinement::new(&grants).map(Arc::new))
     }
 
     /// Returns variables that move temporary files and caches into the folders of a phase. `None` removes a variable.
@@ -231,6 +248,9 @@ impl Isolation {
         // Otherwise Go's module cache is read-only and could not be deleted with the run.
         let flags = [environment.variable("GOFLAGS").unwrap_or_default(), "-modcacherw"].join(" ");
         variables.push(("GOFLAGS", Some(flags.trim().into())));
+        // Root, too, cannot give files to others, as GNU tar does for root by default.
+        let options = [environment.variable("TAR_OPTIONS").unwrap_or_default(), "--no-same-owner"].join(" ");
+        variables.push(("TAR_OPTIONS", Some(options.trim().into())));
         // pip's cache and Rust's toolchains stay in the home folder, where they are only read.
         for (name, folder) in [("PIP_CACHE_DIR", ".cache/pip"), ("RUSTUP_HOME", ".rustup")] {
             if let Some(home) = self.home.as_ref().filter(|home| environment.variable(name).is_none() && home.join(folder).is_dir()) {

@@ -33,7 +33,7 @@ const fn thing(name: &'static str, programs: &'static [&'static str], is_there: 
     Thing { name, programs, is_there }
 }
 
-const THINGS: [Thing; 17] = [
+const THINGS: [Thing; 18] = [
     thing(PYTEST, &["python3"], || crate::suites::installed().is_some()),
     thing("Vite", &["node", "npm"], || crate::verify::frontend::packages().is_some()),
     thing("DuckDB", &["python3"], || crate::export::duckdb().is_some()),
@@ -56,14 +56,16 @@ const THINGS: [Thing; 17] = [
         return false;
     }),
     thing(MOUNTS, &[], crate::resume::disk::can_mount),
+    thing(USERS, &["unshare"], || std::process::Command::new("unshare").args(["--user", "--map-root-user", "true"]).succeeds()),
 ];
 
 /// A Python with pytest and Flask.
 pub const PYTEST: &str = "pytest and Flask";
 pub const LANDLOCK: &str = "a kernel that keeps programs from files, ports and signals (Linux 6.12)";
 pub const MOUNTS: &str = "the right to mount a file system";
+pub const USERS: &str = "the right to make namespaces of users";
 /// What nobody can install: a machine has it or not.
-const OF_THE_MACHINE: [&str; 2] = [LANDLOCK, MOUNTS];
+const OF_THE_MACHINE: [&str; 3] = [LANDLOCK, MOUNTS, USERS];
 
 /// Whether the needs of a test are met, whose name is that of an item in it. Records the test otherwise.
 #[track_caller]

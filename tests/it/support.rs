@@ -121,7 +121,7 @@ impl Project {
         self.output(command.envs(environment.iter().copied()))
     }
 
-    fn environment() -> BTreeMap<&'static str, String> {
+    pub fn environment() -> BTreeMap<&'static str, String> {
         let path = std::env::var("PATH").unwrap_or_default();
         BTreeMap::from([("COLUMNS", "100".to_owned()), ("HOME", "/nonexistent".to_owned()), ("NO_COLOR", "1".to_owned()), ("PATH", path)])
     }

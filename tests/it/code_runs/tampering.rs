@@ -65,7 +65,7 @@ fn nothing_is_touched_where_the_system_helps() {
         code.command(&[], &[]);
         assert_eq!(before, files(&code), "{name}");
         let ran = own(&code);
-        assert_eq!(ran.header["isolation"], "files, network, signals", "{name}");
+        assert!(ran.header["isolation"].as_str().is_some_and(|said| said.starts_with("files, network, signals, powers")), "{name}");
         ran.ended("completed", "");
         ran.shared(0, 2);
     }
@@ -157,17 +157,17 @@ fn nothing_is_read_that_is_not_ones_own() {
         fs::create_dir_all(of(file).parent().expect("a folder")).and_then(|()| fs::write(of(file), text)).expect("room");
     }
     let look = "cat $HOME/.ssh/id $HOME/notes $ROOT/evalreport.yaml $ROOT/results/first.json $ROOT/.git/config $ROOT/suites/s/tests/shared.sh \
-                ../../evalreport-*/suite/suites/s/tests/shared.sh /proc/$PPID/environ";
-    let approach = format!("{look} > seen.txt; cat $HOME/.claude/sign-in > own.txt; echo more >> $HOME/.tool/state");
-    let later = look.replace(" /proc/$PPID/environ", "");
-    let code = code(&approach, &format!("{later} $HOME/.claude/sign-in > \"$EVAL_WORKSPACE/later.txt\" 2>/dev/null; true"));
+                ../../evalreport-*/suite/suites/s/tests/shared.sh";
+    let others = "for one in /proc/[0-9]*; do grep -aq KEPT_API_KEY= $one/environ && echo $one; done >> seen.txt";
+    let approach = format!("{look} > seen.txt; {others}; cat $HOME/.claude/sign-in > own.txt; echo more >> $HOME/.tool/state");
+    let code = code(&approach, &format!("{look} $HOME/.claude/sign-in > \"$EVAL_WORKSPACE/later.txt\" 2>/dev/null; true"));
     let suite = SUITE.replace("setup.sh']", "setup.sh', 'sh program.sh', 'cp later.txt \"$OUT\"']");
     code.project.file("suites/s/suite.yaml", format!("name: s\nrequirements: suites/s/order.md\n{suite}")).file(".git/config", "KEPT");
     let writes = of(".tool").display().to_string();
     let code = code.config(&format!("{{id: a, writes: [\"{writes}\"], command: [sh, \"{{root}}/a.sh\"]}}"));
     let out = tempfile::tempdir().expect("a folder");
     let place = home.path().display().to_string();
-    code.command(&[], &[("HOME", &place), ("OUT", &out.path().display().to_string())]);
+    code.command(&[], &[("HOME", &place), ("OUT", &out.path().display().to_string()), ("KEPT_API_KEY", "secret")]);
     let ran = own(&code);
     ran.ended("completed", "");
     assert_eq!((ran.kept("seen.txt"), ran.kept("own.txt")), (Some("seen"), Some("KEPT sign-in")));

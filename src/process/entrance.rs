@@ -1,0 +1,242 @@
+//! The first process of a confined program: it confines itself for good, then becomes or starts the program.
+//!
+//! It has a session of its own, so that the program has no terminal; of this program's files only input and outputs; and no powers. If the
+//! system offers namespaces, it also makes them: then it waits outside for the end of the program, and a second process, the first one
+//! inside, starts the program, reaps what that leaves behind, and ends everything with itself (pid_namespaces(7)).
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, PipeReader, PipeWriter, Read, Seek, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use fork::{Fork, fork};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::signal::{SigSet, Signal, raise};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::process::{Pid, Resource, Rlimit, WaitOptions, WaitStatus, chdir, getcwd, setrlimit, setsid, wait};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use super::handover::receive;
+use super::network::{map_own_user, own_ids};
+use super::order::Order;
+use super::{calls, fence, powers, scene};
+
+/// The only argument of such a process.
+pub const ENTER: &str = "--enter";
+
+/// Exit code of shells if a program cannot be started.
+const CANNOT_START: u8 = 126;
+
+/// The signal that nobody can ignore.
+const KILLED: u8 = 9;
+
+/// Said to whoever waits for the start: the program is about to start, and any failure follows.
+pub const READY: u8 = b'R';
+/// An error number of the system follows: the program could not be started.
+pub const NOT_STARTED: u8 = b'E';
+/// A text follows: the program could not be confined.
+pub const NOT_CONFINED: u8 = b'F';
+
+/// The namespaces of a network, in the order of entering: the first grants the right to enter the second.
+const KINDS: [LinkNameSpaceType; 2] = [LinkNameSpaceType::User, LinkNameSpaceType::Network];
+
+enum Failure {
+    Start(io::Error),
+    Confinement(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Confinement(error)
+    }
+}
+
+/// How a program ended: 1 if by a signal, otherwise 0, and its number or the exit code.
+type End = [u8; 2];
+
+/// Receives an order over standard input and carries it out. Returns the exit code.
+pub fn enter() -> u8 {
+    close_inherited();
+    // Requests to end are for the program, which gets them itself.
+    let before = SigSet::thread_get_mask();
+    let _ = SigSet::all().thread_block();
+    // Whatever is started has the signals blocked that this process came with. The first process inside is safe without.
+    let unblock = || before.map_or(Ok(()), |before| before.thread_set_mask());
+    let Ok(line) = stdin().try_clone_to_owned().map(UnixStream::from) else { return CANNOT_START };
+    let order = match prepare(&line) {
+        Ok(order) => order,
+        Err(failure) => return tell(&line, &failure),
+    };
+    if !order.rules.is_apart {
+        return tell(&line, &become_program(&line, &order, unblock));
+    }
+    let (reader, writer) = match io::pipe() {
+        Ok(ends) => ends,
+        Err(error) => return tell(&line, &Failure::Confinement(error)),
+    };
+    match fork() {
+        Ok(Fork::Parent(_)) => {
+            drop((writer, line));
+            release_streams();
+            await_end(reader)
+        }
+        Ok(Fork::Child) => {
+            drop(reader);
+            let _ = unblock();
+            match start_inside(&order) {
+                Ok(program) => {
+                    let _ = (&line).write_all(&[READY]);
+                    drop(line);
+                    release_streams();
+                    look_after(program, writer)
+                }
+                Err(failure) => tell(&line, &failure),
+            }
+        }
+        Err(error) => tell(&line, &Failure::Confinement(error)),
+    }
+}
+
+/// Closes the files that this program was started with: not its own, which close by themselves, but those of who started it.
+fn close_inherited() {
+    let numbers = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let numbers: Vec<i32> = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for number in numbers.into_iter().filter(|number| *number > 2) {
+        // The one that listed them is closed already.
+        let _ = nix::unistd::close(number);
+    }
+}
+
+fn tell(mut line: &UnixStream, failure: &Failure) -> u8 {
+    let said = match failure {
+        Failure::Start(error) => [&[NOT_STARTED][..], &error.raw_os_error().unwrap_or(0).to_le_bytes()].concat(),
+        Failure::Confinement(error) => [&[NOT_CONFINED][..], error.to_string().as_bytes()].concat(),
+    };
+    let _ = line.write_all(&said);
+    CANNOT_START
+}
+
+/// Starts a session, takes over the program's input, and enters the namespaces.
+fn prepare(line: &UnixStream) -> Result<Order, Failure> {
+    setsid().map_err(io::Error::from)?;
+    let mut files = receive(line)?.into_iter();
+    let wrong = || io::Error::new(io::ErrorKind::InvalidInput, "there is no order");
+    let (order, input) = (files.next().ok_or_else(wrong)?, files.next().ok_or_else(wrong)?);
+    dup2_stdin(&input).map_err(io::Error::from)?;
+    let (mut order, mut bytes) = (File::from(order), Vec::new());
+    order.rewind()?;
+    order.read_to_end(&mut bytes)?;
+    let order = Order::from_bytes(&bytes).ok_or_else(wrong)?;
+    let spaces: Vec<OwnedFd> = files.collect();
+    for (space, kind) in spaces.iter().zip(KINDS) {
+        move_into_link_name_space(space.as_fd(), Some(kind)).map_err(io::Error::from)?;
+    }
+    if order.rules.is_apart {
+        let ids = own_ids();
+        let apart = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC;
+        // The user of a network's namespaces may make others there.
+        let of_user = if spaces.is_empty() { CloneFlags::CLONE_NEWUSER } else { CloneFlags::empty() };
+        unshare(of_user | apart).map_err(io::Error::from)?;
+        if spaces.is_empty() {
+            map_own_user(ids)?;
+        }
+    }
+    Ok(order)
+}
+
+/// Confines this process for good.
+fn confine(order: &Order) -> io::Result<()> {
+    powers::give_up()?;
+    fence::restrict(&order.rules)?;
+    calls::refuse(&order.rules)
+}
+
+fn command(order: &Order) -> io::Result<Command> {
+    let (program, arguments) = order.words.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    for (name, value) in &order.variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    Ok(command)
+}
+
+/// Becomes the program. Returns why it did not.
+fn become_program(mut line: &UnixStream, order: &Order, unblock: impl Fn() -> nix::Result<()>) -> Failure {
+    let mut ready = || -> io::Result<Command> {
+        confine(order)?;
+        let command = command(order)?;
+        line.write_all(&[READY])?;
+        unblock()?;
+        Ok(command)
+    };
+    match ready() {
+        Ok(mut command) => Failure::Start(command.exec()),
+        Err(error) => Failure::Confinement(error),
+    }
+}
+
+/// Starts the program from the first process of the namespaces.
+fn start_inside(order: &Order) -> Result<Pid, Failure> {
+    let folder = getcwd(Vec::new()).map_err(io::Error::from)?;
+    let folder = Path::new(OsStr::from_bytes(folder.as_bytes()));
+    scene::make(&order.rules, folder)?;
+    // The folder as it is seen now.
+    chdir(folder).map_err(io::Error::from)?;
+    confine(order)?;
+    let program = command(order)?.spawn().map_err(Failure::Start)?;
+    Ok(Pid::from_child(&program))
+}
+
+/// Gives up standard input and outputs, so that an output ends with the programs that write to it.
+fn release_streams() {
+    let Ok(nothing) = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) else { return };
+    let _ = dup2_stdin(&nothing).and_then(|()| dup2_stdout(&nothing)).and_then(|()| dup2_stderr(&nothing));
+}
+
+/// Reaps whatever ends, reports the end of the program, and ends when nothing is left. Until then its end would end all others.
+fn look_after(program: Pid, mut end: PipeWriter) -> u8 {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((ended, status))) if ended == program => {
+                let _ = end.write_all(&end_of(status));
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            // Nothing is left.
+            Err(_) => return 0,
+        }
+    }
+}
+
+fn end_of(status: WaitStatus) -> End {
+    let byte = |number: i32| u8::try_from(number).unwrap_or(u8::MAX);
+    match status.terminating_signal() {
+        Some(signal) => [1, byte(signal)],
+        None => [0, byte(status.exit_status().unwrap_or(-1))],
+    }
+}
+
+/// Waits for the end of the program inside, and ends in the same way.
+fn await_end(mut reader: PipeReader) -> u8 {
+    // If the first process inside was killed, so was the program.
+    let mut end: End = [0; 2];
+    let (1, number) = reader.read_exact(&mut end).map_or((1, KILLED), |()| (end[0], end[1])) else { return end[1] };
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    if let Ok(signal) = Signal::try_from(i32::from(number)) {
+        let _ = SigSet::from(signal).thread_unblock();
+        // The handler that finds overflows of the stack gives way after the first.
+        let _ = raise(signal).and_then(|()| raise(signal));
+    }
+    // A signal without a name.
+    128_u8.saturating_add(number)
+}

@@ -1,0 +1,151 @@
+//! What the first process of a confined program is told: the program, and the rules for it.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// The rules of a confinement.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    pub read_folders: Vec<PathBuf>,
+    pub read_files: Vec<PathBuf>,
+    pub written_folders: Vec<PathBuf>,
+    pub written_files: Vec<PathBuf>,
+    /// The only TCP ports allowed. `None` allows all.
+    pub ports: Option<Vec<u16>>,
+    /// Folders and the places where the program sees them.
+    pub shown: Vec<(PathBuf, PathBuf)>,
+    /// Paths that stay where they are, although one of these places is above them.
+    pub carried: Vec<PathBuf>,
+    /// Whether the program gets namespaces of its own.
+    pub is_apart: bool,
+    /// Whether it gets a network of its own.
+    pub has_network: bool,
+}
+
+/// A program to start, and its rules.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    pub rules: Rules,
+    pub words: Vec<OsString>,
+    /// Variables that would change the loading of the first process itself: set (`Some`) or removed (`None`).
+    pub variables: Vec<(OsString, Option<OsString>)>,
+}
+
+impl Order {
+    /// Writes the order as parts that begin with a letter and end with a zero byte, which neither paths nor arguments can hold.
+    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut add = |letter: u8, text: &OsStr| -> io::Result<()> {
+            if text.as_bytes().contains(&0) {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "nul byte found in provided data"));
+            }
+            bytes.push(letter);
+            bytes.extend_from_slice(text.as_bytes());
+            bytes.push(0);
+            Ok(())
+        };
+        let rules = &self.rules;
+        let lists = [(b'r', &rules.read_folders), (b'R', &rules.read_files), (b'w', &rules.written_folders), (b'W', &rules.written_files)];
+        for (letter, paths) in lists.into_iter().chain([(b'c', &rules.carried)]) {
+            paths.iter().try_for_each(|path| add(letter, path.as_os_str()))?;
+        }
+        for (folder, place) in &rules.shown {
+            add(b's', folder.as_os_str())?;
+            add(b'S', place.as_os_str())?;
+        }
+        if let Some(ports) = &rules.ports {
+            add(b'P', OsStr::new(""))?;
+            ports.iter().try_for_each(|port| add(b'p', OsStr::new(&port.to_string())))?;
+        }
+        for (letter, is_so) in [(b'n', rules.is_apart), (b'N', rules.has_network)] {
+            if is_so {
+                add(letter, OsStr::new(""))?;
+            }
+        }
+        self.words.iter().try_for_each(|word| add(b'a', word))?;
+        for (name, value) in &self.variables {
+            match value {
+                None => add(b'u', name)?,
+                Some(value) => {
+                    add(b'v', name)?;
+                    add(b'V', value)?;
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Reads an order. Returns `None` if it was not written by [`Self::to_bytes`].
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut order = Self::default();
+        let parts = bytes.strip_suffix(&[0])?.split(|byte| *byte == 0);
+        for part in parts {
+            let (letter, text) = part.split_first()?;
+            let text = OsString::from_vec(text.to_vec());
+            let path = || PathBuf::from(&text);
+            let rules = &mut order.rules;
+            match letter {
+                b'r' => rules.read_folders.push(path()),
+                b'R' => rules.read_files.push(path()),
+                b'w' => rules.written_folders.push(path()),
+                b'W' => rules.written_files.push(path()),
+                b'c' => rules.carried.push(path()),
+                b's' => rules.shown.push((path(), PathBuf::new())),
+                b'S' => rules.shown.last_mut()?.1 = path(),
+                b'P' => rules.ports = Some(Vec::new()),
+                b'p' => rules.ports.as_mut()?.push(text.to_str()?.parse().ok()?),
+                b'n' => rules.is_apart = true,
+                b'N' => rules.has_network = true,
+                b'a' => order.words.push(text),
+                b'u' => order.variables.push((text, None)),
+                b'v' => order.variables.push((text, Some(OsString::new()))),
+                b'V' => order.variables.last_mut()?.1 = Some(text),
+                _ => return None,
+            }
+        }
+        Some(order)
+    }
+}
+
+/// Returns whether a variable changes how the system loads a program (ld.so(8)).
+pub fn is_of_loader(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(b"LD_") || name == "GLIBC_TUNABLES"
+}
+
+/// Returns the carried paths below a place.
+pub fn below<'a>(carried: &'a [PathBuf], place: &'a Path) -> impl Iterator<Item = &'a PathBuf> {
+    carried.iter().filter(move |path| path.starts_with(place) && *path != place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_read_as_it_was_written() {
+        let path = |text: &str| PathBuf::from(text);
+        let odd = PathBuf::from(OsString::from_vec(b"/odd \xff\n".to_vec()));
+        let rules = Rules {
+            read_folders: vec![path("/usr"), odd.clone()],
+            read_files: vec![path("/etc/passwd")],
+            written_folders: vec![path("/tmp/a")],
+            written_files: vec![odd],
+            ports: Some(vec![1, 65535]),
+            shown: vec![(path("/tmp/a"), path("/tmp")), (path("/tmp/b"), path("/var/tmp"))],
+            carried: vec![path("/tmp/x")],
+            is_apart: true,
+            has_network: true,
+        };
+        let variables = vec![("LD_PRELOAD".into(), Some("".into())), ("LD_LIBRARY_PATH".into(), None)];
+        let order = Order { rules, words: vec!["sh".into(), "-c".into(), "".into()], variables };
+        assert_eq!(Order::from_bytes(&order.to_bytes().expect("no zero byte")), Some(order));
+        let none = Order { rules: Rules { ports: Some(Vec::new()), ..Rules::default() }, words: vec!["x".into()], ..Order::default() };
+        assert_eq!(Order::from_bytes(&none.to_bytes().expect("no zero byte")), Some(none));
+        assert!(Order { words: vec!["a\0b".into()], ..Order::default() }.to_bytes().is_err());
+        for wrong in [&b""[..], b"x", b"?\0", b"pmany\0", b"V\0", b"\0"] {
+            assert_eq!(Order::from_bytes(wrong), None, "{wrong:?}");
+        }
+    }
+}
