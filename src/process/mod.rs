@@ -19,6 +19,7 @@
 //!   tenth of a second.
 //! - Windows has neither process groups nor requests to end: the tree of child processes is killed at once.
 
+mod allowance;
 mod background;
 #[cfg(target_os = "linux")]
 mod calls;
@@ -55,6 +56,7 @@ use std::io;
 use std::net::TcpListener;
 use std::time::Duration;
 
+pub use allowance::Allowance;
 pub use background::Background;
 pub use captured::Captured;
 pub use command::{Command, Limits};

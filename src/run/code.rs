@@ -107,6 +107,7 @@ pub fn run(
         }
     };
     let touched = watched.changes_by_approach();
+    stop_if_limited(&watched, context);
     if !touched.is_empty() {
         return commit_tampered(journal, record, &measured, &touched, context);
     }
@@ -167,11 +168,20 @@ pub fn run(
         }
     }
     let touched = watched.changes();
+    stop_if_limited(&watched, context);
     if !touched.is_empty() {
         return commit_tampered(journal, record, &measured, &touched, context);
     }
     record.timestamp = Some(date_of(SystemTime::now()));
     commit(&journal, record, context)
+}
+
+/// Ends the batch if a run left this process too little to go on with: later runs would fail through no fault of their own. Resuming the batch
+/// starts a new process.
+fn stop_if_limited(watched: &Watched<'_>, context: &Context<'_>) {
+    if watched.is_limited() {
+        context.stop.stop();
+    }
 }
 
 /// Returns a private network for the run if it has a server and neither server nor tests may reach beyond this machine. Otherwise returns

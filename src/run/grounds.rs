@@ -1,10 +1,12 @@
 //! The fixed basis of a run: a copy of its suite, and the files that it may not change.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::domain::RunId;
+use crate::process::Allowance;
 use crate::results::{PlannedArm, PlannedContent, Store, scan};
 use crate::suite;
 
@@ -39,13 +41,16 @@ impl Suites {
     }
 }
 
-/// The state before the run of the files that it may not change. Empty if the system protects these files.
+/// The state before the run of the files, and of this process, that it may not change. Empty if the system protects them.
 pub struct Watched<'a> {
     root: &'a Path,
     copy: Option<&'a SuiteCopy>,
     files: Census,
     store: Census,
     own: Census,
+    /// `None` if the system protects it, too.
+    allowance: Option<Allowance>,
+    is_limited: Cell<bool>,
 }
 
 impl<'a> Watched<'a> {
@@ -54,7 +59,9 @@ impl<'a> Watched<'a> {
         let is_wrapped = [work.wrap_of_agent(&context.root), work.wrap_of_tests(&context.root)].iter().any(|wrap| !wrap.is_empty());
         if context.isolation.is_enforced() && !is_wrapped {
             let nothing = Census::default;
-            return Self { root: &context.root, copy: None, files: nothing(), store: nothing(), own: nothing() };
+            let allowance = (!context.isolation.protects_processes()).then(Allowance::now);
+            let is_limited = Cell::default();
+            return Self { root: &context.root, copy: None, files: nothing(), store: nothing(), own: nothing(), allowance, is_limited };
         }
         let parts = suite::parts(&context.root, &work.suite).into_iter().chain([work.suite.folder.clone()]);
         Self {
@@ -67,6 +74,8 @@ impl<'a> Watched<'a> {
             ),
             store: Census::growing(committed(context.store)),
             own: Census::of([context.store.run_dir(run)]),
+            allowance: Some(Allowance::now()),
+            is_limited: Cell::default(),
         }
     }
 
@@ -82,9 +91,19 @@ impl<'a> Watched<'a> {
         let mut changes = self.copy.map(SuiteCopy::changes).unwrap_or_default();
         changes.extend(self.files.changes(self.root));
         changes.extend(self.store.changes(self.root));
+        if let Some(allowance) = &self.allowance {
+            let (changed, is_whole) = allowance.restore();
+            changes.extend(changed);
+            self.is_limited.set(self.is_limited.get() || !is_whole);
+        }
         changes.sort();
         changes.dedup();
         changes
+    }
+
+    /// Returns whether this process was limited in a way that it cannot undo, so that it cannot be trusted with further runs.
+    pub fn is_limited(&self) -> bool {
+        self.is_limited.get()
     }
 }
 

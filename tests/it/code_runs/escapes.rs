@@ -411,6 +411,28 @@ fn nobody_types_into_the_terminal() {
     assert!(!is_possible || free.contains("INJECTED"), "{free}");
 }
 
+/// Without isolation, whoever lowers the limits of evalreport makes no outage of other runs.
+#[test]
+#[cfg(target_os = "linux")]
+fn limits_that_are_lowered_are_restored_and_named() {
+    needs!("python3");
+    let lowers = "import os, resource\nparent = os.getppid()\n_, most = resource.prlimit(parent, resource.RLIMIT_NOFILE)\n\
+                  resource.prlimit(parent, resource.RLIMIT_NOFILE, (20, most))\nopen('right.txt', 'w').close()\n";
+    let code = Code::new("tests:\n  shared:\n    - test -e \"$EVAL_WORKSPACE/right.txt\"\n", "");
+    code.project.file("lowers.py", lowers).file("b.sh", ": > right.txt\n");
+    let both = "{id: a, command: [python3, \"{root}/lowers.py\"]}\n  - {id: b, command: [sh, \"{root}/b.sh\"]}";
+    let code = code.config(both);
+    code.started(&["s", "--approach", "a", "--approach", "b"], &["--no-isolation", "--runs", "2"], &[]);
+    for ran in code.all() {
+        if ran.header["approach"] == "a" {
+            ran.ended("infra", "tampered: evalreport's own limit of open files was changed");
+        } else {
+            ran.ended("completed", "");
+            ran.shared(1, 1);
+        }
+    }
+}
+
 /// The parent that it lowers the limits of is its own.
 #[test]
 #[cfg(target_os = "linux")]
