@@ -46,12 +46,20 @@ pub fn check(metadata: &Metadata) -> io::Result<()> {
 }
 
 /// Reads everything from a reader, and passes it on block by block.
-pub fn for_each_block(mut reader: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+pub fn for_each_block(reader: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    try_each_block(reader, |block| {
+        take(block);
+        Ok(())
+    })
+}
+
+/// Like [`for_each_block`], but ends with the first error of `take`.
+pub fn try_each_block(mut reader: impl Read, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut block = vec![0; BLOCK];
     loop {
         match reader.read(&mut block) {
             Ok(0) => return Ok(()),
-            Ok(read) => take(&block[..read]),
+            Ok(read) => take(&block[..read])?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

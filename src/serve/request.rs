@@ -1,32 +1,42 @@
 //! Parses a request and builds its answer.
 
+use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
 use crate::files;
 
-/// A complete answer.
-#[derive(Debug, PartialEq, Eq)]
+/// An answer, whose content is still to be read if it is a file.
+#[derive(Debug)]
 pub(super) struct Answer {
     pub status: &'static str,
     pub kind: &'static str,
     /// Address to look at instead, for a redirect.
     pub location: Option<String>,
     /// Size in bytes of the requested content. A `HEAD` request gets this number without the content.
-    pub length: usize,
-    pub body: Vec<u8>,
+    pub length: u64,
+    pub body: Body,
+}
+
+/// The content of an answer.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// Of an answer to `HEAD`.
+    None,
+    Text(String),
+    /// Files are read while they are sent: many readers of a large file need little memory.
+    File(File),
 }
 
 impl Answer {
     fn plain(status: &'static str) -> Self {
-        let body = format!("{status}\n").into_bytes();
-        Self { status, kind: TEXT, location: None, length: body.len(), body }
+        let body = format!("{status}\n");
+        Self { status, kind: TEXT, location: None, length: body.len() as u64, body: Body::Text(body) }
     }
 
     pub fn head(&self) -> String {
         let location = self.location.as_ref().map_or_else(String::new, |location| format!("Location: {location}\r\n"));
         format!(
-            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{location}Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\n\
-             Connection: close\r\n\r\n",
+            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{location}{RULES}Connection: close\r\n\r\n",
             self.status, self.kind, self.length
         )
     }
@@ -34,6 +44,12 @@ impl Answer {
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const NOT_FOUND: &str = "404 Not Found";
+const FORBIDDEN: &str = "403 Forbidden";
+/// What a browser may do with an answer: no page of another origin may load it, frame it, or keep hold of a window that shows it. A page
+/// that a link leads to does not learn the address here.
+const RULES: &str = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n\
+    Cross-Origin-Opener-Policy: same-origin\r\nContent-Security-Policy: frame-ancestors 'self'\r\nX-Frame-Options: SAMEORIGIN\r\n\
+    Referrer-Policy: same-origin\r\n";
 
 /// Answers a request, given its head. Serves only files below `root`, and none whose name begins with a dot.
 pub(super) fn answer(root: &Path, head: &str) -> Answer {
@@ -45,9 +61,10 @@ pub(super) fn answer(root: &Path, head: &str) -> Answer {
     if !version.starts_with("HTTP/1.") {
         return Answer::plain("400 Bad Request");
     }
-    let host = lines.filter_map(|line| line.split_once(':')).find(|(name, _)| name.eq_ignore_ascii_case("host"));
-    if !host.is_some_and(|(_, host)| is_this_machine(host.trim())) {
-        return Answer::plain("403 Forbidden");
+    let fields: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once(':')).map(|(name, value)| (name, value.trim())).collect();
+    let all = |wanted: &'static str| fields.iter().filter(move |(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| *value);
+    if !all("host").next().is_some_and(is_this_machine) || is_for_another_page(&all) {
+        return Answer::plain(FORBIDDEN);
     }
     let is_head = match method {
         "GET" => false,
@@ -66,13 +83,25 @@ pub(super) fn answer(root: &Path, head: &str) -> Answer {
         file.push("index.html");
     }
     // A link that leads out of the folder is not followed.
-    match file.canonicalize().ok().filter(|real| real.starts_with(root)).and_then(|real| files::read(real).ok()) {
-        Some(bytes) => {
-            let (length, kind) = (bytes.len(), kind(&file));
-            Answer { status: "200 OK", kind, location: None, length, body: if is_head { Vec::new() } else { bytes } }
+    let opened = file.canonicalize().ok().filter(|real| real.starts_with(root)).and_then(|real| files::open(real).ok());
+    match opened.and_then(|opened| Some((opened.metadata().ok().filter(std::fs::Metadata::is_file)?.len(), opened))) {
+        Some((length, opened)) => {
+            let body = if is_head { Body::None } else { Body::File(opened) };
+            Answer { status: "200 OK", kind: kind(&file), location: None, length, body }
         }
         None => Answer::plain(NOT_FOUND),
     }
+}
+
+/// Says whether a page of another origin asks, by what browsers say since 2019 to 2023 (Chrome 76, Firefox 90, Safari 16.4).
+///
+/// Such a page could include the site's scripts and style sheets as its own, and see what is in them. Other ports of this machine are the
+/// same site and another origin: what listens there need not be the user's. A link to the site still works, as the page that has the link
+/// sees nothing of where it leads.
+fn is_for_another_page<'a, I: Iterator<Item = &'a str>>(all: &impl Fn(&'static str) -> I) -> bool {
+    let is_own = |site: &str| site == "same-origin" || site == "none";
+    let is_link = || all("sec-fetch-mode").eq(["navigate"]) && all("sec-fetch-dest").eq(["document"]);
+    !all("sec-fetch-site").all(is_own) && !is_link()
 }
 
 /// Says whether the request's host name is this machine.
@@ -124,8 +153,21 @@ fn kind(file: &Path) -> &'static str {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Read;
 
     use super::*;
+
+    impl Answer {
+        fn content(self) -> Vec<u8> {
+            let mut bytes = Vec::new();
+            match self.body {
+                Body::None => {}
+                Body::Text(text) => bytes.extend(text.into_bytes()),
+                Body::File(mut file) => drop(file.read_to_end(&mut bytes).expect("readable")),
+            }
+            bytes
+        }
+    }
 
     fn ask(root: &Path, request: &str, host: &str) -> Answer {
         answer(root, &format!("{request} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
@@ -142,8 +184,8 @@ mod tests {
             fs::write(root.join(path), text).expect("writable");
         }
         let get = |path: &str| ask(&root, &format!("GET {path}"), "127.0.0.1:8000");
-        assert_eq!((get("/").body, get("/").kind), (b"home".to_vec(), "text/html; charset=utf-8"));
-        assert_eq!(get("/a%20b/?x#y").body, b"in");
+        assert_eq!((get("/").content(), get("/").kind), (b"home".to_vec(), "text/html; charset=utf-8"));
+        assert_eq!(get("/a%20b/?x#y").content(), b"in");
         assert_eq!((get("/a%20b/x.svg").kind, get("/a%20b").location.as_deref()), ("image/svg+xml", Some("/a%20b/")));
         assert_eq!(get("//a%20b").location, None, "a path with two slashes in front is none");
         for path in ["/../secret", "/%2e%2e/secret", "/a%20b/../../secret", "/.hidden", "/nothing", "/%ff", "/%", "/a\\b", "x", "/%00"] {
@@ -155,19 +197,55 @@ mod tests {
             assert_eq!(get("/link").status, NOT_FOUND);
         }
         let head = ask(&root, "HEAD /", "localhost");
-        assert_eq!((head.length, head.body.len()), (4, 0));
         assert!(head.head().contains("Content-Length: 4\r\n"), "{}", head.head());
+        assert_eq!((head.length, head.content().len()), (4, 0));
     }
 
     #[test]
     fn strangers_and_other_methods_are_refused() {
         let root = Path::new("/nonexistent");
         for host in ["evil.example", "127.0.0.1.evil.example", "", "evil:80"] {
-            assert_eq!(ask(root, "GET /", host).status, "403 Forbidden", "{host}");
+            assert_eq!(ask(root, "GET /", host).status, FORBIDDEN, "{host}");
         }
         assert_eq!(ask(root, "POST /", "[::1]:1").status, "405 Method Not Allowed");
         for request in ["", "GET", "GET / HTTP/2", "GET  / HTTP/1.1"] {
             assert_eq!(answer(root, request).status, "400 Bad Request", "{request}");
         }
+    }
+
+    #[test]
+    fn pages_of_other_origins_get_nothing_but_links_to_pages() {
+        let root = Path::new("/nonexistent");
+        let status = |fields: &str| answer(root, &format!("GET /d/x.js HTTP/1.1\r\nHost: localhost:8000\r\n{fields}\r\n")).status;
+        let of = |site: &str, mode: &str, dest: &str| {
+            status(&format!("Sec-Fetch-Site: {site}\r\nsec-fetch-mode:{mode}\r\nSEC-FETCH-DEST: {dest}\r\n"))
+        };
+        for (site, mode, dest) in [
+            ("same-origin", "no-cors", "script"),
+            ("same-origin", "cors", "empty"),
+            ("none", "navigate", "document"),
+            ("same-site", "navigate", "document"),
+            ("cross-site", "navigate", "document"),
+        ] {
+            assert_eq!(of(site, mode, dest), NOT_FOUND, "{site} {mode} {dest}");
+        }
+        for site in ["cross-site", "same-site", "", "Same-Origin", "same-origin, cross-site", "what comes later"] {
+            for (mode, dest) in [
+                ("no-cors", "script"),
+                ("no-cors", "style"),
+                ("no-cors", "image"),
+                ("cors", "empty"),
+                ("navigate", "iframe"),
+                ("navigate", "object"),
+                ("navigate", ""),
+                ("no-cors", "document"),
+            ] {
+                assert_eq!(of(site, mode, dest), FORBIDDEN, "{site} {mode} {dest}");
+            }
+        }
+        assert_eq!(status("Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n"), FORBIDDEN);
+        assert_eq!(status("Sec-Fetch-Site: cross-site\r\n"), FORBIDDEN);
+        // Older browsers and other programs do not say who asks.
+        assert_eq!(status(""), NOT_FOUND);
     }
 }

@@ -81,6 +81,7 @@ mod returned;
 mod rubric;
 mod schema;
 mod sealed;
+mod serving;
 mod several_judges;
 mod shortfall;
 mod show;

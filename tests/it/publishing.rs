@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::kept;
-use crate::programs::{Program, Start as _};
+use crate::programs::Start as _;
 use crate::support::{Project, lines, question, result};
 
 /// Made up, and shaped like the real ones.
@@ -470,85 +470,4 @@ fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let cut = digits.len().saturating_sub(3);
     if cut == 0 { digits } else { format!("{},{}", &digits[..cut], &digits[cut..]) }
-}
-
-/// The program, serving a project's site until it is asked to end.
-#[cfg(unix)]
-struct Served {
-    child: Program,
-    address: String,
-}
-
-#[cfg(unix)]
-impl Served {
-    fn begin(project: &Project, paths: &[&str]) -> Self {
-        use std::io::{BufRead, BufReader};
-        use std::process::{Command, Stdio};
-
-        let mut child = Command::new(crate::support::BINARY)
-            .args(["serve", "--port", "0"])
-            .args(paths)
-            .current_dir(project.path(""))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .start();
-        let mut address = String::new();
-        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut address).expect("an address");
-        let address = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
-        assert!(address.starts_with("127.0.0.1:"), "{address}");
-        Self { child, address }
-    }
-
-    fn get(&self, path: &str) -> String {
-        use std::io::{Read, Write};
-
-        let mut stream = std::net::TcpStream::connect(&self.address).expect("it listens");
-        stream.set_read_timeout(Some(std::time::Duration::from_mins(1))).expect("a time-out");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address).expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
-        answer
-    }
-
-    #[track_caller]
-    fn wait_for(&self, path: &str, is_there: impl Fn(&str) -> bool) {
-        let start = std::time::Instant::now();
-        while !is_there(&self.get(path)) {
-            assert!(start.elapsed() < std::time::Duration::from_mins(1), "the site was not built again");
-            std::thread::sleep(std::time::Duration::from_millis(200));
-        }
-    }
-
-    fn end(mut self) {
-        self.child.interrupt();
-        assert_eq!(self.child.wait().code(), Some(0));
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_served_site_follows_its_store_and_ends_when_asked() {
-    let project = leaky();
-    let served = Served::begin(&project, &[]);
-    let page = served.get("/");
-    assert!(page.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/html"), "{page}");
-    assert!(served.get("/runs/r3/index.html").starts_with("HTTP/1.1 404"));
-    assert!(served.get("/../evalreport.yaml").starts_with("HTTP/1.1 404"));
-    project.result(&result("r3", "s", "late", json!({"shared_tests_passed": 1, "shared_tests_total": 2})));
-    served.wait_for("/runs/r3/index.html", |answer| answer.starts_with("HTTP/1.1 200"));
-    served.end();
-}
-
-#[cfg(unix)]
-#[test]
-fn a_served_site_follows_the_logs_of_another_tool() {
-    let project = Project::new();
-    project.fixture("import/inspect/plain.json", "logs/first.json");
-    let served = Served::begin(&project, &["logs"]);
-    let page = served.get("/");
-    assert!(page.contains("capitals") && !page.contains("dict-scores"), "{page}");
-    project.fixture("import/inspect/dict-scores.json", "logs/deeper/output/second.json");
-    served.wait_for("/", |answer| answer.contains("dict-scores"));
-    served.end();
-    assert!(!project.path("results").exists(), "the store stays as it is");
 }
