@@ -117,14 +117,14 @@ var evalreportPairs = (function () {
       return codes && table.tools[a] === table.tools[b] && codes[a] && codes[b] && codes[a] !== codes[b];
     }
     var found = { shared: 0, both: 0, neither: 0, onlyA: [], onlyB: [], isBinary: true, changed: 0 }, sums = [0, 0];
-    // By the rates of an item: of single outcomes, a higher rate means that only that arm passed.
-    function item(columns) {
-      var rates = [0, 0], used = 0, first = -1;
+    // By the rates of an item: of single outcomes, a higher rate means that only that arm passed. Names and answers are by item, too:
+    // an item with several evaluators has several columns.
+    function item(columns, place) {
+      var rates = [0, 0], used = 0;
       columns.forEach(function (column) {
         var one = cell(a, column), other = cell(b, column);
         if (!one[1] || !other[1]) return;
         if (isOther(column)) { found.changed += 1; return; }
-        if (first < 0) first = column;
         used += 1;
         rates = [rates[0] + one[0] / one[1], rates[1] + other[0] / other[1]];
         if (one[1] !== 1 || other[1] !== 1) found.isBinary = false;
@@ -134,13 +134,13 @@ var evalreportPairs = (function () {
       sums = [sums[0] + rates[0] / used, sums[1] + rates[1] / used];
       if (used > 1) found.isBinary = false;
       var ahead = (rates[0] - rates[1]) / used;
-      if (ahead > SAME) found.onlyA.push(first);
-      else if (ahead < -SAME) found.onlyB.push(first);
+      if (ahead > SAME) found.onlyA.push(place);
+      else if (ahead < -SAME) found.onlyB.push(place);
       else if (rates[0] / used > 0.5 + SAME) found.both += 1;
       else found.neither += 1;
     }
     if (table.items.length) table.items.forEach(item);
-    else for (var column = 0; column < table.columns; column += 1) item([column]);
+    else for (var column = 0; column < table.columns; column += 1) item([column], column);
     var place = placeOfPair(table, a, b);
     found.way = table.ways.charAt(place);
     // The verdict's letter, with the arm ahead as seen here.
@@ -152,7 +152,7 @@ var evalreportPairs = (function () {
     if (table.totals) {
       var one = table.totals[a], other = table.totals[b];
       found.totals = [one, other];
-      found.rates = [one[0] / one[1], other[0] / other[1]];
+      if (one[1] && other[1]) found.rates = [one[0] / one[1], other[0] / other[1]];
       found.shared = Math.min(one[1], other[1]);
       if (found.way === "c") {
         found.difference = one[0] / one[1] - other[0] / other[1];
@@ -373,13 +373,13 @@ var evalreportPairs = (function () {
   }
 
   // What both arms answered to an item, side by side.
-  function answered(line, column, labels) {
-    var told = answers.told.get(column), places = [selects[0].selectedIndex, selects[1].selectedIndex];
+  function answered(line, item, labels) {
+    var told = answers.told.get(item), places = [selects[0].selectedIndex, selects[1].selectedIndex];
     if (!told) return;
     var both = make("div", { "class": "sides" });
-    if (answers.expected.has(column)) {
+    if (answers.expected.has(item)) {
       var wanted = make("p", { "class": "small" }, "Expected: ");
-      wanted.appendChild(named(answers.expected.get(column)));
+      wanted.appendChild(named(answers.expected.get(item)));
       line.appendChild(wanted);
     }
     places.forEach(function (place, which) {
@@ -400,8 +400,8 @@ var evalreportPairs = (function () {
 
   function flips(found, labels) {
     var whole = make("div"), all = [];
-    found.onlyA.forEach(function (column) { all.push([column, 0]); });
-    found.onlyB.forEach(function (column) { all.push([column, 1]); });
+    found.onlyA.forEach(function (item) { all.push([item, 0]); });
+    found.onlyB.forEach(function (item) { all.push([item, 1]); });
     all.sort(function (left, right) { return left[0] - right[0]; });
     var rest = found.isBinary ? " that only one arm passed" : " with different pass rates";
     whole.appendChild(make("h2", { id: "flips" }, (all.length ? number(all.length) : "No") + " " + one(all.length || 1, table.word) + rest));

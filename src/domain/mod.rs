@@ -1,6 +1,7 @@
 //! The vocabulary of all layers, as plain data. No I/O, no clock, no randomness.
 
 mod acceptance;
+mod amount;
 mod carried;
 mod claimed;
 mod counted;
@@ -36,6 +37,7 @@ mod usage;
 mod verification;
 
 pub use acceptance::Acceptance;
+pub use amount::{amount_problem, count_problem, figure_problem, is_amount, is_count, is_figure};
 pub use carried::{Carried, Signer};
 pub use claimed::{ClaimedRow, ClaimedTable, PublishedFigures};
 pub use counted::{count, grouped, integer};

@@ -6,7 +6,8 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Carried, CostSource, Direction, ItemKind, MessageKeys, Resources, RunStatus, Unit, Usage};
+use super::amount::{amount_problem, count_problem, figure_problem};
+use super::{Carried, CostSource, Direction, ItemKind, MessageKeys, Resources, RunStatus, Unit, Usage, visible};
 
 /// A run's id: a UUID for our own and imported runs, or any file-name-safe text in a hand-written result file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -156,6 +157,13 @@ pub struct StatedFigure {
 }
 
 impl StatedFigure {
+    /// Says why the figure cannot be, or returns `None` if it can.
+    pub fn problem(&self) -> Option<String> {
+        let rounding = self.rounding.and_then(amount_problem).map(|problem| format!("the rounding of `{}` {problem}", visible(&self.name)));
+        let number = [Some(self.value), self.recomputed].into_iter().flatten().find_map(figure_problem);
+        number.map(|problem| format!("`{}` {problem}", visible(&self.name))).or(rounding)
+    }
+
     /// Returns whether published and recomputed value differ by more than rounding, or `None` if there is nothing to compare with.
     pub fn disagrees(&self) -> Option<bool> {
         let recomputed = self.recomputed?;
@@ -209,6 +217,13 @@ pub struct ScoreRecord {
 }
 
 impl ScoreRecord {
+    /// Says why the score cannot be, or returns `None` if it can.
+    pub fn problem(&self) -> Option<String> {
+        let numbers = [self.value, self.standard_error].into_iter().chain(self.range.unwrap_or_default().map(Some)).flatten();
+        let problem = numbers.into_iter().find_map(figure_problem).or_else(|| self.n.and_then(count_problem));
+        problem.map(|problem| format!("`{}` {problem}", visible(&self.metric)))
+    }
+
     /// Creates a score with only a value, in `unit`.
     pub fn new(metric: impl Into<String>, value: f64, unit: Unit, direction: Direction) -> Self {
         Self {

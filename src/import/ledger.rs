@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tracing::debug;
 
-use crate::domain::{CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, StatedFigure, visible};
+use crate::domain::{CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, StatedFigure, is_amount, visible};
 use crate::results::{ItemTexts, SealedWriter, Store, StoreError};
 
 use super::again::{note_replaced, settle};
@@ -468,9 +468,9 @@ impl State {
         run.input_tokens = run.input_tokens.or_else(|| run.usage?.input_total()).or_else(|| self.spent.input_tokens());
         run.output_tokens = run.output_tokens.or_else(|| run.usage?.output).or_else(|| self.spent.output_tokens());
         run.total_tokens = run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
-        run.cost_usd = run.cost_usd.or_else(|| self.spent.cost_usd()).filter(|cost| cost.is_finite() && *cost >= 0.0);
-        run.duration_seconds = run.duration_seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
-        run.scores.retain(|score| score.value.is_none_or(f64::is_finite));
+        run.cost_usd = run.cost_usd.or_else(|| self.spent.cost_usd()).filter(|cost| is_amount(*cost));
+        run.duration_seconds = run.duration_seconds.filter(|seconds| is_amount(*seconds));
+        run.scores.retain(|score| score.problem().is_none());
         run.cost_source = match (run.cost_usd, run.cost_source) {
             (None, _) => CostSource::Unknown,
             (Some(_), CostSource::Unknown) => CostSource::Reported,

@@ -112,8 +112,14 @@ fn interval_end(share: f64, n: u64) -> String {
     fixed(share * 100.0, percent_decimals(n))
 }
 
+/// Size from which a number is shown by its exponent: more digits than that are not reliable, and make pages too wide.
+const WITH_EXPONENT: f64 = 1e15;
+
 /// Formats a number with a fixed count of decimals, rounded half up in decimal, with grouped thousands and without a negative zero.
 pub fn fixed(value: f64, decimals: usize) -> String {
+    if value.abs() >= WITH_EXPONENT {
+        return format!("{}{:.2e}", if value < 0.0 { MINUS.to_string() } else { String::new() }, value.abs());
+    }
     let text = rounded(value.abs(), decimals);
     let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(whole, fraction)| (whole, Some(fraction)));
     let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
@@ -285,7 +291,9 @@ mod tests {
             (99.95, 1, "100.0"),
             (9_999.5, 0, "10,000"),
             (0.000_032_45, 7, "0.0000325"),
-            (1e15, 2, "1,000,000,000,000,000.00"),
+            (999_999_999_999_999.0, 2, "999,999,999,999,999.00"),
+            (1e15, 2, "1.00e15"),
+            (1.234e60, 0, "1.23e60"),
             (123_456_789_012_345.0, 0, "123,456,789,012,345"),
             (0.0, 2, "0.00"),
             (-0.0, 1, "0.0"),

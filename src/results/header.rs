@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::{
     Carried, CostSource, Git, ItemKind, ItemsDigest, JudgeProbe, Problem, Problems, Provenance, Resources, Run, RunId, RunStatus,
-    ScoreRecord, StatedFigure, Usage, visible,
+    ScoreRecord, StatedFigure, Usage, amount_problem, count_problem, is_amount, is_count, visible,
 };
 use crate::files;
 
@@ -183,9 +183,11 @@ pub(super) fn to_sealable(run: &Run) -> String {
     to_json(&Run { carried: None, ..run.clone() })
 }
 
-/// Returns the run as one line of JSON, keys in the order of the schema.
+/// Returns the run as one line of JSON, keys in the order of the schema. Omits numbers that no reader would accept, as not measured: agents and
+/// tools may claim any.
 pub fn to_json(run: &Run) -> String {
     let run = run.clone();
+    let counted = |count: Option<u64>| count.filter(|count| is_count(*count));
     let wire = WireRun {
         format: Some(FORMAT.to_owned()),
         id: Some(run.id.as_str().to_owned()),
@@ -193,20 +195,20 @@ pub fn to_json(run: &Run) -> String {
         approach: Some(run.approach),
         model: Some(run.model),
         timestamp: run.timestamp.map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
-        duration_seconds: run.duration_seconds,
-        total_calls: run.total_calls,
-        turns: run.turns,
-        input_tokens: run.input_tokens,
-        output_tokens: run.output_tokens,
-        total_tokens: run.total_tokens,
-        cost_usd: run.cost_usd,
+        duration_seconds: run.duration_seconds.filter(|seconds| is_amount(*seconds)),
+        total_calls: counted(run.total_calls),
+        turns: counted(run.turns),
+        input_tokens: counted(run.input_tokens),
+        output_tokens: counted(run.output_tokens),
+        total_tokens: counted(run.total_tokens),
+        cost_usd: run.cost_usd.filter(|cost| is_amount(*cost)),
         shared_tests_passed: run.shared_tests_passed,
         shared_tests_total: run.shared_tests_total,
         own_tests_passed: run.own_tests_passed,
         own_tests_total: run.own_tests_total,
         counted: run.counted,
-        files_generated: run.files_generated,
-        lines_generated: run.lines_generated,
+        files_generated: counted(run.files_generated),
+        lines_generated: counted(run.lines_generated),
         output_dir: run.output_dir,
         error: run.error,
         status: Some(run.status),
@@ -222,10 +224,15 @@ pub fn to_json(run: &Run) -> String {
         isolation: run.isolation,
         resources: run.resources,
         git: run.git,
-        usage: run.usage,
+        usage: run.usage.map(|usage| Usage {
+            input: counted(usage.input),
+            cache_write: counted(usage.cache_write),
+            cache_read: counted(usage.cache_read),
+            output: counted(usage.output),
+        }),
         cost_source: Some(run.cost_source),
-        stated: run.stated,
-        scores: run.scores,
+        stated: run.stated.into_iter().filter(|stated| stated.problem().is_none()).collect(),
+        scores: run.scores.into_iter().filter(|score| score.problem().is_none()).collect(),
         probes: run.probes,
         verification: run.verification,
         provenance: run.provenance,
@@ -368,8 +375,33 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         }
     });
     for (key, value) in [("duration_seconds", wire.duration_seconds), ("cost_usd", wire.cost_usd)] {
-        if value.is_some_and(|number| number < 0.0) {
-            wrong(format!("key `{key}` is negative"));
+        if let Some(problem) = value.and_then(amount_problem) {
+            wrong(format!("key `{key}` {problem}"));
+        }
+    }
+    let usage = wire.usage.unwrap_or_default();
+    for (key, value) in [
+        ("total_calls", wire.total_calls),
+        ("turns", wire.turns),
+        ("input_tokens", wire.input_tokens),
+        ("output_tokens", wire.output_tokens),
+        ("total_tokens", wire.total_tokens),
+        ("files_generated", wire.files_generated),
+        ("lines_generated", wire.lines_generated),
+        ("usage.input", usage.input),
+        ("usage.cache_write", usage.cache_write),
+        ("usage.cache_read", usage.cache_read),
+        ("usage.output", usage.output),
+    ] {
+        if let Some(problem) = value.and_then(count_problem) {
+            wrong(format!("key `{key}` {problem}"));
+        }
+    }
+    let figures =
+        wire.scores.iter().map(|score| ("scores", score.problem())).chain(wire.stated.iter().map(|stated| ("stated", stated.problem())));
+    for (key, problem) in figures {
+        if let Some(problem) = problem {
+            wrong(format!("key `{key}`: {problem}"));
         }
     }
     for (name, passed, total) in

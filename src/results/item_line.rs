@@ -10,7 +10,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId, is_amount, is_count, is_figure};
 
 use super::known_line::Measured;
 use super::shape::Shape;
@@ -166,7 +166,7 @@ pub(super) fn write_item_line(outcome: &ItemOutcome, with_run: bool, line: &mut 
     integer(line, ",\"revision\":", u64::from(outcome.revision));
     text(line, ",\"status\":", outcome.status.name());
     if let Some(score) = outcome.score {
-        number(line, ",\"score\":", score);
+        number(line, ",\"score\":", score, is_figure);
     }
     if let Some(cluster) = &outcome.cluster {
         text(line, ",\"cluster\":", cluster);
@@ -175,15 +175,15 @@ pub(super) fn write_item_line(outcome: &ItemOutcome, with_run: bool, line: &mut 
         text(line, ",\"category\":", category);
     }
     if let Some(seconds) = outcome.duration_seconds {
-        number(line, ",\"duration_seconds\":", seconds);
+        number(line, ",\"duration_seconds\":", seconds, is_amount);
     }
     if let Some(cost) = outcome.cost_usd {
-        number(line, ",\"cost_usd\":", cost);
+        number(line, ",\"cost_usd\":", cost, is_amount);
     }
-    if let Some(tokens) = outcome.input_tokens {
+    if let Some(tokens) = outcome.input_tokens.filter(|tokens| is_count(*tokens)) {
         integer(line, ",\"input_tokens\":", tokens);
     }
-    if let Some(tokens) = outcome.output_tokens {
+    if let Some(tokens) = outcome.output_tokens.filter(|tokens| is_count(*tokens)) {
         integer(line, ",\"output_tokens\":", tokens);
     }
     line.push_str("}\n");
@@ -198,9 +198,9 @@ fn integer(line: &mut String, key: &str, value: u64) {
     write!(line, "{key}{value}").expect("writing to a string cannot fail");
 }
 
-/// Writes a number. Infinities and NaN have no JSON form and are omitted, as not measured.
-fn number(line: &mut String, key: &str, value: f64) {
-    if value.is_finite() {
+/// Writes a number. One that no reader would accept is omitted, as not measured.
+fn number(line: &mut String, key: &str, value: f64, is_possible: fn(f64) -> bool) {
+    if is_possible(value) {
         line.push_str(key);
         line.push_str(&serde_json::to_string(&value).expect("a finite number is JSON"));
     }
@@ -266,9 +266,9 @@ mod tests {
         let texts = (any::<String>(), any::<String>(), text(), text());
         let numbers = (
             proptest::option::of(-1e12..1e12),
-            proptest::option::of(0.0..1e9),
-            proptest::option::of(0.0..1e3),
-            proptest::option::of(any::<u64>()),
+            proptest::option::of(1e-9..1e9),
+            proptest::option::of(1e-9..1e3),
+            proptest::option::of(0u64..=10_000_000_000_000),
             proptest::option::of(0u64..100_000),
         );
         let names = (proptest::sample::select(ItemKind::ALL.to_vec()), proptest::sample::select(ItemStatus::ALL.to_vec()));

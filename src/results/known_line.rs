@@ -4,7 +4,7 @@
 //! [`known_line`] compares the repeated bytes at once and reads the rest in one pass, without looking for the end of the line first. Every
 //! other line is left to [`ItemLine::parse`](super::ItemLine::parse); a property test checks that both agree.
 
-use crate::domain::ItemStatus;
+use crate::domain::{ItemStatus, amount_problem, count_problem, figure_problem};
 
 use super::shape::{Shape, is_short};
 
@@ -89,7 +89,11 @@ impl Measured {
             return Some("key `attempt`: attempts count from 1".to_owned());
         }
         let amounts = [("duration_seconds", self.duration_seconds), ("cost_usd", self.cost_usd)];
-        let (key, _) = amounts.into_iter().find(|(_, value)| value.is_some_and(|number| number < 0.0))?;
-        Some(format!("key `{key}` is negative"))
+        let counts = [("input_tokens", self.input_tokens), ("output_tokens", self.output_tokens)];
+        let problems = [("score", self.score.and_then(figure_problem))]
+            .into_iter()
+            .chain(amounts.map(|(key, value)| (key, value.and_then(amount_problem))))
+            .chain(counts.map(|(key, value)| (key, value.and_then(count_problem))));
+        problems.into_iter().find_map(|(key, problem)| Some(format!("key `{key}` {}", problem?)))
     }
 }

@@ -124,8 +124,9 @@ impl ScoreLine {
         };
         let read = for_each_line(BufReader::new(file), |number, line| {
             let parsed = line.map_err(super::LineProblem::message).and_then(|line| {
-                serde_json::from_slice::<Self>(line)
-                    .map_err(|error| format!("is not a score line: {}", crate::domain::visible(&error.to_string())))
+                let score = serde_json::from_slice::<Self>(line)
+                    .map_err(|error| format!("is not a score line: {}", crate::domain::visible(&error.to_string())))?;
+                score.score.problem().map_or(Ok(score), Err)
             });
             match parsed {
                 Ok(score) => scores.push(score),

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use crate::domain::Usage;
+use crate::domain::{Usage, is_amount};
 
 /// Fields whose contents come from a model or a tool.
 const SPOKEN: [&str; 7] = ["content", "input", "tool_input", "structured_output", "arguments", "choices", "transcript"];
@@ -86,7 +86,7 @@ pub fn as_amount(value: &Value) -> Option<f64> {
         Value::String(text) => text.trim().trim_start_matches('$').parse().ok(),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     };
-    amount.filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
+    amount.filter(|amount| is_amount(*amount))
 }
 
 #[cfg(test)]

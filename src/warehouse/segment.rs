@@ -22,7 +22,7 @@ use super::threads;
 use super::unit::Stamp;
 
 /// Changes whenever the columns or their meaning change.
-const VERSION: &str = "evalreport segment 2";
+const VERSION: &str = "evalreport segment 3";
 /// Sources are combined up to this size, so that many small runs make few files.
 const GROUP_BYTES: u64 = 64 << 20;
 /// Assumed ratio of the size of lines to their compressed size.

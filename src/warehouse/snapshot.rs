@@ -22,7 +22,7 @@ use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of the stored data changes.
-const VERSION: &str = concat!("evalreport snapshot 14 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 15 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 /// More than the names of stores need.
 const STORES_BYTES: u64 = 1 << 20;

@@ -7,6 +7,8 @@ mod twins;
 mod walk;
 mod web;
 
+pub use fixture::HOSTILE;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

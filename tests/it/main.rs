@@ -63,6 +63,7 @@ mod mutated;
 mod nightly;
 mod noise;
 mod not_run;
+mod odd_stores;
 mod oracle;
 mod overview;
 mod pairs;

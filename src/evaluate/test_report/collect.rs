@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{ItemStatus, visible};
+use crate::domain::{ItemStatus, is_amount, visible};
 
 use super::output::without_roots;
 use super::{Source, TestOutcome, TestReport};
@@ -77,7 +77,7 @@ impl<'a> Collector<'a> {
         self.seen.insert(id.clone(), (1, index));
         let message =
             message.map(|message| bounded(&without_roots(message, self.roots), MAX_MESSAGE)).filter(|message| !message.is_empty());
-        let duration_seconds = duration_seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+        let duration_seconds = duration_seconds.filter(|seconds| is_amount(*seconds));
         self.outcomes.push(TestOutcome { id, status, duration_seconds, message });
     }
 

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, PriceTable, Run, RunId, StatedFigure, Unit};
+use crate::domain::{
+    ItemDetails, ItemKind, ItemOutcome, ItemStatus, PriceTable, Run, RunId, StatedFigure, Unit, is_amount, is_count, is_figure,
+};
 use crate::results::Store;
 
 use super::super::cell::Refused;
@@ -256,9 +258,12 @@ impl<'a> Sink<'a> {
         for group in [&mut outcome.cluster, &mut outcome.category] {
             *group = group.take().filter(|name| !name.trim().is_empty()).map(|name| self.name(&name));
         }
-        outcome.score = outcome.score.filter(|score| score.is_finite());
-        outcome.duration_seconds = outcome.duration_seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
-        outcome.cost_usd = outcome.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
+        outcome.score = outcome.score.filter(|score| is_figure(*score));
+        outcome.duration_seconds = outcome.duration_seconds.filter(|seconds| is_amount(*seconds));
+        outcome.cost_usd = outcome.cost_usd.filter(|cost| is_amount(*cost));
+        for tokens in [&mut outcome.input_tokens, &mut outcome.output_tokens] {
+            *tokens = tokens.filter(|tokens| is_count(*tokens));
+        }
         self.cut(&mut details);
 
         match self.ledger.item(Some(handle), &outcome, Numbering::Given) {
@@ -309,8 +314,8 @@ impl<'a> Sink<'a> {
 
     /// Keeps a published figure of the run, beside the recomputed one if there is one.
     pub fn stated(&mut self, handle: Handle, name: &str, value: f64, unit: Unit, recomputed: Option<f64>, rounding: Option<f64>) {
-        if value.is_finite() {
-            let recomputed = recomputed.filter(|value| value.is_finite());
+        if is_figure(value) {
+            let recomputed = recomputed.filter(|value| is_figure(*value));
             self.run(handle).stated.push(StatedFigure { name: name.to_owned(), value, unit, recomputed, rounding });
         }
     }

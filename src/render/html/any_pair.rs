@@ -3,7 +3,7 @@
 //! The first part has all outcomes of the first arm, then of the second, and so on. If every arm tried every item at most once, an outcome
 //! is two bits, the first outcome in the lowest bits of its byte: 0 is absent, 1 failed, 2 passed, 3 not counted. Otherwise an outcome is
 //! two numbers of `width` bits, lower byte first: passed and counted; an outcome that does not count has 1 and 0. The second part has the
-//! items' names and addresses, which are larger than everything else.
+//! items' names and addresses, which are larger than everything else, and the third their answers, both by item and not by column.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ struct Outcomes<'a> {
 /// Difference, ends of its interval, p-value of this pair alone, and number of the method.
 type Figures = (Option<f64>, Option<f64>, Option<f64>, Option<f64>, usize);
 
-/// The second part: name and address of each column's item.
+/// The second part: the name of each item and the address of its page.
 #[derive(Serialize)]
 struct Names {
     names: Vec<(String, String)>,
@@ -259,7 +259,7 @@ fn counted_as(suite: &OverviewSuite) -> &'static str {
 }
 
 fn names(suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {
-    let name = |(column, item): (usize, &crate::views::ItemLine)| (visible(&item.item), item_href_at(place, "", column));
+    let name = |(number, item): (usize, &crate::views::ItemLine)| (visible(&item.item), item_href_at(place, "", number));
     part(place, 1, &Names { names: suite.items.items.iter().enumerate().map(name).collect() })
 }
 
@@ -268,11 +268,11 @@ fn answers(suite: &OverviewSuite, place: &SuitePlace, table: &PairTable) -> Opti
     let mut found = Answers { expected: Vec::new(), told: Vec::new(), is_cut: false };
     let short = |text: &str| visible(&beginning(&text.split_whitespace().collect::<Vec<&str>>().join(" "), LONGEST_TEXT));
     let mut left = MOST_TEXT_BYTES;
-    for (column, item) in suite.items.items.iter().enumerate() {
+    for (number, item) in suite.items.items.iter().enumerate() {
         let Some(story) = suite.stories.of(&item.item, &item.kind) else { continue };
-        let told = |(number, arm): (usize, &Arm)| {
+        let told = |(place, arm): (usize, &Arm)| {
             let note = story.notes.get(arm)?.iter().find(|note| note.answer.is_some() || note.reason.is_some())?;
-            Some((number, note.answer.as_deref().map(short).unwrap_or_default(), note.reason.as_deref().map(short).unwrap_or_default()))
+            Some((place, note.answer.as_deref().map(short).unwrap_or_default(), note.reason.as_deref().map(short).unwrap_or_default()))
         };
         let told: Vec<Told> = table.arms.iter().enumerate().filter_map(told).collect();
         let expected = short(&story.expected.join(" or "));
@@ -286,9 +286,9 @@ fn answers(suite: &OverviewSuite, place: &SuitePlace, table: &PairTable) -> Opti
         };
         left = rest;
         if !expected.is_empty() {
-            found.expected.push((column, expected));
+            found.expected.push((number, expected));
         }
-        found.told.push((column, told));
+        found.told.push((number, told));
     }
     (!found.told.is_empty()).then(|| part(place, 2, &found))
 }
