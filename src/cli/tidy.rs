@@ -12,7 +12,7 @@ use super::settings::Settings;
 
 pub(super) fn run(settings: &Settings) {
     let stores: usize = settings.results.iter().map(|folder| Store::at(folder).tidy()).sum();
-    let cache = files::sweep_tree(&settings.cache);
+    let cache = files::sweep_tree(&settings.cache, false);
     let usual = super::carry::usual_scratch(&settings.environment(PathBuf::new()));
     let workspaces: usize = BTreeSet::from([usual, env::temp_dir()]).iter().map(|folder| files::sweep_folders(folder)).sum();
     let removed = [(stores + cache, "half-written file"), (workspaces, "workspace")];

@@ -23,6 +23,19 @@ impl FolderUse {
     }
 }
 
+impl FolderUse {
+    /// Begins to use an existing folder by a lock on the folder itself, which leaves no file in it. Before that, `clear` is told whether no
+    /// other program uses the folder, and new users wait until it returns. Returns `None` if a folder cannot be locked on this system.
+    pub fn begin_cleared(folder: &Path, clear: impl FnOnce(bool)) -> Option<Self> {
+        let Some(file) = super::open(folder).ok().filter(|_| cfg!(unix)) else {
+            clear(false);
+            return None;
+        };
+        clear(file.try_lock().is_ok());
+        file.lock_shared().ok().map(|()| Self(file))
+    }
+}
+
 /// Calls `clear` if no program uses the folder, and keeps new users waiting until it returns. Returns `None` if one does, if the folder
 /// cannot be locked, or if it is missing.
 pub fn only_user<T>(folder: &Path, clear: impl FnOnce() -> T) -> io::Result<Option<T>> {
@@ -52,6 +65,24 @@ pub fn touch(path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_is_cleared_by_its_only_user_and_has_no_file_of_a_lock() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let begin = || {
+            let mut is_alone = None;
+            let held = FolderUse::begin_cleared(folder.path(), |alone| is_alone = Some(alone));
+            (held.expect("it can be locked"), is_alone)
+        };
+        let (one, alone) = begin();
+        assert_eq!(alone, Some(true));
+        let (other, alone) = begin();
+        assert_eq!(alone, Some(false));
+        drop((one, other));
+        assert_eq!(begin().1, Some(true));
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    }
 
     #[test]
     fn a_folder_in_use_is_not_cleared() {

@@ -40,12 +40,14 @@ pub fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
 /// Deletes the files in a folder that killed programs were writing. Returns their number; ignores files that cannot be deleted.
 pub fn sweep_files(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_left = |path: &Path| is_old(path) && is_unlocked(path);
     entries.filter(|entry| is_writing(&entry.file_name()) && is_left(&entry.path()) && fs::remove_file(entry.path()).is_ok()).count()
 }
 
-/// Like [`sweep_files`], but includes all subfolders.
-pub fn sweep_tree(folder: &Path) -> usize {
+/// Like [`sweep_files`], but includes all subfolders. `alone` says that no other program makes files there, so that young ones are left, too.
+pub fn sweep_tree(folder: &Path, alone: bool) -> usize {
     let entries = WalkDir::new(folder).into_iter().filter_map(Result::ok);
+    let is_left = |path: &Path| (alone || is_old(path)) && is_unlocked(path);
     entries.filter(|entry| is_writing(entry.file_name()) && is_left(entry.path()) && fs::remove_file(entry.path()).is_ok()).count()
 }
 
@@ -53,10 +55,14 @@ fn is_writing(name: &std::ffi::OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(WRITING))
 }
 
-fn is_left(path: &Path) -> bool {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return false };
-    let is_old = metadata.modified().is_ok_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age > YOUNG));
-    metadata.is_file() && is_old && cfg!(unix) && super::open(path).is_ok_and(|file| file.try_lock().is_ok())
+fn is_old(path: &Path) -> bool {
+    let time = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
+    time.is_ok_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age > YOUNG))
+}
+
+fn is_unlocked(path: &Path) -> bool {
+    let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
+    is_file && cfg!(unix) && super::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
 /// A private folder, deleted when dropped.
@@ -149,8 +155,9 @@ mod tests {
         std::os::unix::fs::symlink("writing-old.tmp", of(".writing-link.tmp")).expect("a link");
         let held = temporary_in(folder.path()).expect("room");
         aged(held.path());
-        assert_eq!((sweep_files(folder.path()), sweep_tree(folder.path())), (1, 1));
+        assert_eq!((sweep_files(folder.path()), sweep_tree(folder.path(), false)), (1, 1));
         assert!(held.path().exists() && of(".writing-new.tmp").exists() && of("writing-old.tmp").exists());
+        assert_eq!((sweep_tree(folder.path(), true), held.path().exists(), of(".writing-new.tmp").exists()), (1, true, false));
         assert!(of(".writing-link.tmp").is_symlink());
         let path = held.path().to_owned();
         drop(held);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use tracing::debug;
 
 use crate::domain::hex;
-use crate::files;
+use crate::files::{self, FolderUse, WRITING};
 use crate::render::html::SiteFile;
 use crate::warehouse::FileStamp;
 
@@ -23,8 +23,9 @@ use super::stored::shown;
 
 /// Lists the files that we wrote. Its presence marks the folder as ours.
 const MANIFEST: &str = ".evalreport-manifest.json";
-/// Prefix of the names of unfinished files.
-const UNFINISHED: &str = ".writing-";
+/// While a build goes on, lists the files that it makes and the last build had not: a line of JSON each, before the file. What a killed build
+/// made is then known to the next one, which removes what it does not make itself.
+const JOURNAL: &str = ".evalreport-unfinished.jsonl";
 
 #[derive(Default, Serialize, Deserialize)]
 struct Manifest {
@@ -36,6 +37,9 @@ struct Manifest {
 pub(super) struct SiteFolder {
     root: PathBuf,
     old: Manifest,
+    journal: Mutex<Option<fs::File>>,
+    /// Held so that no other build takes this one's files for leftovers.
+    _use: Option<FolderUse>,
     /// What the last build knew of its files and their sources.
     known: SiteMemory,
     memory: Option<PathBuf>,
@@ -68,7 +72,7 @@ impl SiteFolder {
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // If a build was killed at its very first file, only unfinished files are left.
-                let is_unfinished = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(UNFINISHED);
+                let is_unfinished = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(WRITING);
                 let is_empty = match fs::read_dir(root) {
                     Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| is_unfinished(&entry))),
                     Err(error) if error.kind() == io::ErrorKind::NotFound => true,
@@ -84,14 +88,40 @@ impl SiteFolder {
         };
         let memory = cache.and_then(|cache| SiteMemory::place(cache, root).ok());
         let known = memory.as_deref().map_or_else(SiteMemory::default, SiteMemory::load);
-        let folder = Self { root: root.to_owned(), old, known, memory, new: Mutex::default() };
         fs::create_dir_all(root).map_err(|error| PublishError::new(format!("cannot create {}: {error}", shown(root))))?;
-        files::sweep_tree(root);
+        let _use = FolderUse::begin_cleared(root, |alone| {
+            files::sweep_tree(root, alone);
+        });
+        let mut folder = Self { root: root.to_owned(), old, known, memory, new: Mutex::default(), journal: Mutex::default(), _use };
         // From here on the folder is ours, even if this build is interrupted.
         if folder.old.files.is_empty() {
             folder.save(&folder.old)?;
         }
+        for path in folder.begun() {
+            folder.old.files.entry(path).or_default();
+        }
         Ok(folder)
+    }
+
+    /// Returns the paths of files that killed builds made.
+    fn begun(&self) -> Vec<String> {
+        let text = files::read(self.root.join(JOURNAL)).unwrap_or_default();
+        // The last line may be cut off: its file was not made.
+        text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    }
+
+    /// Notes that a file is going to be made, unless the last build or this one knows it.
+    fn begin(&self, path: &str) -> io::Result<()> {
+        if self.old.files.contains_key(path) {
+            return Ok(());
+        }
+        let mut line = serde_json::to_vec(path).map_err(io::Error::from)?;
+        line.push(b'\n');
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        if journal.is_none() {
+            *journal = Some(files::open_by(fs::OpenOptions::new().create(true).append(true), self.root.join(JOURNAL))?);
+        }
+        journal.as_mut().map_or(Ok(()), |file| file.write_all(&line))
     }
 
     /// Writes one file, unless it already has these bytes.
@@ -101,7 +131,9 @@ impl SiteFolder {
         let digest = digest(bytes);
         let is_same = self.old.files.get(path) == Some(&digest) && files::read(&place).is_ok_and(|found| found == bytes);
         if !is_same {
-            replace(&place, bytes).map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(&place))))?;
+            self.begin(path)
+                .and_then(|()| replace(&place, bytes))
+                .map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(&place))))?;
         }
         let stamp = FileStamp::of(&place).ok();
         let mut new = self.new_files();
@@ -183,6 +215,9 @@ impl SiteFolder {
             remove_empty_folders(&self.root, &place);
         }
         self.save(&new.manifest)?;
+        let journal = self.root.join(JOURNAL);
+        files::if_there(fs::remove_file(&journal))
+            .map_err(|error| PublishError::new(format!("cannot remove {}: {error}", shown(&journal))))?;
         if let Some(Err(error)) = self.memory.as_deref().map(|memory| new.memory.save(memory)) {
             debug!(%error, "the next build makes every page");
         }
@@ -252,6 +287,37 @@ mod tests {
         let other = tempfile::tempdir().expect("a temporary folder");
         fs::write(other.path().join("thesis.tex"), "").expect("writable");
         assert!(SiteFolder::open(other.path(), None).is_err());
+    }
+
+    #[test]
+    fn nothing_of_a_killed_build_stays_in_the_next_one() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let root = folder.path().join("site");
+        let made = |site: &SiteFolder, paths: &[&str]| paths.iter().for_each(|path| site.write(path, b"x").expect("writable"));
+        let site = SiteFolder::open(&root, None).expect("a new folder");
+        made(&site, &["index.html", "data/a.json"]);
+        site.finish().expect("writable");
+        // It was killed while it wrote a file that only it had, after another one.
+        let killed = SiteFolder::open(&root, None).expect("our folder");
+        made(&killed, &["index.html", "data/b.json"]);
+        killed.begin("data/c.json").expect("writable");
+        drop(killed);
+        fs::write(root.join("data/.writing-abc.tmp"), "{").expect("writable");
+        let site = SiteFolder::open(&root, None).expect("our folder");
+        made(&site, &["index.html", "data/a.json"]);
+        assert_eq!(site.finish().expect("writable"), 1);
+        let names = |folder: &Path| {
+            let mut names: Vec<String> = fs::read_dir(folder)
+                .expect("there")
+                .map(|entry| entry.expect("there").file_name().to_string_lossy().into_owned())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(
+            (names(&root), names(&root.join("data"))),
+            (vec![MANIFEST.to_owned(), "data".to_owned(), "index.html".to_owned()], vec!["a.json".to_owned()])
+        );
     }
 
     #[test]
