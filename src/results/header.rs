@@ -19,7 +19,7 @@ use crate::domain::{
 use crate::files;
 
 use super::heap;
-use super::seal::{Sealed, Sealing};
+use super::seal::{Sealed, Sealing, closes};
 
 /// The format that this version writes. A reader refuses a higher number, because the meaning may have changed.
 const FORMAT: &str = "evalreport/result/1";
@@ -150,15 +150,15 @@ pub(super) struct WrittenRun {
 impl WrittenRun {
     /// Parses a header like [`parse_header`]. Fails if the seal does not match the text.
     pub fn parse(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Self, Problems> {
-        let run = parse_header(bytes, file, line, stem)?;
+        let run = parse_claimed(bytes, file, line, stem)?;
         let text = String::from_utf8_lossy(bytes);
         let changed =
             |run: &Run| Problems(vec![problem(file, line, format!("the header of `{}` was changed after it was sealed", run.id))]);
         match Sealing::of(&text) {
-            Sealing::None => Ok(Self { run, sealed: None }),
+            Sealing::None => Ok(Self { run: believed(run, bytes), sealed: None }),
             // A sealed text cannot include `carried`, which is only added later.
             Sealing::Whole(sealed) if run.carried.is_some() && sealed.text == text.trim_end() => Err(changed(&run)),
-            Sealing::Whole(sealed) => Ok(Self { run, sealed: Some(sealed) }),
+            Sealing::Whole(sealed) => Ok(Self { run: believed(run, bytes), sealed: Some(sealed) }),
             Sealing::Changed => Err(changed(&run)),
         }
     }
@@ -288,6 +288,21 @@ fn read_opened(path: &Path, file: File, metadata: &Metadata) -> Result<Vec<u8>, 
 ///
 /// All problems of the header are reported together, each with its key.
 pub fn parse_header(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Run, Problems> {
+    parse_claimed(bytes, file, line, stem).map(|run| believed(run, bytes))
+}
+
+/// Drops what the header says about a signature, unless an import checked it and wrote it.
+///
+/// Stores, lakes, engines and bundles all give headers to this function, so it alone decides. An import adds the signer as the last field, under
+/// a digest of the whole header. A header that somebody wrote or edited by hand has no such digest. Whoever can write to a store can compute
+/// one: signatures tell about bundles on their way, and not about the store that they end in.
+fn believed(run: Run, bytes: &[u8]) -> Run {
+    let is_closed = run.carried.as_ref().is_none_or(|carried| closes(&String::from_utf8_lossy(bytes), carried));
+    if is_closed { run } else { Run { carried: None, ..run } }
+}
+
+/// Parses one header, with all that it claims.
+fn parse_claimed(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Run, Problems> {
     let parsed = if bytes.trim_ascii_start().starts_with(b"[") {
         // A list would be parsed as the fields in order.
         Err(vec![problem(file, line, "is JSON, but not an object".to_owned())])

@@ -138,6 +138,14 @@ pub(super) fn with_carried(text: &str, carried: Option<&Carried>) -> String {
     carried.map_or_else(|| text.to_owned(), |carried| closed(text, "carried", carried))
 }
 
+/// Returns whether a record ends in this information of an import, with the right digest of all text before it.
+pub(super) fn closes(text: &str, carried: &Carried) -> bool {
+    let text = text.trim_end_matches('\n');
+    // Inside a JSON string the quotation mark would be escaped.
+    let place = text.rfind(",\"carried\":{");
+    place.is_some_and(|place| with_carried(&format!("{}}}", &text[..place]), Some(carried)) == text)
+}
+
 /// Adds a last field to an object, which ends in the digest of all text before it.
 fn closed(json: &str, key: &str, fields: &impl Serialize) -> String {
     let fields = serde_json::to_string(fields).expect("every key of it is text");

@@ -88,6 +88,53 @@ fn who_signed_is_stored_and_shown_and_not_handed_on() {
     }
 }
 
+/// A header by hand, a lake and a bundle may say anything about a signer. Only what an import into this store checked is shown.
+#[test]
+fn a_claim_to_be_signed_is_not_shown_as_a_signature() {
+    const CLAIM: &str = "\"carried\":{\"signed_by\":{\"name\":\"boss@example.org\",\"key\":\"SHA256:forged\"}}";
+    let project = published();
+    let sealed = project.read("results/one.json");
+    let plain = "{\"id\":\"two\",\"suite\":\"s\",\"approach\":\"a\",\"model\":\"m\",\"shared_tests_passed\":1,\"shared_tests_total\":2";
+    let digest = format!("{},\"sha256\":\"{}\"}}", CLAIM.strip_suffix('}').expect("an object"), "0".repeat(64));
+    let claims = [
+        ("two", format!("{plain},{CLAIM}}}")),
+        ("two", format!("{plain},{digest}}}")),
+        ("two", format!("{{{CLAIM},{}", plain.strip_prefix('{').expect("an object")) + "}"),
+        ("one", sealed.replacen(",\"seal\":", &format!(",{CLAIM},\"seal\":"), 1)),
+        ("one", format!("{},{CLAIM}}}\n", sealed.trim_end().strip_suffix('}').expect("an object"))),
+    ];
+    for (run, claim) in claims {
+        let project = published();
+        project.file(&format!("results/{run}.json"), &claim);
+        let nowhere = |what: &str, project: &Project, folder: &str| {
+            for path in project.files(folder) {
+                let bytes = fs::read(project.path(&path)).expect("just listed");
+                assert!(!bytes.windows(7).any(|part| part == b"boss@ex"), "{what} of {claim}: {path}");
+            }
+        };
+        let show = project.run(["show", run]);
+        assert!(show.stdout.contains(run) && !show.stdout.contains("boss@"), "{claim}: {}{}", show.stdout, show.stderr);
+        // In place, from another folder, by a cache that knows it, and as a lake.
+        for arguments in
+            [&["build", "--out", "site"][..], &["build", "--out", "site"], &["build", "results", "--results", "none", "--out", "other"]]
+        {
+            fs::create_dir_all(project.path("none")).expect("a folder");
+            let built = project.run(arguments.iter().copied());
+            // What was changed after it was sealed is not published at all.
+            assert!(built.code == 0 || arguments.len() > 3 || built.stderr.contains("was changed after it was sealed"), "{}", built.stderr);
+        }
+        nowhere("pages", &project, "site");
+        if project.path("other").exists() {
+            nowhere("pages of a folder in place", &project, "other");
+        }
+        let lake = project.run(["export", "lake", "lake"]);
+        if lake.code == 0 {
+            let show = project.run(["show", run, "--results", "lake:lake"]);
+            assert!(!show.stdout.contains("boss@"), "{}", show.stdout);
+        }
+    }
+}
+
 #[test]
 fn what_nobody_signed_who_may_is_refused() {
     let project = published();
