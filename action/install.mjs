@@ -1,6 +1,6 @@
 // Installs a released program: downloads the archive of this platform, and unpacks it if its checksum is the published one.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -14,11 +14,13 @@ async function download(address, log) {
     let isFinal = false;
     try {
       const response = await fetch(address, { signal: AbortSignal.timeout(300_000) });
-      if (response.ok) {
+      const { protocol, hostname } = new URL(response.url);
+      const isPrivate = protocol === "https:" || hostname === "127.0.0.1";
+      if (response.ok && isPrivate) {
         return Buffer.from(await response.arrayBuffer());
       }
-      why = String(response.status);
-      isFinal = response.status < 500 && response.status !== 429;
+      why = isPrivate ? String(response.status) : `it leads to ${response.url}, which is not https`;
+      isFinal = !isPrivate || (response.status < 500 && response.status !== 429);
     } catch (error) {
       why = `no answer (${error.cause?.code ?? error.name})`;
     }
@@ -30,8 +32,30 @@ async function download(address, log) {
   }
 }
 
+/** Checks with GitHub's program that the release workflow of `repository` built the file. Says so if it cannot. */
+function attest({ file, repository, token, log }) {
+  const unchecked = (why) => log(`attestation not checked: ${why}`);
+  if (!repository) {
+    return unchecked("no repository is set");
+  }
+  if ((process.env.GITHUB_SERVER_URL ?? "https://github.com") !== "https://github.com") {
+    return unchecked("this is not github.com");
+  }
+  const env = { ...process.env, GH_TOKEN: token };
+  if (spawnSync("gh", ["attestation", "verify", "--help"], { env }).status !== 0) {
+    return unchecked("gh is not installed, or too old");
+  }
+  const workflow = `${repository}/.github/workflows/release.yml`;
+  const words = ["attestation", "verify", file, "--repo", repository, "--signer-workflow", workflow];
+  const got = spawnSync("gh", words, { env, encoding: "utf8", timeout: 120_000 });
+  if (got.status !== 0) {
+    throw new Error(`${basename(file)} has no valid attestation of ${workflow}: ${(got.stderr ?? "").trim().split("\n").at(-1)}`);
+  }
+  return log(`attested: built by ${workflow}`);
+}
+
 /** Returns the path of the installed program. `release` is the address that holds the archives and SHA256SUMS. */
-export async function install({ release, version, folder, log }) {
+export async function install({ release, version, folder, repository, token, log }) {
   const platform = platforms[`${process.platform}-${process.arch}`];
   if (!platform) {
     throw new Error(`no release for ${process.platform}-${process.arch}: build evalreport, and give its path as \`binary\``);
@@ -53,6 +77,7 @@ export async function install({ release, version, folder, log }) {
   }
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, archive), bytes);
+  attest({ file: join(folder, archive), repository, token, log });
   // The tar of Windows reads ZIP files too. Relative names: a drive's colon would mean another machine to GNU tar.
   execFileSync("tar", ["-xf", basename(archive)], { cwd: folder });
   const program = join(folder, name, platform.program);

@@ -82,7 +82,7 @@ async function program(work) {
     throw new Unusable("the action does not know its repository: give a program's path as `binary`");
   }
   log(`installing evalreport ${version}`);
-  return install({ release, version, folder: join(work, "program"), log }).catch((error) => {
+  return install({ release, version, folder: join(work, "program"), repository, token: input("token"), log }).catch((error) => {
     throw new Unusable(error.message);
   });
 }

@@ -481,6 +481,29 @@ test("the program is installed from a release, if its checksum is right", async 
   const inputs = { binary: "", comment: "false" };
   const got = await act({ env, inputs });
   assert.equal(got.outputs.verdict, "pass", got.log);
+  assert.match(got.log, /attestation not checked: no repository is set/);
+  // With a repository, GitHub's program says who built it.
+  const bin = join(root, "gh");
+  mkdirSync(bin);
+  for (const [code, verdict] of [[0, "pass"], [1, undefined]]) {
+    const script = `#!/bin/sh
+      [ "$GH_TOKEN" = ${TOKEN} ] || exit 9
+      case "$*" in
+        'attestation verify --help') exit 0 ;;
+        'attestation verify '*'${name}.tar.gz --repo o/evalreport --signer-workflow o/evalreport/.github/workflows/release.yml') exit ${code} ;;
+        *) exit 9 ;;
+      esac`;
+    writeFileSync(join(bin, "gh"), script, { mode: 0o755 });
+    const more = { GITHUB_SERVER_URL: "https://github.com", EVALREPORT_ACTION_REPOSITORY: "o/evalreport", PATH: `${bin}:${process.env.PATH}` };
+    const checked = await act({ env: { ...env, ...more }, inputs });
+    if (code === 0) {
+      assert.equal(checked.outputs.verdict, verdict, checked.log);
+      assert.match(checked.log, /attested: built by o\/evalreport\/\.github\/workflows\/release\.yml/);
+    } else {
+      assert.equal(checked.outputs["exit-code"], "2", checked.log);
+      assert.match(checked.log, /has no valid attestation of o\/evalreport/);
+    }
+  }
   files.SHA256SUMS = `${"0".repeat(64)}  ${name}.tar.gz\n`;
   const tampered = await act({ env, inputs });
   assert.equal(tampered.outputs["exit-code"], "2");

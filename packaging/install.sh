@@ -1,9 +1,11 @@
 #!/bin/sh
 # Installs the newest release of evalreport for this machine, as you and without root. The archive's checksum is compared before anything
-# of it is unpacked.
+# of it is unpacked. A checksum from the same address finds damage; where the archive was built, its attestation says, which GitHub's program
+# `gh` checks if it is installed and logged in.
 #
-#   sh install.sh [--version 1.2.3] [--dir DIR]
+#   sh install.sh [--version 1.2.3] [--dir DIR] [--attested]
 #
+# --attested installs nothing whose attestation cannot be checked.
 # EVALREPORT_REPOSITORY is OWNER/NAME of the repository that has the releases; a released install.sh knows its own. EVALREPORT_RELEASE_URL
 # is an address that holds SHA256SUMS and the archives, such as a mirror or file:///srv/evalreport.
 set -eu
@@ -14,11 +16,13 @@ REPOSITORY=OWNER/evalreport
 main() {
   version=${EVALREPORT_VERSION:-latest}
   dir=${EVALREPORT_INSTALL_DIR:-${HOME:-}/.local/bin}
+  attested=no
   while [ $# -gt 0 ]; do
     case $1 in
       --version) [ $# -ge 2 ] || fail '--version needs a value' 'as in --version 1.2.3'; version=$2; shift 2 ;;
       --dir) [ $# -ge 2 ] || fail '--dir needs a value' 'as in --dir ~/bin'; dir=$2; shift 2 ;;
-      -h | --help) echo 'usage: sh install.sh [--version 1.2.3] [--dir DIR]'; exit 0 ;;
+      --attested) attested=yes; shift ;;
+      -h | --help) echo 'usage: sh install.sh [--version 1.2.3] [--dir DIR] [--attested]'; exit 0 ;;
       *) fail "unknown argument \`$1\`" 'sh install.sh --help lists all' ;;
     esac
   done
@@ -53,6 +57,7 @@ main() {
   if [ "$got" != "$expected" ]; then
     fail "$archive has the checksum $got, but SHA256SUMS lists $expected" 'it is damaged or was replaced; nothing is installed'
   fi
+  attest "$work/$archive"
 
   tar -xzf "$work/$archive" -C "$work"
   program=$work/${archive%.tar.gz}/evalreport
@@ -66,6 +71,7 @@ main() {
     fail "cannot write into $dir" 'name another folder with --dir'
   }
   echo "installed $said as $dir/evalreport"
+  echo "$origin"
   case :$PATH: in
     *":$dir:"*) ;;
     *) echo "$dir is not in PATH; add it: export PATH=\"$dir:\$PATH\"" ;;
@@ -92,6 +98,30 @@ target() {
     Darwin/arm64) echo aarch64-apple-darwin ;;
     *) fail "there is no release for $system on $machine" 'build it from source, or on Windows use Scoop' ;;
   esac
+}
+
+# Says in $origin where the archive $1 was built, as far as that can be checked.
+attest() {
+  repository=${EVALREPORT_REPOSITORY:-$REPOSITORY}
+  workflow=$repository/.github/workflows/release.yml
+  origin='attestation not checked:'
+  case $repository in
+    OWNER/*) origin="$origin no repository is set" ;;
+    *)
+      if ! has gh; then
+        origin="$origin gh is not installed"
+      elif ! gh attestation verify --help >/dev/null 2>&1; then
+        origin="$origin this gh is too old for it"
+      elif ! gh auth status >/dev/null 2>&1; then
+        origin="$origin gh is not logged in"
+      elif gh attestation verify "$1" --repo "$repository" --signer-workflow "$workflow" >/dev/null 2>&1; then
+        origin="attested: built by $workflow"
+        return
+      else
+        fail "$archive has no valid attestation of $workflow" "it may have been replaced; nothing is installed. See \`gh attestation verify\`"
+      fi ;;
+  esac
+  [ "$attested" = no ] || fail "$origin" 'without --attested, the checksum alone is compared'
 }
 
 release() {
@@ -125,11 +155,33 @@ download() {
         case $1 in http://*) set -- "$1" "$2" '=http,https' ;; esac
         curl --proto "$3" --proto-redir '=https' --tlsv1.2 -fsSL --retry 3 -o "$2" "$1" || fail "cannot download $1" 'check the network and the version'
       elif has wget; then
-        wget -q -O "$2" "$1" || fail "cannot download $1" 'check the network and the version'
+        with_wget "$1" "$2"
       else
         fail 'neither curl nor wget is installed' 'install one with the system packages'
       fi ;;
   esac
+}
+
+# Downloads $1 into $2, one request for each redirect: wget follows redirects from https to http, also with --https-only, which is about
+# links in pages.
+with_wget() {
+  from=$1 steps=0
+  while [ "$steps" -lt 10 ]; do
+    steps=$((steps + 1)) ended=0
+    wget --max-redirect=0 --server-response -nv -O "$2" "$from" 2>"$2.said" || ended=$?
+    next=$(tr -d '\r' <"$2.said" | sed -n 's/^ *[Ll]ocation: *\([^ ]*\).*/\1/p' | tail -n 1)
+    case $next in
+      '')
+        [ "$ended" = 0 ] || {
+          grep -qi 'unrecognized option' "$2.said" && fail 'this wget cannot be kept to https' 'install curl or GNU wget'
+          fail "cannot download $1" 'check the network and the version'
+        }
+        return ;;
+      https://*) from=$next ;;
+      *) fail "$from redirects to $next, which is not https" 'nothing is installed; check the network' ;;
+    esac
+  done
+  fail "$1 redirects without end" 'check the address'
 }
 
 checksum() {

@@ -5,8 +5,9 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -60,7 +61,7 @@ test("the archive has program, completions, manual and licences", () => {
 test("install.sh installs what the checksums list", async () => {
   const got = await install();
   assert.deepEqual([got.status, got.err], [0, ""]);
-  assert.match(got.out, new RegExp(`^installed evalreport ${version} as .*/.local/bin/evalreport\n.* is not in PATH`));
+  assert.match(got.out, new RegExp(`^installed evalreport ${version} as .*/.local/bin/evalreport\nattestation not checked: .*\n.* is not in PATH`));
   assert.equal(execFileSync(got.program, ["--version"], { encoding: "utf8" }).trim(), `evalreport ${version}`);
   // Over an older one that may be running.
   const again = await install({ words: ["--version", version, "--dir", dirname(got.program)] });
@@ -82,6 +83,119 @@ test("install.sh installs from a server", async () => {
   const absent = await install({ url: `${url}/`, words: ["--version", "9.9.9"] });
   assert.match(absent.err, /is not version 9\.9\.9/);
   server.close();
+});
+
+test("install.sh follows no redirect to an address without encryption, with curl or wget", { skip: !has("openssl") && "needs openssl" }, async () => {
+  const [key, certificate] = [join(work, "key.pem"), join(work, "certificate.pem")];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"];
+  execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", ...subject], { stdio: "pipe" });
+  const give = (request, response) => {
+    const path = join(release, basename(request.url));
+    response.writeHead(existsSync(path) ? 200 : 404);
+    response.end(existsSync(path) ? readFileSync(path) : "");
+  };
+  let asked = 0;
+  const plain = createServer((request, response) => {
+    asked += 1;
+    give(request, response);
+  });
+  await new Promise((done) => plain.listen(0, "127.0.0.1", done));
+  // `/fine/` leads to `/real/` on the same server, `/bad/` to the same files without encryption, `/loop/` to itself.
+  const secure = createSecureServer({ key: readFileSync(key), cert: readFileSync(certificate) }, (request, response) => {
+    const [, kind, name] = request.url.split("/");
+    const port = { fine: secure.address().port, bad: plain.address().port, loop: secure.address().port }[kind];
+    if (port === undefined) {
+      give(request, response);
+      return;
+    }
+    const where = kind === "bad" ? `http://127.0.0.1:${port}/${name}` : `https://127.0.0.1:${port}/${kind === "fine" ? "real" : kind}/${name}`;
+    response.writeHead(302, { location: where });
+    response.end();
+  });
+  await new Promise((done) => secure.listen(0, "127.0.0.1", done));
+  // Only one of the two programs is on the path, and each trusts the server.
+  const where = (name) => execFileSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).trim();
+  const only = (name) => {
+    const bin = join(work, `only-${name}`);
+    mkdirSync(bin);
+    const used = "sh tar gzip uname sysctl sed mktemp rm cp mv mkdir chmod cut sha256sum shasum openssl tr tail grep cat";
+    for (const tool of used.split(" ").filter((tool) => spawnSync("sh", ["-c", `command -v ${tool}`]).status === 0)) {
+      symlinkSync(where(tool), join(bin, tool));
+    }
+    return bin;
+  };
+  for (const program of ["curl", "wget"].filter(has)) {
+    const bin = only(program);
+    const real = where(program);
+    const trust = program === "curl" ? "--cacert" : "--ca-certificate";
+    writeFileSync(join(bin, program), `#!/bin/sh\nexec ${real} ${trust} ${certificate} "$@"\n`, { mode: 0o755 });
+    const from = (kind) => install({ url: `https://127.0.0.1:${secure.address().port}/${kind}`, env: { PATH: bin } });
+    for (const kind of ["real", "fine"]) {
+      const got = await from(kind);
+      assert.equal(got.status, 0, `${program} ${kind}: ${got.err}`);
+    }
+    for (const kind of ["bad", "loop"]) {
+      const got = await from(kind);
+      assert.equal(got.status, 1, `${program} ${kind}`);
+      assert.match(got.err, /^error: .*\n {2}hint: /m);
+      assert.ok(!existsSync(got.program));
+    }
+    assert.equal(asked, 0, `${program} asked without encryption`);
+  }
+  // The wget of small systems cannot be told to stay.
+  const small = only("small");
+  writeFileSync(join(small, "wget"), "#!/bin/sh\necho 'wget: unrecognized option: max-redirect=0' >&2\nexit 1\n", { mode: 0o755 });
+  const got = await install({ url: `https://127.0.0.1:${secure.address().port}/real`, env: { PATH: small } });
+  assert.match(got.err, /this wget cannot be kept to https/);
+  plain.close();
+  secure.close();
+});
+
+test("install.sh checks the attestation if it can, and with --attested installs nothing without one", async () => {
+  const bin = join(work, "gh");
+  mkdirSync(bin);
+  const gh = (verify, { old = false, login = true } = {}) => {
+    const script = `#!/bin/sh
+      case "$*" in
+        'attestation verify --help') exit ${old ? 1 : 0} ;;
+        'auth status') exit ${login ? 0 : 1} ;;
+        'attestation verify '*' --repo o/evalreport --signer-workflow o/evalreport/.github/workflows/release.yml')
+          [ -f "$3" ] || exit 9
+          exit ${verify} ;;
+        *) exit 9 ;;
+      esac`;
+    writeFileSync(join(bin, "gh"), script, { mode: 0o755 });
+  };
+  const env = { PATH: `${bin}:${process.env.PATH}`, EVALREPORT_REPOSITORY: "o/evalreport" };
+  gh(0);
+  for (const words of [[], ["--attested"]]) {
+    const got = await install({ env, words });
+    assert.equal(got.status, 0, got.err);
+    assert.match(got.out, /\nattested: built by o\/evalreport\/\.github\/workflows\/release\.yml\n/);
+  }
+  gh(1);
+  const forged = await install({ env });
+  assert.equal(forged.status, 1);
+  assert.match(forged.err, /has no valid attestation of o\/evalreport/);
+  assert.ok(!existsSync(forged.program));
+  // Whoever does not ask for it gets a line that says so.
+  const none = { PATH: process.env.PATH };
+  const cases = [
+    [() => gh(9, { old: true }), env, /this gh is too old for it/],
+    [() => gh(9, { login: false }), env, /gh is not logged in/],
+    [() => {}, none, /no repository is set/],
+    ...(has("gh") ? [] : [[() => {}, { ...none, EVALREPORT_REPOSITORY: "o/evalreport" }, /gh is not installed/]]),
+  ];
+  for (const [prepare, env, why] of cases) {
+    prepare();
+    const loose = await install({ env });
+    assert.equal(loose.status, 0, loose.err);
+    assert.match(loose.out, why);
+    const strict = await install({ env, words: ["--attested"] });
+    assert.equal(strict.status, 1);
+    assert.match(strict.err, why);
+    assert.ok(!existsSync(strict.program));
+  }
 });
 
 /** The release with one change. */

@@ -108,6 +108,32 @@ fn the_documents_command_runs_from_a_fresh_folder() {
     assert!(project.path("evals/site/index.html").exists() && project.read("evals/night.md").contains("warmup"));
 }
 
+/// Earlier nights stay as they were, whatever a night has made of them; what it adds is kept, and the job fails.
+#[test]
+fn the_workflow_keeps_earlier_nights_as_they_were() {
+    let project = Project::new();
+    let text = shipped(".github/workflows/nightly.yml");
+    let (_, keep) = text.split_once("          path: new\n      - run: |\n").expect("the step after the download");
+    let script: String = keep.lines().take_while(|line| line.starts_with("          ")).map(|line| format!("{}\n", line.trim())).collect();
+    let git = "git -c user.name=a -c user.email=a@example.org";
+    done(&shell(&project, "", "git init -q --bare -b main origin.git", &[]), &[0]);
+    let night = |number: u32, prepare: &str, codes: &[i32]| {
+        let folder = number.to_string();
+        let clone =
+            format!("git clone -q origin.git {number} && cd {number} && mkdir new && echo {number} > new/{number}.json && {prepare}");
+        done(&shell(&project, "", &clone, &[]), &[0]);
+        done(&shell(&project, &folder, &script, &[("GITHUB_RUN_ID", folder.clone())]), codes);
+    };
+    let first = format!("{git} commit -q --allow-empty -m begin && git push -q origin HEAD:main");
+    night(1, &first, &[0]);
+    night(2, "echo 1 > new/1.json", &[0]);
+    night(3, "echo forged > new/1.json; echo 2 > new/2.json", &[1]);
+    night(4, "echo 2 > new/2.json; echo 3 > new/3.json", &[1]);
+    done(&shell(&project, "", "git clone -q -b nightly-results origin.git kept", &[]), &[0]);
+    let kept: Vec<String> = (1..=4).map(|night| project.read(&format!("kept/results/{night}.json"))).collect();
+    assert_eq!(kept, ["1\n", "2\n", "3\n", "4\n"]);
+}
+
 /// The workflow's own commands in a repository of its own, with questions and tests that take no minutes.
 #[test]
 fn the_workflow_runs_and_is_red_from_the_third_night_on() {
