@@ -39,8 +39,15 @@ fn read(document: &str) -> String {
 
 /// Returns the paths of all documents that users and contributors read.
 fn documents() -> Vec<String> {
-    let elsewhere =
-        ["README.md", "CONTRIBUTING.md", "npm/evalreport/README.md", "results/README.md", "suites/README.md", "suites/baselines/README.md"];
+    let elsewhere = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "npm/evalreport/README.md",
+        "results/README.md",
+        "suites/README.md",
+        "suites/baselines/README.md",
+    ];
     let pages =
         walkdir::WalkDir::new(Path::new(ROOT).join("docs")).sort_by_file_name().into_iter().map(|entry| entry.expect("docs can be read"));
     let pages = pages.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "md"));
