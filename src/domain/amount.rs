@@ -3,8 +3,8 @@
 //! Everything that is computed of such numbers is finite: sums over millions of runs, fourth powers, and ratios. Beyond them are only
 //! mistakes and attacks, which would show as `NaN` or infinity somewhere.
 
-/// Largest amount: a trillion dollars, or more seconds than there is history.
-const MOST: f64 = 1e12;
+/// Largest amount: a billion dollars, or seconds of 31 years.
+const MOST: f64 = 1e9;
 /// Smallest amount above zero. What a subtraction leaves of binary fractions is far larger.
 const LEAST: f64 = 1e-30;
 /// Largest distance of a score or another figure from zero, and the smallest except zero itself.
@@ -30,10 +30,13 @@ pub fn is_count(number: u64) -> bool {
 
 /// Says why a number is no amount, or returns `None` if it is one.
 pub fn amount_problem(number: f64) -> Option<String> {
-    (!is_amount(number)).then(|| match number < 0.0 {
-        true => "is negative".to_owned(),
-        false => format!("is {number:e}; an amount is 0, or from {LEAST:e} to {MOST:e}"),
-    })
+    if is_amount(number) {
+        None
+    } else if number < 0.0 {
+        Some("is negative".to_owned())
+    } else {
+        Some(format!("is {number:e}; an amount is 0, or from {LEAST:e} to {MOST:e}"))
+    }
 }
 
 /// Says why a number is no figure, or returns `None` if it is one.
@@ -52,17 +55,17 @@ mod tests {
 
     #[test]
     fn amounts_figures_and_counts_are_those_that_can_be_computed_with() {
-        for number in [0.0, -0.0, 1e-30, 5.5e-17, 0.25, 1e12] {
+        for number in [0.0, -0.0, 1e-30, 5.5e-17, 0.25, 1e9] {
             assert!(is_amount(number) && is_figure(number) && is_figure(-number), "{number:e}");
         }
-        for number in [-1e-30, -1.0, 5e-324, 1e-31, 1.1e12, 1e300, f64::INFINITY, f64::NAN] {
+        for number in [-1e-30, -1.0, 5e-324, 1e-31, 1.1e9, 1e300, f64::INFINITY, f64::NAN] {
             assert!(amount_problem(number).is_some(), "{number:e}");
         }
         for number in [5e-324, 1e-61, 1e61, 1.7e308, f64::NEG_INFINITY, f64::NAN] {
             assert!(figure_problem(number).is_some(), "{number:e}");
         }
         assert_eq!(amount_problem(-2.0).as_deref(), Some("is negative"));
-        assert_eq!(amount_problem(1e300).as_deref(), Some("is 1e300; an amount is 0, or from 1e-30 to 1e12"));
+        assert_eq!(amount_problem(1e300).as_deref(), Some("is 1e300; an amount is 0, or from 1e-30 to 1e9"));
         assert!(is_count(0) && is_count(10_000_000_000_000) && count_problem(1 << 53).is_some());
     }
 }

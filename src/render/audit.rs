@@ -219,7 +219,8 @@ fn of_order(order: &Order, add: &mut impl FnMut(&str, &str, String)) {
 
 fn of_first(standard: &StandardCard, audit: &Audit, add: &mut impl FnMut(&str, &str, String)) {
     let first = &standard.first_against_second;
-    let known = |value: Option<f64>, decimals: usize| value.map_or_else(|| "undefined".to_owned(), |value| format::fixed(value, decimals));
+    let known =
+        |value: Option<f64>, decimals: usize| value.map_or_else(|| "not defined".to_owned(), |value| format::fixed(value, decimals));
     add(
         "R10",
         "gap of the first two",

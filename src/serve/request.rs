@@ -163,7 +163,9 @@ mod tests {
             match self.body {
                 Body::None => {}
                 Body::Text(text) => bytes.extend(text.into_bytes()),
-                Body::File(mut file) => drop(file.read_to_end(&mut bytes).expect("readable")),
+                Body::File(mut file) => {
+                    file.read_to_end(&mut bytes).expect("readable");
+                }
             }
             bytes
         }

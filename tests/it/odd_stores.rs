@@ -11,7 +11,7 @@ use crate::browser::Browser;
 use crate::support::{Project, result};
 
 /// Bounds of what a record may hold: an amount, and a figure.
-const AMOUNTS: [f64; 4] = [1e-30, 0.0, 1e12, 1.0];
+const AMOUNTS: [f64; 4] = [1e-30, 0.0, 1e9, 1.0];
 const FIGURES: [f64; 4] = [-1e60, 1e-60, 1e60, 0.0];
 
 /// Adds runs to a store, each with a number of its own.
@@ -236,6 +236,15 @@ fn pages(project: &Project) -> Vec<String> {
     pages
 }
 
+/// Waits for the names of the items that differ, and says whether they came.
+const NAMED: &str = "return new Promise(done => {
+    const start = Date.now(), ask = () => {
+        const is_named = ![...document.querySelectorAll('#any li')].some(one => one.innerText.startsWith('item '));
+        if (is_named || Date.now() - start > 5000) done(is_named); else setTimeout(ask, 20);
+    };
+    ask();
+})";
+
 #[track_caller]
 fn holds(browser: &Browser, project: &Project) -> BTreeSet<String> {
     let output = project.run(["build", "--out", "site", "--quiet"]);
@@ -254,8 +263,13 @@ fn holds(browser: &Browser, project: &Project) -> BTreeSet<String> {
     let mut opened = BTreeSet::new();
     let mut look = |page: &str, query: &str| {
         browser.open_address(&format!("file://{}/{page}{query}", root.display()));
+        // Names of items come after the list; without them, it has numbers.
+        let is_named = query.is_empty() || browser.evaluate(NAMED) == true;
         let mut tell = |what: String| found.push(format!("{page}{query}: {what}"));
         browser.complaints().into_iter().for_each(&mut tell);
+        if !is_named {
+            tell("items without names".to_owned());
+        }
         let shown = browser.evaluate(
             "return [document.documentElement.scrollWidth - document.documentElement.clientWidth, document.body.innerText,
                 [...document.querySelectorAll('svg *')].flatMap(one => [...one.attributes]).map(one => one.value).join('\\n')]",
@@ -274,14 +288,10 @@ fn holds(browser: &Browser, project: &Project) -> BTreeSet<String> {
             let arms: Vec<&str> = arms.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             assert!(arms.len() > 2, "{page}: {arms:?}");
             for a in &arms {
-                for b in arms.iter().filter(|b| *b != a) {
+                // Of suites that differ in amounts alone, one pair.
+                let is_like_another = page.contains("amounts");
+                for b in arms.iter().filter(|b| *b > a).take(if is_like_another { usize::from(a == &arms[0]) } else { arms.len() }) {
                     look(&page, &format!("?a={a}&b={b}"));
-                    // Names of items, and not numbers of columns.
-                    let named = browser
-                        .evaluate("return [...document.querySelectorAll('#any ul.links li, #any ul.told li')].map(one => one.innerText)");
-                    for name in named.as_array().into_iter().flatten().filter_map(Value::as_str).filter(|name| name.starts_with("item ")) {
-                        panic!("{page}?a={a}&b={b}: an item without a name: {name}");
-                    }
                 }
             }
         }
@@ -348,7 +358,7 @@ fn any_two_arms_name_the_items_that_differ() {
 fn numbers_beyond_all_bounds_are_refused() {
     let good = result("good", "s", "a", json!({"shared_tests_passed": 1, "shared_tests_total": 2}));
     for (field, value, words) in [
-        ("cost_usd", "1e300", "key `cost_usd` is 1e300; an amount is 0, or from 1e-30 to 1e12"),
+        ("cost_usd", "1e300", "key `cost_usd` is 1e300; an amount is 0, or from 1e-30 to 1e9"),
         ("cost_usd", "5e-324", "key `cost_usd` is 5e-324; an amount is 0"),
         ("cost_usd", "-0.5", "key `cost_usd` is negative"),
         ("duration_seconds", "1e13", "key `duration_seconds` is 1e13; an amount is 0"),
