@@ -139,6 +139,25 @@ fn outputs_that_take_nothing_end_nothing_by_a_crash() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_thread_that_is_refused_once_is_one_message_and_no_wait() {
+    needs!("strace");
+    let project = project();
+    for number in 1..=6 {
+        for error in ["ENOMEM", "EAGAIN"] {
+            let mut command = Command::new("strace");
+            let inject = format!("inject=clone3:error={error}:when={number}");
+            command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=clone3", "-e", &inject, BINARY, "build", "--out", "site"]);
+            command.env("PATH", std::env::var("PATH").unwrap_or_default()).env("HOME", "/nonexistent").env("NO_COLOR", "1");
+            let output = project.output(&mut command);
+            assert!(!output.stderr.contains("panicked") && !output.stderr.contains("poisoned"), "{number} {error}: {}", output.stderr);
+            let is_named = output.code == 2 && output.stderr.contains("threads") && output.stderr.matches("error: ").count() == 1;
+            assert!(output.code == 0 || is_named, "{number} {error}: {} {}", output.code, output.stderr);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_system_that_gives_no_threads_is_done_without_or_named() {
     let project = project();
     let is_root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
