@@ -27,6 +27,7 @@ mod redaction;
 mod resources;
 mod run;
 mod run_names;
+mod secret_forms;
 mod secrets;
 mod standing;
 mod status;

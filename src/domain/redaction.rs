@@ -56,6 +56,8 @@ struct Pattern {
 
 /// Removes secrets and personal data from texts.
 pub struct Redactor {
+    /// Known secrets, which come before all patterns.
+    secrets: Secrets,
     patterns: Vec<Pattern>,
     /// All patterns together, to recognise quickly that a text matches none.
     all: RegexSet,
@@ -236,23 +238,16 @@ impl Pattern {
 impl Redactor {
     /// Known secrets come first, then the project's own patterns, so that both see the original text.
     pub fn new(own: &[OwnPattern], secrets: &Secrets) -> Self {
-        let secrets = secrets.by_name().into_iter().map(|(name, forms)| {
-            let forms: Vec<String> = forms.into_iter().map(regex::escape).collect();
-            (format!("{KNOWN}{name}"), forms.join("|"), anything as Accepts)
-        });
         let own = own.iter().map(|own| (own.name.clone(), own.pattern.clone(), anything as Accepts));
         let built_in = BUILT_IN.into_iter().map(|(name, pattern, accepts)| (name.to_owned(), pattern.to_owned(), accepts));
-        let patterns: Vec<Pattern> = secrets
-            .chain(own)
-            .chain(built_in)
-            .map(|(name, source, accepts)| Pattern { name, source, regex: OnceCell::new(), accepts })
-            .collect();
+        let patterns: Vec<Pattern> =
+            own.chain(built_in).map(|(name, source, accepts)| Pattern { name, source, regex: OnceCell::new(), accepts }).collect();
         let all = RegexSetBuilder::new(patterns.iter().map(|pattern| &pattern.source))
             .size_limit(MOST_BYTES * (patterns.len() + 1))
             .build()
             .expect("each of the patterns compiles, within its share of the bytes");
         let homes = Pattern { name: HOME_PATH.to_owned(), source: HOMES.to_owned(), regex: OnceCell::new(), accepts: anything };
-        Self { patterns, all, homes, users: None }
+        Self { secrets: secrets.clone(), patterns, all, homes, users: None }
     }
 
     /// Adds the user names from all home folder paths in the text to `users`.
@@ -292,7 +287,12 @@ impl Redactor {
     pub fn redact(&self, text: &str) -> Option<(String, Counts)> {
         let mut counts = Counts::new();
         let mut current: Option<String> = None;
-        for index in &self.all.matches(text) {
+        if let Some((shorter, found)) = self.secrets.replaced_in(text, |name| format!("{TAKEN_OUT}{KNOWN}{name}]")) {
+            counts.extend(found.into_iter().map(|(name, count)| (format!("{KNOWN}{name}"), count)));
+            current = Some(shorter);
+        }
+        let matched: Vec<usize> = self.all.matches(current.as_deref().unwrap_or(text)).into_iter().collect();
+        for index in matched {
             let pattern = &self.patterns[index];
             let now = current.as_deref().unwrap_or(text);
             if let Some((shorter, count)) = take_out(now, pattern.regex(), &pattern.name, pattern.accepts) {

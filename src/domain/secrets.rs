@@ -7,45 +7,85 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::Value;
 
-/// Minimum length of a redacted value. Shorter ones would match ordinary text.
-const LEAST_LENGTH: usize = 8;
+use super::secret_forms::{Joined, LEAST_LENGTH, forms_of, joined_forms, wide, wide_forms_of};
+
 /// Words in a variable's name, separated by underscores, that mark it as secret.
-const NAME_WORDS: [&str; 16] = [
+const NAME_WORDS: [&str; 28] = [
     "AUTH",
+    "AUTHORIZATION",
     "BEARER",
+    "CONNSTR",
     "COOKIE",
+    "COOKIES",
+    "CRED",
     "CREDENTIAL",
     "CREDENTIALS",
+    "CREDS",
     "DSN",
     "JWT",
     "KEY",
+    "KEYS",
+    "MNEMONIC",
+    "PASSCODE",
+    "PASSKEY",
     "PASSWD",
+    "PASSWORDS",
     "PAT",
     "PRIVATE",
     "PWD",
+    "SALT",
+    "SALTS",
+    "SECRETS",
     "SK",
     "TOKENS",
     "WEBHOOK",
-    "KEYS",
 ];
 /// Suffixes of words that mark a variable as secret, as in `PGPASSWORD` and `GHTOKEN`.
-const WORD_ENDS: [&str; 5] = ["PASSWORD", "PASSPHRASE", "TOKEN", "SECRET", "APIKEY"];
+const WORD_ENDS: [&str; 16] = [
+    "ACCESSKEY",
+    "ACCOUNTKEY",
+    "APIKEY",
+    "AUTHKEY",
+    "CREDENTIALS",
+    "PASSCODE",
+    "PASSPHRASE",
+    "PASSWD",
+    "PASSWORD",
+    "PRIVATEKEY",
+    "PWD",
+    "SECRET",
+    "SECRETKEY",
+    "SECRETS",
+    "SIGNINGKEY",
+    "TOKEN",
+];
+/// Words that mark a variable as secret if they are beside each other.
+const WORD_PAIRS: [(&str, &str); 1] = [("CONNECTION", "STRING")];
+/// End of words such as `SSHPASS`.
+const PASS: &str = "PASS";
+/// Words that end in [`PASS`] and have nothing to do with passwords.
+const OTHER_PASSES: [&str; 9] = ["BYPASS", "COMPASS", "ENCOMPASS", "MULTIPASS", "OVERPASS", "SURPASS", "TRESPASS", "UNDERPASS", "WORKPASS"];
+/// Words after `PASS` that make it a result of tests, as in `MIN_PASS_RATE`.
+const AFTER_PASSING: [&str; 14] =
+    ["AT", "COUNT", "CRITERIA", "FAIL", "LIMIT", "NUMBER", "ONLY", "OR", "PERCENT", "RATE", "RATES", "RATIO", "THRESHOLD", "THROUGH"];
 /// Variables of the shell that hold folders, not secrets.
 const NO_SECRETS: [&str; 2] = ["PWD", "OLDPWD"];
+/// Names of parameters in addresses and connection strings that are secret there alone.
+const PARAMETERS: [&str; 4] = ["SIG", "SIGNATURE", "SHAREDACCESSSIGNATURE", "CODE"];
 /// Prefixes of keys of well-known services.
-const KEY_BEGINNINGS: [&str; 22] = [
+const KEY_BEGINNINGS: [&str; 38] = [
     "sk-",
     "sk_live_",
     "sk_test_",
     "rk_live_",
+    "whsec_",
     "ghp_",
     "gho_",
     "ghs_",
     "ghu_",
+    "ghr_",
     "github_pat_",
     "glpat-",
     "xoxb-",
@@ -56,8 +96,22 @@ const KEY_BEGINNINGS: [&str; 22] = [
     "AKIA",
     "ASIA",
     "AIza",
+    "ya29.",
     "npm_",
     "pypi-",
+    "dop_v1_",
+    "shpat_",
+    "SG.",
+    "gsk_",
+    "xai-",
+    "pplx-",
+    "nvapi-",
+    "tskey-",
+    "figd_",
+    "lin_api_",
+    "sntrys_",
+    "ATATT",
+    "AGE-SECRET-KEY-",
     "eyJ",
     "-----BEGIN",
 ];
@@ -68,13 +122,22 @@ const SECRET_ADDRESSES: [&str; 4] =
 /// Returns whether a variable with this name holds a secret.
 fn is_secret_name(name: &str) -> bool {
     let upper = name.to_uppercase();
-    let is_word = |word: &str| NAME_WORDS.contains(&word) || WORD_ENDS.iter().any(|end| word.ends_with(end));
-    !NO_SECRETS.contains(&upper.as_str()) && upper.split(['_', '-', '.']).any(is_word)
+    if NO_SECRETS.contains(&upper.as_str()) {
+        return false;
+    }
+    let words: Vec<&str> = upper.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.iter().enumerate().any(|(place, word)| {
+        let next = words.get(place + 1);
+        NAME_WORDS.contains(word)
+            || WORD_ENDS.iter().any(|end| word.ends_with(end))
+            || WORD_PAIRS.iter().any(|(first, second)| first == word && next == Some(second))
+            || (word.ends_with(PASS) && !OTHER_PASSES.contains(word) && next.is_none_or(|next| !AFTER_PASSING.contains(next)))
+    })
 }
 
 /// Returns whether a variable holds a secret, judged by its name or value.
 pub fn is_secret(name: &str, value: &str) -> bool {
-    is_secret_name(name) || looks_like_a_key(value) || password_of(value).is_some()
+    is_secret_name(name) || looks_like_a_key(value) || !parts_of(value).is_empty()
 }
 
 fn looks_like_a_key(value: &str) -> bool {
@@ -84,55 +147,134 @@ fn looks_like_a_key(value: &str) -> bool {
             || SECRET_ADDRESSES.iter().any(|address| value.contains(address)))
 }
 
-/// Returns the password in a URL such as `postgres://user:password@host/db`.
-fn password_of(value: &str) -> Option<&str> {
-    let (_, rest) = value.split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    // A password may contain an `@`.
-    let (credentials, _) = authority.rsplit_once('@')?;
-    let (_, password) = credentials.split_once(':')?;
-    (!password.is_empty()).then_some(password)
+/// Returns the secrets within a value: the password of an address such as `postgres://user:password@host/db`, parameters such as
+/// `AccountKey=…;`, and texts under secret names in a JSON document such as a service account.
+fn parts_of(value: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    if let Some((_, rest)) = value.split_once("://") {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        // A password may contain an `@`.
+        let (user, password) = match authority.rsplit_once('@').map(|(login, _)| login.split_once(':').unwrap_or((login, ""))) {
+            Some((user, password)) => (user, password),
+            None => ("", ""),
+        };
+        parts.extend([user].into_iter().filter(|user| looks_like_a_key(user)).map(str::to_owned));
+        if !password.is_empty() {
+            parts.push(password.to_owned());
+            parts.extend(decoded(password));
+        }
+    }
+    for parameter in value.split([';', '&', '?', '#']) {
+        let Some((name, secret)) = parameter.split_once('=') else { continue };
+        let name = name.trim();
+        let is_name = !name.is_empty() && name.len() < 40 && name.chars().all(|letter| letter.is_alphanumeric() || "_-. ".contains(letter));
+        // The whole value of a variable such as `A=b` is no list of parameters.
+        let is_parameter = value.contains([';', '&', '?', '#']);
+        if is_name
+            && is_parameter
+            && secret.len() >= LEAST_LENGTH
+            && (is_secret_name(name) || PARAMETERS.contains(&name.to_uppercase().as_str()))
+        {
+            parts.push(secret.to_owned());
+            parts.extend(decoded(secret));
+        }
+    }
+    if value.starts_with('{')
+        && let Ok(document) = serde_json::from_str::<Value>(value)
+    {
+        add_secret_texts("", &document, &mut parts);
+    }
+    parts
+}
+
+fn add_secret_texts(name: &str, value: &Value, parts: &mut Vec<String>) {
+    match value {
+        // `key` alone is a word of every document.
+        Value::String(text) if (is_secret_name(name) && !["key", "keys"].contains(&name)) || looks_like_a_key(text) => {
+            parts.push(text.trim().to_owned());
+        }
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| add_secret_texts(name, value, parts)),
+        Value::Array(values) => values.iter().for_each(|value| add_secret_texts(name, value, parts)),
+        _ => {}
+    }
+}
+
+/// Returns a percent-encoded text without its encoding, if it has any.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.filter(|_| *byte == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(code) => {
+                bytes.push(code);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok().filter(|decoded| decoded != text)
+}
+
+/// A form of a secret.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Form {
+    bytes: Vec<u8>,
+    /// Name of the variable.
+    name: String,
+    /// What takes its place.
+    instead: Vec<u8>,
 }
 
 /// Secrets in all forms in which they may appear, and their removal from text.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    /// Each form with the name of its variable. Longer forms come first.
-    forms: Vec<(String, String)>,
+    forms: Vec<Form>,
     /// Finds all forms in one pass. `None` if there are no secrets.
     finder: Option<Arc<AhoCorasick>>,
+    /// Forms without line ends, and what finds them in text without line ends.
+    joined: Vec<Form>,
+    joined_finder: Option<Arc<AhoCorasick>>,
 }
 
 impl Secrets {
     /// Collects the variables that look secret by name or value, and those in `named`.
     pub fn of(variables: &BTreeMap<String, String>, named: &BTreeSet<String>) -> Self {
-        let mut forms = BTreeSet::new();
+        let (mut forms, mut joined) = (BTreeMap::new(), BTreeMap::new());
         for (name, value) in variables {
             let value = value.trim();
             // The name replaces the secret in lines of JSON, so it must need no escaping.
             let is_plain = name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character));
             let shown = if is_plain { name.as_str() } else { "secret" };
-            let mut add = |text: &str| forms.extend(forms_of(text).into_iter().map(|form| (form, shown.to_owned())));
+            let mut add = |text: &str| {
+                let mut all = forms_of(text);
+                for ((form, in_json), bytes) in wide_forms_of(text).into_iter().zip([u16::to_le_bytes, u16::to_be_bytes]) {
+                    forms.insert(form, (shown.to_owned(), wide(&format!("[{shown}]"), bytes)));
+                    all.extend(in_json.map(String::into_bytes));
+                }
+                joined.extend(joined_forms(&all).into_iter().map(|form| (form, (shown.to_owned(), placeholder(shown)))));
+                forms.extend(all.into_iter().map(|form| (form, (shown.to_owned(), placeholder(shown)))));
+            };
             if (named.contains(name) || is_secret(name, value)) && value.len() >= LEAST_LENGTH {
                 add(value);
             }
-            if let Some(password) = password_of(value).filter(|password| password.len() >= LEAST_LENGTH) {
-                add(password);
+            for part in parts_of(value).iter().filter(|part| part.len() >= LEAST_LENGTH) {
+                add(part);
             }
         }
-        let mut forms: Vec<(String, String)> = forms.into_iter().collect();
-        forms.sort_by(|left, right| right.0.len().cmp(&left.0.len()).then_with(|| left.cmp(right)));
-        // One form may contain another.
-        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms.iter().map(|(form, _)| form));
-        let finder = (!forms.is_empty()).then(|| Arc::new(finder.expect("an environment is smaller than what a search can hold")));
-        Self { forms, finder }
+        let (forms, finder) = found_by(forms);
+        let (joined, joined_finder) = found_by(joined);
+        Self { forms, finder, joined, joined_finder }
     }
 
     /// Returns the forms of each secret by the name of its variable.
-    pub fn by_name(&self) -> BTreeMap<&str, Vec<&str>> {
-        let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (form, name) in &self.forms {
-            by_name.entry(name).or_default().push(form);
+    pub fn by_name(&self) -> BTreeMap<&str, Vec<&[u8]>> {
+        let mut by_name: BTreeMap<&str, Vec<&[u8]>> = BTreeMap::new();
+        for form in &self.forms {
+            by_name.entry(&form.name).or_default().push(&form.bytes);
         }
         by_name
     }
@@ -152,15 +294,15 @@ impl Secrets {
 
     /// Like [`Self::hide`], for bytes that need not be text.
     pub fn hide_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let mut found = self.found_in(bytes).peekable();
-        if found.peek().is_none() {
+        let found = self.found_in(bytes);
+        if found.is_empty() {
             return Cow::Borrowed(bytes);
         }
         let mut hidden = Vec::with_capacity(bytes.len());
         let mut end = 0;
-        for (place, name) in found {
+        for (place, form) in found {
             hidden.extend_from_slice(&bytes[end..place.start]);
-            hidden.extend_from_slice(format!("[{name}]").as_bytes());
+            hidden.extend_from_slice(&form.instead);
             end = place.end;
         }
         hidden.extend_from_slice(&bytes[end..]);
@@ -169,12 +311,46 @@ impl Secrets {
 
     /// Returns the name of the first secret in `bytes`.
     pub fn first_in(&self, bytes: &[u8]) -> Option<&str> {
-        self.found_in(bytes).next().map(|(_, name)| name)
+        self.found_in(bytes).first().map(|(_, form)| form.name.as_str())
     }
 
-    fn found_in<'s, 'b>(&'s self, bytes: &'b [u8]) -> impl Iterator<Item = (Range<usize>, &'s str)> + use<'s, 'b> {
-        let found = self.finder.iter().flat_map(move |finder| finder.find_iter(bytes));
-        found.map(|found| (found.range(), self.forms[found.pattern()].1.as_str()))
+    /// Returns `text` with every secret replaced by what `instead` makes of its variable's name, and how often each was there.
+    pub fn replaced_in(&self, text: &str, instead: impl Fn(&str) -> String) -> Option<(String, BTreeMap<&str, u64>)> {
+        let found = self.found_in(text.as_bytes());
+        let mut counts = BTreeMap::new();
+        let (mut replaced, mut end) = (Vec::with_capacity(text.len()), 0);
+        for (place, form) in &found {
+            replaced.extend_from_slice(&text.as_bytes()[end..place.start]);
+            replaced.extend_from_slice(instead(&form.name).as_bytes());
+            end = place.end;
+            *counts.entry(form.name.as_str()).or_default() += 1;
+        }
+        replaced.extend_from_slice(&text.as_bytes()[end..]);
+        (!counts.is_empty()).then(|| (String::from_utf8_lossy(&replaced).into_owned(), counts))
+    }
+
+    /// Returns where secrets are, in order and apart from each other.
+    fn found_in(&self, bytes: &[u8]) -> Vec<(Range<usize>, &Form)> {
+        let Some(finder) = &self.finder else { return Vec::new() };
+        let found = finder.find_iter(bytes).map(|found| (found.range(), &self.forms[found.pattern()]));
+        let mut found: Vec<_> = found.filter(|(place, _)| !is_number_of_json(bytes, place)).collect();
+        // What goes over line ends, or is escaped again and again, is not in the text as it is.
+        if let (Some(finder), Some(text)) = (&self.joined_finder, Joined::of(bytes)) {
+            let wrapped = finder.find_iter(&text.bytes).map(|wrapped| {
+                let start = text.place(wrapped.start());
+                // The first letter may be escaped, and what is left must not escape what takes its place.
+                let start = start - bytes[..start].iter().rev().take_while(|byte| **byte == b'\\').count();
+                (start..text.place(wrapped.end() - 1) + 1, &self.joined[wrapped.pattern()])
+            });
+            found.extend(wrapped.filter(|(place, _)| !is_number_of_json(bytes, place)));
+            found.sort_by_key(|(place, _)| (place.start, std::cmp::Reverse(place.end)));
+            found.dedup_by(|(next, _), (before, _)| {
+                let is_within = next.start < before.end;
+                before.end = if is_within { before.end.max(next.end) } else { before.end };
+                is_within
+            });
+        }
+        found
     }
 
     /// Hides secrets in every text of a JSON value. This also finds secrets that JSON text would escape.
@@ -194,38 +370,37 @@ impl Secrets {
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_list().entries(self.forms.iter().map(|(_, name)| name)).finish()
+        formatter.debug_list().entries(self.forms.iter().map(|form| &form.name)).finish()
     }
 }
 
-/// Returns the forms of a secret: as it is, in JSON, in a URL, and in base64 at any offset of the encoded text.
-fn forms_of(secret: &str) -> BTreeSet<String> {
-    let mut forms = BTreeSet::from([secret.to_owned()]);
-    let json = serde_json::to_string(secret).unwrap_or_default();
-    forms.insert(json.trim_matches('"').to_owned());
-    // The characters that stay unescaped in URLs: by the standard, and as browsers write them.
-    for stays in ["-_.~", "-_.!~*'()"] {
-        let encoded = |byte: u8| match char::from(byte) {
-            stayed if byte.is_ascii_alphanumeric() || stays.contains(stayed) => stayed.to_string(),
-            _ => format!("%{byte:02X}"),
-        };
-        forms.insert(secret.bytes().map(encoded).collect());
-    }
-    for before in 0..3 {
-        let encoded = STANDARD_NO_PAD.encode([&vec![0; before], secret.as_bytes()].concat());
-        // The characters at both ends depend on the neighbouring bytes.
-        let (from, to) = ((before * 8).div_ceil(6), (before + secret.len()) * 8 / 6);
-        if let Some(own) = encoded.get(from..to).filter(|own| own.len() >= LEAST_LENGTH) {
-            forms.insert(own.to_owned());
-            forms.insert(own.replace('+', "-").replace('/', "_"));
-        }
-    }
-    forms.retain(|form| form.len() >= LEAST_LENGTH);
-    forms
+fn placeholder(name: &str) -> Vec<u8> {
+    format!("[{name}]").into_bytes()
+}
+
+/// Returns the forms, longer ones first, and what finds them.
+fn found_by(forms: BTreeMap<Vec<u8>, (String, Vec<u8>)>) -> (Vec<Form>, Option<Arc<AhoCorasick>>) {
+    let mut forms: Vec<Form> = forms.into_iter().map(|(bytes, (name, instead))| Form { bytes, name, instead }).collect();
+    forms.sort_by(|left, right| right.bytes.len().cmp(&left.bytes.len()).then_with(|| left.cmp(right)));
+    // One form may contain another.
+    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms.iter().map(|form| &form.bytes));
+    let finder = (!forms.is_empty()).then(|| Arc::new(finder.expect("an environment is smaller than what a search can hold")));
+    (forms, finder)
+}
+
+/// Returns whether digits are a number of a JSON document. A password may have digits only, and a record must stay a document.
+fn is_number_of_json(bytes: &[u8], place: &Range<usize>) -> bool {
+    let before = place.start.checked_sub(1).and_then(|before| bytes.get(before));
+    bytes[place.clone()].iter().all(u8::is_ascii_digit)
+        && matches!(before, Some(b':' | b',' | b'['))
+        && matches!(bytes.get(place.end), Some(b',' | b'}' | b']'))
 }
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD_NO_PAD;
+
     use super::*;
 
     fn secrets(variables: &[(&str, &str)], named: &[&str]) -> Secrets {
@@ -279,6 +454,81 @@ mod tests {
     }
 
     #[test]
+    fn what_goes_over_line_ends_is_found() {
+        let pem = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC/KcwggSj\nAgEAAoIBAQC7VJTUt9Us8cKjMzEfYyjiWA4R4+M2bS1G\nq1w2e3\n-----END PRIVATE KEY-----";
+        let secrets = secrets(&[("SIGNING_KEY", pem), ("A_TOKEN", "0123456789abcdefghij")], &[]);
+        let nested = |levels: usize| (0..levels).fold(pem.to_owned(), |text, _| serde_json::to_string(&text).expect("text"));
+        for text in [
+            pem.to_owned(),
+            pem.replace('\n', "\r\n"),
+            pem.replace('\n', "\n    "),
+            pem.replace('\n', ""),
+            pem.replace('\n', "\\\n  "),
+            nested(1),
+            nested(2),
+            nested(3),
+            nested(6),
+        ] {
+            let hidden = secrets.hide(&text).into_owned();
+            assert!(hidden.contains("[SIGNING_KEY]") && !hidden.contains("MIIEv") && !hidden.contains("q1w2e3"), "{text}: {hidden}");
+        }
+        assert_eq!(secrets.hide("it is 0123456789\n  abcdefghij, and"), "it is [A_TOKEN], and");
+        assert_eq!(secrets.hide("it is 0123456789\\\\nabcdefghij, and"), "it is [A_TOKEN], and");
+        let encoded = STANDARD_NO_PAD.encode("0123456789abcdefghij");
+        let (first, second) = encoded.split_at(11);
+        assert!(secrets.hide(&format!("{first}\n{second}")).starts_with("[A_TOKEN]"));
+        // A diff of a key has a sign before each line.
+        let diff = secrets.hide(&pem.replace('\n', "\n+")).into_owned();
+        assert!(!diff.contains("MIIEv") && !diff.contains("AgEAA"), "{diff}");
+        assert_eq!(secrets.hide("-----BEGIN PRIVATE KEY-----\nof somebody else"), "-----BEGIN PRIVATE KEY-----\nof somebody else");
+    }
+
+    #[test]
+    fn a_record_stays_a_document_whatever_is_taken_out_of_it() {
+        let secret = "\"quoted\\ and 'more'\\";
+        let secrets = secrets(&[("A_KEY", secret)], &[]);
+        let mut text = format!("C:\\{secret}\n{secret}");
+        for level in 1..8 {
+            text = serde_json::to_string(&text).expect("text");
+            let mut hidden = secrets.hide(&text).into_owned();
+            for _ in 0..level {
+                hidden = serde_json::from_str(&hidden).unwrap_or_else(|error| panic!("{level}: {hidden}: {error}"));
+            }
+            assert!(hidden.contains("[A_KEY]") && !hidden.contains("quoted"), "{level}: {hidden}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_a_record_stays_a_number() {
+        let secrets = secrets(&[("A_PIN_KEY", "1234567890")], &[]);
+        let line = "{\"tokens\":1234567890,\"reply\":\"it is 1234567890\"}";
+        assert_eq!(secrets.hide(line), "{\"tokens\":1234567890,\"reply\":\"it is [A_PIN_KEY]\"}");
+    }
+
+    #[test]
+    fn text_in_utf_16_stays_in_utf_16() {
+        let secrets = secrets(&[("A_KEY", "0123456789")], &[]);
+        let text = |text: &str| wide(text, u16::to_le_bytes);
+        assert_eq!(secrets.hide_bytes(&text("it is 0123456789.")), text("it is [A_KEY]."));
+    }
+
+    #[test]
+    fn a_part_of_a_value_is_a_secret_of_its_own() {
+        let secrets = secrets(
+            &[
+                ("DATABASE_URL", "postgres://app:p%40ss%2Fword@db/app"),
+                ("STORAGE", "AccountName=a;AccountKey=abcdefgh12==;"),
+                ("ACCOUNT", "{\"type\": \"service_account\", \"private_key\": \"some-long-key\"}"),
+            ],
+            &[],
+        );
+        assert_eq!(
+            secrets.hide("p@ss/word p%40ss%2Fword abcdefgh12== some-long-key service_account"),
+            "[DATABASE_URL] [DATABASE_URL] [STORAGE] [ACCOUNT] service_account"
+        );
+    }
+
+    #[test]
     fn variables_are_known_by_name_or_value() {
         for (name, value) in [
             ("PGPASSWORD", "x"),
@@ -290,6 +540,26 @@ mod tests {
             ("DATABASE_URL", "postgres://app:hunter2hunter2@db/app"),
             ("ANYTHING", "ghp_0123456789abcdefghij"),
             ("NOTIFY", "https://hooks.slack.com/services/T0/B0/xyz"),
+            ("DB_PASS", "x"),
+            ("SMTP_PASS", "x"),
+            ("DB_PASS_2", "x"),
+            ("SSHPASS", "x"),
+            ("MYSQLPASS", "x"),
+            ("SECRETS", "x"),
+            ("APP_SECRETS", "x"),
+            ("DBPWD", "x"),
+            ("SESSION_COOKIES", "x"),
+            ("HASH_SALT", "x"),
+            ("AWS_CREDS", "x"),
+            ("GOOGLE_CREDENTIALS", "x"),
+            ("PROXY_AUTHORIZATION", "x"),
+            ("STORAGE_CONNECTION_STRING", "x"),
+            ("Passphrase", "x"),
+            ("dbPassword", "x"),
+            ("STORAGE", "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abcdefgh12==;"),
+            ("BLOB", "https://a.blob.example/c?sv=2024&sig=abcdefgh%2F12"),
+            ("MIRROR", "https://ghp_0123456789abcdefghij@github.com/o/r"),
+            ("ACCOUNT", "{\"type\": \"service_account\", \"private_key\": \"abc\"}"),
         ] {
             assert!(is_secret(name, value), "{name}");
         }
@@ -300,6 +570,23 @@ mod tests {
             ("KEYBOARD", "us"),
             ("HOMEPAGE", "https://example.org/a@b:c"),
             ("MONKEY", "x"),
+            ("PASSED", "x"),
+            ("TESTS_PASSED", "x"),
+            ("PASSENGERS", "x"),
+            ("PASSIVE_MODE", "x"),
+            ("COMPASS", "x"),
+            ("BYPASS", "x"),
+            ("PROXY_BYPASS", "x"),
+            ("MIN_PASS_RATE", "x"),
+            ("PASS_THRESHOLD", "x"),
+            ("AUTHOR", "x"),
+            ("GIT_AUTHOR_NAME", "x"),
+            ("XAUTHORITY", "/home/x/.Xauthority"),
+            ("DESALTED", "x"),
+            ("SECRETARY", "x"),
+            ("RUSTFLAGS", "--cfg a=b;c"),
+            ("LS_COLORS", "rs=0:di=01;34:ln=01;36"),
+            ("PAGE", "https://example.org/?page=1234567890&sort=descending"),
         ] {
             assert!(!is_secret(name, value), "{name}");
         }

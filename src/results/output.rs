@@ -1,5 +1,6 @@
 //! Artefacts of an agent, stored beside the run's record.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{self};
 use std::io;
@@ -27,7 +28,7 @@ impl Store {
                 continue;
             }
             left -= metadata.len();
-            let target = folder.join(file);
+            let target = folder.join(self.hidden_name(file, &folder));
             let parent = target.parent().unwrap_or(&folder);
             let copy = || -> io::Result<()> {
                 fs::create_dir_all(parent)?;
@@ -47,5 +48,14 @@ impl Store {
             durable::sync_folder(folder).map_err(StoreError::io("cannot sync", folder))?;
         }
         Ok((!folders.is_empty()).then_some(folder))
+    }
+
+    /// Returns the name under which a file is stored: its own, without the secrets in it. A key with slashes may go over several folders.
+    fn hidden_name(&self, file: &Path, folder: &Path) -> PathBuf {
+        let name = file.to_string_lossy();
+        let Cow::Owned(hidden) = self.secrets().hide(&name) else { return file.to_owned() };
+        let mut unused = (2..).map(|number| PathBuf::from(format!("{hidden}-{number}")));
+        let first = PathBuf::from(&hidden);
+        if folder.join(&first).exists() { unused.find(|name| !folder.join(name).exists()).unwrap_or(first) } else { first }
     }
 }

@@ -1,12 +1,15 @@
-//! Keys of many kinds, repeated by everything that a run hears: none is in any byte that is written or published.
+//! Keys of many kinds, repeated by everything that a run hears, in every form in which programs write text: none is in any byte that is
+//! written or published.
 
 use std::fs;
 use std::path::Path;
 
+use aho_corasick::AhoCorasick;
 use base64::Engine;
 use serde_json::{Value, json};
 
 use crate::agents::service::{Act, Service};
+use crate::programs::Start as _;
 use crate::support::{Output, Project};
 
 use super::Code;
@@ -39,6 +42,123 @@ fn keys() -> Vec<(String, String)> {
         .iter()
         .flat_map(|(name, value)| (1..=2).map(|number| (name.replace('#', &number.to_string()), value.replace('#', &format!("{number}x")))))
         .collect()
+}
+
+/// Keys whose forms differ: of names that are not plain, of several lines, with letters of all kinds, and within other values.
+fn odd_keys() -> Vec<(String, String)> {
+    let pem = "-----BEGIN PRIVATE KEY-----\nMIIEcanaryBADANBgkqhkiG9w0BAQEFAASC/KcwggSjAgEAAoIBAQC7VJ+TUt9Us8\n\
+        cKjMzEfYyjiWA4R4+M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuY/Ev\nq1w2e3r4t5z6u7i8\n-----END PRIVATE KEY-----";
+    let account = format!("{{\"type\": \"service_account\", \"private_key\": {}}}", json!(pem.replace("MIIE", "MIIF")));
+    [
+        ("DB_PASS", "canary-of-the-database"),
+        ("SMTP_PASS_2", "canary of a mail server"),
+        ("SSHPASS", "canary'with'quotes"),
+        ("SECRETS", "canary/with/slashes/in/it"),
+        ("HASH_SALT", "canary<&>\"\\$`salt"),
+        ("AWS_CREDS", "canary+plus/slash=equals=="),
+        ("NOT_OF_ASCII_PASSWORD", "canary-Müßiggang-ÿ-ö"),
+        ("NOT_OF_EUROPE_PASSWORD", "canary-пароль-密码-🔑"),
+        ("SIGNING_KEY", pem),
+        ("ACCOUNT_FILE", account.as_str()),
+        ("LEDGER_URL", "postgres://app:canary%40of%2Fan%20address@db.example.org/app"),
+        ("BLOBS", "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=canaryOfAnAccount/+12==;"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .to_vec()
+}
+
+/// Writes each key in each form: as a file, as the name of a file, in a transcript, in what it says, and as the reason of its failure.
+const LEAK_FORMS: &str = r#"
+cp "$0.py" key_forms.py
+cat > leak.py <<'END'
+import json, os, sys
+from key_forms import forms
+os.makedirs("kept/names", exist_ok=True)
+keys = [value for value in os.environ.values() if "canary" in value.lower()]
+everything = b""
+for number, key in enumerate(keys):
+    for name, form, _ in forms(key):
+        everything += b"it is " + form + b" and no more
+"
+        text = form.decode("utf-8", "replace")
+        print(json.dumps({"type": "assistant", "message": {"content": [{"type": "text", "text": "it is " + text}, {"type": "tool_use", "id": "t", "name": "Bash", "input": {text: json.dumps({"inner": text})}}]}}))
+        print("said " + text)
+    for place in ["kept/names/" + key, "kept/names/x." + key + ".txt"]:
+        try:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            open(place, "w").write("named")
+        except OSError:
+            pass
+open("kept/all.txt", "wb").write(everything)
+open("kept/all.bin", "wb").write(b"ÿþ" + everything)
+sys.stderr.buffer.write(everything)
+END
+python3 leak.py
+rm -rf key_forms.py leak.py __pycache__
+exit 3
+"#;
+
+#[test]
+fn no_form_of_a_key_is_in_any_byte_that_is_written() {
+    needs!("python3");
+    let keys: Vec<(String, String)> = odd_keys().into_iter().chain(keys().into_iter().step_by(2)).collect();
+    let environment: Vec<(&str, &str)> = keys.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let code = Code::new("tests:\n  shared:\n    - \"cat kept/all.txt; ls -R kept; exit 1\"\ntimeout: 120s\n", LEAK_FORMS)
+        .config("{id: a, env: [\"*\"], command: [sh, \"{root}/a.sh\"]}");
+    let project = &code.project;
+    project.file("a.sh.py", include_str!("key_forms.py"));
+    let output = code.command(&["--log", "log.jsonl", "--verbose"], &environment);
+    let mut said = vec![output];
+    for command in [
+        &["build", "--out", "site"][..],
+        &["export", "bundle", "all.jsonl"],
+        &["export", "json", "all.json"],
+        &["export", "csv", "all"],
+        &["export", "junit", "all.xml"],
+        &["leaderboard", "--format", "json"],
+        &["list"],
+        &["doctor", "--verify"],
+    ] {
+        let done = project.run_in(command.iter().copied(), &environment);
+        assert!(done.code < 2, "{command:?}: {}", done.stderr);
+        said.push(done);
+    }
+    let texts = written(project, &said.iter().collect::<Vec<_>>());
+    let hidden = |file: &str| texts.iter().any(|(path, bytes)| path.ends_with(file) && memmem(bytes, b"[SIGNING_KEY]"));
+    assert!(hidden("output/kept/all.txt") && hidden("transcript.jsonl"), "{:?}", texts.iter().map(|(file, _)| file).collect::<Vec<_>>());
+    assert!(texts.iter().any(|(file, _)| file.contains("kept/names/[DB_PASS]")), "names of files");
+
+    let mut python = std::process::Command::new("python3");
+    python.arg(project.path("a.sh.py")).env_clear().env("PATH", std::env::var("PATH").unwrap_or_default()).envs(environment);
+    let needles = python.finish();
+    let needles: Value = serde_json::from_slice(&needles.stdout).expect("JSON");
+    assert!(needles["forms"].as_u64().is_some_and(|forms| forms >= 60), "{}", needles["forms"]);
+    let mut wanted: Vec<(String, Vec<u8>)> = Vec::new();
+    for needle in needles["needles"].as_array().expect("a list") {
+        let name = needle[0].as_str().expect("a name");
+        let digits = needle[1].as_str().expect("digits");
+        let bytes: Vec<u8> =
+            (0..digits.len()).step_by(2).map(|place| u8::from_str_radix(&digits[place..place + 2], 16).expect("hex")).collect();
+        // What is stored is JSON, and what is in it may be JSON again.
+        let mut text = String::from_utf8(bytes.clone()).unwrap_or_default();
+        for _ in 0..2 {
+            let escaped = json!(text).to_string();
+            text = escaped[1..escaped.len() - 1].to_owned();
+            wanted.push((format!("{name} in JSON"), text.clone().into_bytes()));
+        }
+        wanted.push((name.to_owned(), bytes));
+    }
+    wanted.retain(|(_, needle)| needle.len() >= 8);
+    let finder = AhoCorasick::new(wanted.iter().map(|(_, needle)| needle)).expect("few needles");
+    let names = texts.iter().map(|(file, _)| (format!("the name {file}"), file.as_bytes()));
+    let all = texts.iter().map(|(file, bytes)| (file.clone(), bytes.as_slice())).chain(names);
+    let found: std::collections::BTreeSet<String> = all
+        .flat_map(|(file, bytes)| {
+            let found = finder.find_iter(bytes).map(|found| &wanted[found.pattern().as_usize()]);
+            found.map(|(name, needle)| format!("{file}: {name}: {}", String::from_utf8_lossy(needle))).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(found.is_empty(), "{} in all: {:#?}", found.len(), found.iter().take(60).collect::<Vec<_>>());
 }
 
 /// Says all it knows in every way that is kept: as files, as names, as a transcript, as a reason, plain and encoded.
@@ -149,8 +269,9 @@ fn no_key_of_what_is_imported_is_stored() {
 
 /// Every byte that was written or said.
 fn written(project: &Project, said: &[&Output]) -> Vec<(String, Vec<u8>)> {
-    let folders = ["results", "site", ".evalreport"].iter().flat_map(|folder| project.files(folder));
-    let files = folders.chain(["log.jsonl", "all.jsonl"].map(str::to_owned)).filter(|file| project.path(file).is_file());
+    let folders = ["results", "site", ".evalreport", "all"].iter().flat_map(|folder| project.files(folder));
+    let files =
+        folders.chain(["log.jsonl", "all.jsonl", "all.json", "all.xml"].map(str::to_owned)).filter(|file| project.path(file).is_file());
     let said = said.iter().map(|said| ("the terminal".to_owned(), format!("{}{}", said.stdout, said.stderr).into_bytes()));
     files
         .map(|file| (file.clone(), fs::read(project.path(&file)).expect("there")))
