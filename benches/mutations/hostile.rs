@@ -43,17 +43,17 @@ pub enum Scale {
 
 /// Who reads a file.
 #[derive(Clone, Copy)]
-enum Reader {
+pub enum Reader {
     Foreign(ForeignFormat),
     Table,
     Rubric,
 }
 
-fn foreign(format: &str) -> Reader {
+pub fn foreign(format: &str) -> Reader {
     Reader::Foreign(ForeignFormat::from_name(format).expect("a format that is read"))
 }
 
-type Filler = Box<dyn Fn(&mut dyn Write) -> io::Result<()>>;
+pub type Filler = Box<dyn Fn(&mut dyn Write) -> io::Result<()>>;
 
 pub struct Hostile {
     pub name: &'static str,
@@ -75,7 +75,7 @@ pub struct Met {
 }
 
 impl Hostile {
-    fn new(name: &'static str, reader: Reader, file: &'static str, says: &'static str, contents: Filler) -> Self {
+    pub fn new(name: &'static str, reader: Reader, file: &'static str, says: &'static str, contents: Filler) -> Self {
         Self { name, reader, file, contents, says }
     }
 

@@ -35,7 +35,9 @@ pub mod transcript;
 
 mod archive;
 mod broken;
+mod columnar;
 mod hostile;
+mod lengths;
 mod memory;
 mod subjects;
 
@@ -124,7 +126,7 @@ fn attack(name: &str, executions: u64) {
 fn hostile_files() -> Vec<Hostile> {
     // Nobody waits for 10 GB in a build that is not optimised.
     let scale = if cfg!(debug_assertions) { Scale::Small } else { Scale::Full };
-    [hostile::bombs(scale), hostile::names(), hostile::nesting(), hostile::long(scale), hostile::tiny(scale)]
+    [hostile::bombs(scale), hostile::names(), hostile::nesting(), hostile::long(scale), hostile::tiny(scale), lengths::lengths()]
         .into_iter()
         .flatten()
         .collect()

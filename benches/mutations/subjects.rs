@@ -5,19 +5,21 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use evalreport::domain::RunId;
 use evalreport::import::{
-    Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign, import_rubrics, import_table,
+    Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign, import_rubrics, import_table, is_decoding,
 };
 use evalreport::results::{ItemLine, Store, details_of, parse_header, unpack};
 use serde_json::{Value, json};
 
 use super::archive::Archive;
 use super::broken::{Broken, Numbers, Original, Shape};
+use super::columnar;
 
 /// A file may take so long of a processor, and as much again for each further MB that it is inflated.
 const MOST_TIME: Duration = Duration::from_secs(1);
@@ -46,6 +48,9 @@ const ROWS: &str = "\
 - {task: q1, approach: b, model: m, result: ok, list: [1, 2, {a: b}]}
 ";
 
+/// Parsers of files whose insides are read by place.
+pub const COLUMNAR: [&str; 5] = ["table-arrow", "table-arrow-stream", "table-parquet", "table-workbook", "hal-archive"];
+
 /// What is attacked.
 enum Parser {
     Foreign(ForeignFormat),
@@ -60,6 +65,18 @@ enum Parser {
 enum Source {
     File(Original),
     Archive(Archive),
+    /// A file whose insides are read by place.
+    Columnar(Vec<u8>),
+}
+
+impl Source {
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::File(original) => original.bytes().to_vec(),
+            Self::Archive(archive) => archive.bytes(),
+            Self::Columnar(bytes) => bytes.clone(),
+        }
+    }
 }
 
 /// A file that is broken, and the folder of what belongs with it.
@@ -115,19 +132,43 @@ pub struct Attack {
 /// Returns the names of all parsers that are attacked.
 pub fn names() -> Vec<String> {
     let own = ["inspect-archive", "table-csv", "table-json", "table-jsonl", "table-yaml", "map", "rubric", "header", "item-line", "bundle"];
+    let own = own.into_iter().chain(COLUMNAR);
     ForeignFormat::all().map(ForeignFormat::name).chain(own).map(str::to_owned).collect()
+}
+
+/// Prints no panic of a decoder of columns, as the program does: it is reported as a problem of the file. Printing where it was would take
+/// more memory than the file.
+fn keep_decoders_quiet() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |information| {
+            if !is_decoding() {
+                usual(information);
+            }
+        }));
+    });
 }
 
 impl Subject {
     pub fn named(name: &str) -> Self {
+        keep_decoders_quiet();
         let memory = Path::new("/dev/shm");
         let place = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.expect("a temporary folder");
         let at = |name: &str| place.path().join(name);
         let one = |name: &str, shape: Shape, text: String| vec![Case::alone(at(name), Source::File(Original::new(shape, text.into())))];
+        let all = |files: Vec<(String, Vec<u8>)>| {
+            files.into_iter().map(|(name, bytes)| Case::alone(at(&name), Source::Columnar(bytes))).collect()
+        };
         let table = || Parser::Table(Box::new(Map::parse("map.yaml", MAP, &BTreeMap::new()).expect("a map")));
         let lines = |rows: &Value| rows.as_array().expect("a list").iter().fold(String::new(), |text, row| text + &row.to_string() + "\n");
         let (parser, cases) = match name {
             "inspect-archive" => (Parser::Foreign(ForeignFormat::from_name("inspect").expect("a format")), archives(place.path())),
+            "hal-archive" => (Parser::Foreign(ForeignFormat::from_name("hal").expect("a format")), all(columnar::hal_archive())),
+            "table-arrow" => (table(), all(columnar::arrow(false))),
+            "table-arrow-stream" => (table(), all(columnar::arrow(true))),
+            "table-parquet" => (table(), all(columnar::parquet())),
+            "table-workbook" => (table(), all(columnar::workbook())),
             "table-csv" => (table(), one("rows.csv", Shape::Csv, CSV.to_owned())),
             "table-json" => (table(), one("rows.json", Shape::Json, rows().to_string())),
             "table-jsonl" => (table(), one("rows.jsonl", Shape::Json, lines(&rows()))),
@@ -162,6 +203,7 @@ impl Subject {
             let broken = match &case.source {
                 Source::File(original) => original.broken(&mut numbers),
                 Source::Archive(archive) => archive.broken(&mut numbers),
+                Source::Columnar(bytes) => columnar::broken(bytes, &mut numbers),
             };
             self.strike(case, &broken, &mut attack);
         }
@@ -273,18 +315,12 @@ impl Case {
     }
 
     fn weigh(&mut self, companions: usize) {
-        let bytes = match &self.source {
-            Source::File(original) => original.bytes().len(),
-            Source::Archive(archive) => archive.bytes().len(),
-        };
+        let bytes = self.source.bytes().len();
         self.weight = (1 << 24) / (bytes + companions + FREE_BYTES);
     }
 
     fn restore(&self) {
-        let bytes = match &self.source {
-            Source::File(original) => original.bytes().to_vec(),
-            Source::Archive(archive) => archive.bytes(),
-        };
+        let bytes = self.source.bytes();
         fs::create_dir_all(self.path.parent().expect("a folder")).expect("writable");
         fs::write(&self.path, bytes).expect("writable");
     }

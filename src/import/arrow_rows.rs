@@ -2,7 +2,6 @@
 
 use std::cell::Cell as Switch;
 use std::fs::File;
-use std::io::{BufReader, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -14,14 +13,16 @@ use arrow_array::types::{
     UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType, Fields, Schema, TimeUnit};
+use arrow_schema::{DataType, Fields, Schema, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::domain::{Problem, visible};
 
+use super::arrow_messages::ArrowMessages;
 use super::cell::{Cell, CellKind};
+use super::inflation::Allowance;
+use super::parquet_pages::{check_directory, check_pages, needs_lzo};
 use super::rows::{Rows, Stop};
 
 /// Rows per batch.
@@ -29,48 +30,63 @@ const BATCH_ROWS: usize = 4096;
 /// Deepest nesting of structs whose fields become columns.
 const MOST_DEPTH: usize = 8;
 
+/// Bytes that a row counts for at least. Columns of equal values take almost none, and reading their rows takes time all the same.
+const LEAST_ROW_BYTES: u64 = 64;
+
 /// Reads a Parquet file. Calls `ready` when the columns are known; a problem that it returns stops the reading.
 pub(super) fn read_parquet(file: File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
+    caught(|| check_directory(&file), rows)?.map_err(|why| damaged(rows, &why))?;
+    let own = file.try_clone().map_err(|error| rows.io(None, &error))?;
     let builder = caught(|| ParquetRecordBatchReaderBuilder::try_new(file), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
     let wanted = Wanted::of(builder.schema(), rows)?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
     }
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.roots.iter().copied());
+    if needs_lzo(builder.metadata(), &mask) {
+        let hint = "write it with another codec: zstd, snappy, gzip, brotli or lz4";
+        return Err(rows.unreadable(None, "is compressed with LZO, which is not read").with_hint(hint).into());
+    }
+    caught(|| check_pages(&own, builder.metadata(), &mask), rows)?.map_err(|why| damaged(rows, &why))?;
     let builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
-    let reader = caught(|| builder.build(), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
-    wanted.read(reader, rows)
+    let mut reader = caught(|| builder.build(), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
+    wanted.read(&own, || reader.next().transpose().map_err(|error| error.to_string()), rows)
 }
 
 /// Returns the columns of a Parquet file, or `None` if it cannot be read.
 pub(super) fn columns_of_parquet(file: File) -> Option<Vec<String>> {
     IS_DECODING.set(true);
-    let opened = catch_unwind(AssertUnwindSafe(|| ParquetRecordBatchReaderBuilder::try_new(file)));
+    let opened = catch_unwind(AssertUnwindSafe(|| {
+        check_directory(&file).ok()?;
+        ParquetRecordBatchReaderBuilder::try_new(file).ok()
+    }));
     IS_DECODING.set(false);
-    Some(opened.ok()?.ok()?.schema().fields().iter().map(|field| field.name().clone()).collect())
+    Some(opened.ok()??.schema().fields().iter().map(|field| field.name().clone()).collect())
 }
 
 /// Reads an Arrow file. Feather is the same format.
 pub(super) fn read_arrow(file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
-    let reader = caught(|| FileReader::try_new(BufReader::new(file), None), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
-    let wanted = Wanted::of(&reader.schema(), rows)?;
-    if let Some(problem) = ready(rows) {
-        return Err(problem.into());
-    }
-    let reader = caught(|| FileReader::try_new(BufReader::new(file), Some(wanted.roots.clone())), rows)?;
-    wanted.read(reader.map_err(|error| damaged(rows, &error.to_string()))?, rows)
+    read_messages(file, ArrowMessages::of_file, rows, ready)
 }
 
 /// Reads a stream of Arrow batches.
-pub(super) fn read_stream(mut file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
-    let reader = caught(|| StreamReader::try_new(BufReader::new(file), None), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
-    let wanted = Wanted::of(&reader.schema(), rows)?;
+pub(super) fn read_stream(file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
+    read_messages(file, ArrowMessages::of_stream, rows, ready)
+}
+
+fn read_messages<'f>(
+    file: &'f File,
+    open: fn(&'f File) -> Result<ArrowMessages<'f>, String>,
+    rows: &mut Rows<'_>,
+    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
+) -> Result<(), Stop> {
+    let mut messages = caught(|| open(file), rows)?.map_err(|why| damaged(rows, &why))?;
+    let wanted = Wanted::of(messages.schema(), rows)?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
     }
-    file.rewind().map_err(|error| rows.io(None, &error))?;
-    let reader = caught(|| StreamReader::try_new(BufReader::new(file), Some(wanted.roots.clone())), rows)?;
-    wanted.read(reader.map_err(|error| damaged(rows, &error.to_string()))?, rows)
+    let columns = wanted.roots.clone();
+    wanted.read(file, || messages.next_batch(&columns), rows)
 }
 
 /// Runs a decoder and turns its panic into a problem: some decoders of columns panic if parts of a file contradict each other.
@@ -121,10 +137,13 @@ impl Wanted {
         Ok(Self { roots, paths: places.into_iter().map(|place| Some(leaves[place?].1.clone())).collect() })
     }
 
-    fn read(&self, mut batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+    /// Reads the rows of all batches of the file.
+    fn read(&self, file: &File, mut next: impl FnMut() -> Result<Option<RecordBatch>, String>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+        let left = Allowance::of_file(file.metadata().map_err(|error| rows.io(None, &error))?.len());
         let mut cells = rows.columns.cells();
-        while let Some(batch) = caught(|| batches.next(), rows)? {
-            let batch = batch.map_err(|error| damaged(rows, &error.to_string()))?;
+        while let Some(batch) = caught(&mut next, rows)?.map_err(|why| damaged(rows, &why))? {
+            let bytes = (batch.num_rows() as u64).saturating_mul(LEAST_ROW_BYTES);
+            left.spend(bytes).map_err(|error| damaged(rows, &error.to_string()))?;
             let columns: Vec<Option<Values>> =
                 self.paths.iter().map(|path| path.as_ref().and_then(|path| Values::of(&batch, path))).collect();
             for row in 0..batch.num_rows() {

@@ -12,6 +12,11 @@ use super::rows::MOST_RECORD_BYTES;
 const MOST_TIMES: u64 = 512;
 const FREE_BYTES: u64 = 64 << 20;
 
+/// Returns how many bytes a compressed part of this size may inflate to.
+pub(super) fn most_inflated(bytes: u64) -> u64 {
+    bytes.saturating_mul(MOST_TIMES).saturating_add(FREE_BYTES)
+}
+
 /// Remaining bytes that may be read, shared by several readers.
 #[derive(Clone, Debug)]
 pub(super) struct Allowance {
@@ -28,7 +33,7 @@ enum Of {
 impl Allowance {
     /// Allows as much as a compressed file of this size may hold.
     pub fn of_file(bytes: u64) -> Self {
-        Self { left: Rc::new(Cell::new(bytes.saturating_mul(MOST_TIMES).saturating_add(FREE_BYTES))), of: Of::File }
+        Self { left: Rc::new(Cell::new(most_inflated(bytes))), of: Of::File }
     }
 
     /// Allows one record, until [`Self::renew`] allows the next.
@@ -40,7 +45,8 @@ impl Allowance {
         self.left.set(MOST_RECORD_BYTES);
     }
 
-    fn spend(&self, bytes: u64) -> io::Result<()> {
+    /// Takes these bytes from the allowance. Returns an error if that is more than is left.
+    pub fn spend(&self, bytes: u64) -> io::Result<()> {
         let Some(left) = self.left.get().checked_sub(bytes) else {
             let message = match self.of {
                 Of::File => format!("it inflates to more than {MOST_TIMES} times its size"),

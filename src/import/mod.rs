@@ -9,6 +9,7 @@
 //! in a file is data: no name in it becomes a path, and nothing in it is executed.
 
 mod again;
+mod arrow_messages;
 mod arrow_rows;
 mod bundle;
 mod cell;
@@ -41,6 +42,7 @@ mod names;
 mod nested_rows;
 mod notation;
 mod origin;
+mod parquet_pages;
 mod path_part;
 mod proposal;
 mod propose;
@@ -59,6 +61,7 @@ mod standing;
 mod stored;
 mod table;
 mod texts;
+mod thrift;
 mod titles;
 mod tree;
 mod versions;

@@ -8,8 +8,12 @@
 mod archive;
 #[path = "../../benches/mutations/broken.rs"]
 mod broken;
+#[path = "../../benches/mutations/columnar.rs"]
+mod columnar;
 #[path = "../../benches/mutations/hostile.rs"]
 mod hostile;
+#[path = "../../benches/mutations/lengths.rs"]
+mod lengths;
 #[path = "../../benches/mutations/memory.rs"]
 mod memory;
 #[path = "../../benches/mutations/subjects.rs"]
@@ -66,6 +70,11 @@ parsers! {
     table_json "table-json",
     table_json_lines "table-jsonl",
     table_yaml "table-yaml",
+    table_arrow "table-arrow",
+    table_arrow_stream "table-arrow-stream",
+    table_parquet "table-parquet",
+    table_workbook "table-workbook",
+    hal_archive "hal-archive",
     map "map",
     rubric "rubric",
     header "header",
@@ -130,6 +139,11 @@ fn hostile_lengths_fill_no_memory() {
 #[test]
 fn hostile_values_fill_no_memory() {
     meet(hostile::tiny);
+}
+
+#[test]
+fn hostile_stated_lengths_are_refused() {
+    meet(|_| lengths::lengths());
 }
 
 fn meet(files: fn(Scale) -> Vec<Hostile>) {

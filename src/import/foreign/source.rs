@@ -154,7 +154,7 @@ impl ForeignFile {
         if let Some(name) = archive.file_names().find(|name| leads_out(name)) {
             return Err(self.problem(leading_out(name)));
         }
-        Ok(Archive { file: self, members: archive, left: Allowance::of_file(bytes) })
+        Ok(Archive { file: self, bytes, members: archive, left: Allowance::of_file(bytes) })
     }
 }
 
@@ -172,6 +172,8 @@ fn damaged(file: &ForeignFile, error: &ZipError) -> Stop {
 /// A zip archive whose members are read by name. A limit bounds the inflated size of all members together.
 pub(in crate::import) struct Archive<'a> {
     pub file: &'a ForeignFile,
+    /// Length of the archive on disk.
+    pub bytes: u64,
     members: ZipArchive<Near>,
     left: Allowance,
 }

@@ -4,6 +4,7 @@
 //! The token is a [Fernet](https://github.com/fernet/spec/blob/master/Spec.md) token, encoded twice in Base64. PBKDF2 derives its key from
 //! the password.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use aes::cipher::generic_array::GenericArray;
@@ -12,6 +13,8 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use ring::{hmac, pbkdf2};
 use serde::Deserialize;
+
+use crate::domain::Problem;
 
 use super::super::super::rows::Stop;
 use super::super::json_reader::read_value;
@@ -22,12 +25,16 @@ pub(super) const ENDING: &str = ".encrypted";
 /// Published with HAL. It keeps out crawlers only.
 const PASSWORD: &[u8] = b"hal1234";
 const ITERATIONS: NonZeroU32 = NonZeroU32::new(480_000).expect("it is not zero");
+/// Number of keys that may be derived for each MB of an archive, and for smaller ones. Each takes a tenth to a quarter of a second, by design;
+/// an upload of HAL has one.
+const KEYS_PER_MEGABYTE: u64 = 4;
 /// First byte of a token. Before its text come this version, its time and the first block that the cipher needs.
 const VERSION: u8 = 0x80;
 const HEADER_BYTES: usize = 25;
 const BLOCK_BYTES: usize = 16;
 const MAC_BYTES: usize = 32;
 const KEY_BYTES: usize = 32;
+const NO_TOKEN: &str = "holds no token";
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -43,24 +50,77 @@ pub(super) fn members(archive: &Archive<'_>) -> Vec<String> {
     members
 }
 
+/// The key of each salt of an archive, derived once.
+pub(super) struct Keys {
+    by_salt: BTreeMap<Vec<u8>, [u8; KEY_BYTES]>,
+    password: &'static [u8],
+    iterations: NonZeroU32,
+    most: usize,
+}
+
+impl Keys {
+    pub fn of(archive: &Archive<'_>) -> Self {
+        let megabytes = (archive.bytes / 1_000_000).max(1);
+        let most = usize::try_from(megabytes.saturating_mul(KEYS_PER_MEGABYTE)).unwrap_or(usize::MAX);
+        Self { by_salt: BTreeMap::new(), password: PASSWORD, iterations: ITERATIONS, most }
+    }
+
+    /// Returns the key of a salt, or `None` if the archive has more salts than it may have.
+    fn of_salt(&mut self, salt: Vec<u8>) -> Option<[u8; KEY_BYTES]> {
+        if let Some(key) = self.by_salt.get(&salt) {
+            return Some(*key);
+        }
+        if self.by_salt.len() >= self.most {
+            return None;
+        }
+        let mut key = [0; KEY_BYTES];
+        pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, self.iterations, &salt, self.password, &mut key);
+        self.by_salt.insert(salt, key);
+        Some(key)
+    }
+}
+
+/// Reason why a member cannot be opened.
+#[derive(Debug, PartialEq, Eq)]
+enum Closed {
+    /// What is wrong with the member.
+    Because(&'static str),
+    /// The archive needs more keys than this.
+    Keys(usize),
+}
+
 /// Returns the bytes of an encrypted member.
-pub(super) fn open(archive: &mut Archive<'_>, member: &str) -> Result<Vec<u8>, Stop> {
+pub(super) fn open(archive: &mut Archive<'_>, member: &str, keys: &mut Keys) -> Result<Vec<u8>, Stop> {
     let label = archive.label(member);
     let sealed: Sealed = archive.with(member, |reader| read_value(reader, &label))?;
     let file: &ForeignFile = archive.file;
-    decrypt(&sealed, PASSWORD, ITERATIONS).map_err(|why| file.problem(format!("has a member, {label}, that {why}")))
+    decrypt(&sealed, keys).map_err(|closed| match closed {
+        Closed::Because(why) => file.problem(format!("has a member, {label}, that {why}")),
+        Closed::Keys(most) => {
+            Problem::in_file(&file.shown, format!("needs more than {most} keys, which takes too long for a file of its size"))
+                .with_hint("decrypt it with `hal-decrypt`, and import the JSON files")
+                .into()
+        }
+    })
 }
 
-fn decrypt(sealed: &Sealed, password: &[u8], iterations: NonZeroU32) -> Result<Vec<u8>, &'static str> {
-    const NO_TOKEN: &str = "holds no token";
+fn decrypt(sealed: &Sealed, keys: &mut Keys) -> Result<Vec<u8>, Closed> {
+    let (salt, mut token) = decoded(sealed).map_err(Closed::Because)?;
+    let key = keys.of_salt(salt).ok_or(Closed::Keys(keys.most))?;
+    opened(&mut token, &key).map_err(Closed::Because)
+}
+
+/// Returns the salt and the token of a member.
+fn decoded(sealed: &Sealed) -> Result<(Vec<u8>, Vec<u8>), &'static str> {
     let salt = STANDARD.decode(sealed.salt.trim()).map_err(|_| "has a salt that is not Base64")?;
     let token = STANDARD.decode(sealed.encrypted_data.trim()).map_err(|_| NO_TOKEN)?;
-    let mut token = URL_SAFE.decode(token.trim_ascii()).map_err(|_| NO_TOKEN)?;
-    if token.len() < HEADER_BYTES + MAC_BYTES || token[0] != VERSION {
-        return Err(NO_TOKEN);
-    }
-    let mut key = [0; KEY_BYTES];
-    pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, iterations, &salt, password, &mut key);
+    let token = URL_SAFE.decode(token.trim_ascii()).map_err(|_| NO_TOKEN)?;
+    // No key is derived for what is no token.
+    if token.len() < HEADER_BYTES + MAC_BYTES || token[0] != VERSION { Err(NO_TOKEN) } else { Ok((salt, token)) }
+}
+
+/// Returns the text of a token.
+fn opened(token: &mut [u8], key: &[u8; KEY_BYTES]) -> Result<Vec<u8>, &'static str> {
     let (signing, encryption) = key.split_at(KEY_BYTES / 2);
     let (signed, mac) = token.split_at(token.len() - MAC_BYTES);
     hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, signing), signed, mac)
@@ -99,24 +159,43 @@ mod tests {
     /// A token made with one iteration, so that many variants can be tried.
     const QUICK: &str = "Z0FBQUFBQnJCTU9DQmFqS2diM0NxNFRESmhCTHVZMDlyRDU2VzR0YnZySWdPbV9VeHpOVXlZalhVWEE5S2NIUHFrakg3ZjdBaHpaOTE1cUUtNUhMbFVOdUJNeXF5blBGa01MQUNSM3hzamJLVUNNaHhrNjVaR1U9";
 
+    fn keys(password: &'static [u8], iterations: NonZeroU32) -> Keys {
+        Keys { by_salt: BTreeMap::new(), password, iterations, most: 2 }
+    }
+
     #[test]
     fn a_token_is_opened_with_its_password_alone() {
-        assert_eq!(decrypt(&sealed(TOKEN), PASSWORD, ITERATIONS).as_deref(), Ok(b"{\"config\": {}}".as_slice()));
-        assert!(decrypt(&sealed(TOKEN), b"hal1235", ITERATIONS).is_err_and(|why| why.contains("another password")));
+        assert_eq!(decrypt(&sealed(TOKEN), &mut keys(PASSWORD, ITERATIONS)).as_deref(), Ok(b"{\"config\": {}}".as_slice()));
+        let other = decrypt(&sealed(TOKEN), &mut keys(b"hal1235", ITERATIONS));
+        assert!(matches!(other, Err(Closed::Because(why)) if why.contains("another password")));
+    }
+
+    #[test]
+    fn a_key_is_derived_once_for_each_salt_and_not_without_end() {
+        let mut keys = keys(b"x", NonZeroU32::MIN);
+        for _ in 0..5 {
+            assert!(decrypt(&sealed(QUICK), &mut keys).is_ok());
+        }
+        assert_eq!(keys.by_salt.len(), 1);
+        let salted = |salt: &str| Sealed { salt: salt.to_owned(), ..sealed(QUICK) };
+        assert!(matches!(decrypt(&salted("AAAA"), &mut keys), Err(Closed::Because(_))), "another key does not open it");
+        assert_eq!(decrypt(&salted("BBBB"), &mut keys), Err(Closed::Keys(2)));
+        assert!(decrypt(&sealed(QUICK), &mut keys).is_ok(), "a known salt needs no further key");
     }
 
     #[test]
     fn what_is_no_token_is_said_to_be_none() {
         for token in ["", "!", "AAAA", &TOKEN[..40]] {
-            assert_eq!(decrypt(&sealed(token), PASSWORD, NonZeroU32::MIN), Err("holds no token"), "{token}");
+            assert_eq!(decrypt(&sealed(token), &mut keys(PASSWORD, NonZeroU32::MIN)), Err(Closed::Because(NO_TOKEN)), "{token}");
         }
         let salt = Sealed { salt: "!".to_owned(), ..sealed(TOKEN) };
-        assert_eq!(decrypt(&salt, PASSWORD, NonZeroU32::MIN), Err("has a salt that is not Base64"));
+        let closed = decrypt(&salt, &mut keys(PASSWORD, NonZeroU32::MIN));
+        assert_eq!(closed, Err(Closed::Because("has a salt that is not Base64")));
     }
 
     #[test]
     fn a_token_that_is_broken_anywhere_is_refused() {
-        let open = |token: &str| decrypt(&sealed(token), b"x", NonZeroU32::MIN);
+        let open = |token: &str| decrypt(&sealed(token), &mut keys(b"x", NonZeroU32::MIN));
         assert_eq!(open(QUICK).as_deref(), Ok(b"{\"config\": {\"run_id\": \"r\"}}".as_slice()));
         for place in 0..QUICK.len() {
             assert!(open(&QUICK[..place]).is_err(), "cut at {place}");

@@ -68,9 +68,10 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     if members.is_empty() {
         return Err(file.problem("has no encrypted member"));
     }
+    let mut keys = encrypted::Keys::of(&archive);
     for member in members {
         let label = archive.label(&member);
-        let bytes = encrypted::open(&mut archive, &member)?;
+        let bytes = encrypted::open(&mut archive, &member, &mut keys)?;
         take(&upload(bytes.as_slice(), &label)?, &member, &label, sink)?;
     }
     Ok(())
