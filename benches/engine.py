@@ -263,12 +263,15 @@ def bad_answers(lake):
         "an item is renamed": (replaced("items", "item", lambda items: to(["other"] + items.to_pylist()[1:])), "names do not give"),
         "an unknown kind": (replaced("items", "kind", lambda kinds: to(["wish"] + kinds.to_pylist()[1:])), "no kind of item"),
         "items end early": (on("items", lambda table: table.slice(0, 1)), "are not in"),
-        "rows end early": (on("rows", lambda table: table.slice(0, table.num_rows - 1)), "more cells"),
+        "rows end early": (on("rows", lambda table: table.slice(0, table.num_rows - 1)), "other outcomes"),
         "no record": (replaced("runs", "record", lambda records: None), "no column `record`"),
-        "a broken record": (replaced("runs", "record", lambda records: to(["{"] * len(records))), "the record of run"),
-        "another's record": (replaced("runs", "record", lambda records: to(records.to_pylist()[::-1])), "the record of run"),
+        "a broken record": (replaced("runs", "record", lambda records: to(["{"] * len(records))), "not as they were published"),
+        "another's record": (replaced("runs", "record", lambda records: to(records.to_pylist()[::-1])), "not as they were published"),
         "no lines": (replaced("lines", "cost_usd", lambda costs: None), "no column `cost_usd`"),
-        "lines end early": (on("lines", lambda table: table.slice(0, table.num_rows - 1)), "outcomes, not"),
+        "lines end early": (on("lines", lambda table: table.slice(0, table.num_rows - 1)), "time, money or tokens"),
+        "a run is lost": (on("runs", lambda table: table.slice(1)), "were published"),
+        "a commit is lost": (on("commits", lambda table: table.slice(1)), "are missing"),
+        "later outcomes": (replaced("publications", "publish_id", lambda ids: to(["~"] * len(ids))), "no run is named of the last publication"),
         "a run twice": (on("runs", lambda table: pyarrow.concat_tables([table, table.slice(0, 1)])), "twice"),
     }
     failed = []
@@ -374,6 +377,40 @@ def item_id(name):
     return int.from_bytes(hashlib.sha256(f"question\nanswers\n{name}".encode()).digest()[:8], "big", signed=True)
 
 
+def mixed(numbers):
+    """The output function of SplitMix64, by which a lake adds up outcomes."""
+    import numpy
+
+    word = numpy.uint64
+    numbers = numbers + word(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ numbers >> word(30)) * word(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ numbers >> word(27)) * word(0x94D049BB133111EB)
+    return numbers ^ numbers >> word(31)
+
+
+def checks(names, passed):
+    """`outcomes_check` and `lines_check` of one attempt at each question, without anything but a status."""
+    import numpy
+
+    word = numpy.uint64
+    digest = lambda name: int.from_bytes(hashlib.sha256(f"question\nanswers\n{name}\n".encode()).digest()[:8], "big")
+    items = numpy.array([digest(name) for name in names], word) if isinstance(names, list) else names
+    of_status = numpy.where(passed, word(1 << 8 | 1), word(1 << 8 | 2))
+    lines = mixed(items)
+    lines = mixed(lines ^ mixed(of_status ^ word(1)))
+    for _ in range(6):
+        lines = mixed(lines)
+    return items, mixed(items ^ mixed(of_status)).sum(dtype=word).astype("int64"), lines.sum(dtype=word).astype("int64")
+
+
+def row_check(row):
+    """The digest of a row of `runs`."""
+    names = ("run_id", "publish_id", "sequence", "deleted", "deleted_by", "deleted_reason", "outcomes", "outcomes_check", "lines_check")
+    names += ("commit_rows", "all_runs", "totals", "record")
+    text = json.dumps({name: row[name] for name in names}, separators=(",", ":"), ensure_ascii=False)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
+
+
 def make(folder, outcomes):
     """Writes a lake of 400 runs with one attempt at every item, file by file: never more than one run is in memory."""
     import numpy
@@ -392,7 +429,7 @@ def make(folder, outcomes):
     text, whole, real = pyarrow.string(), pyarrow.int64(), pyarrow.float64()
     empty = dict(cluster=text, cluster_id=whole, category=text, score=real, duration_seconds=real, cost_usd=real, input_tokens=whole)
     empty |= dict(output_tokens=whole, question=text, answer=text, expected=text, reply=text, reason=text, item_hash=text, details=text)
-    runs, adds = [], []
+    runs, adds, of_names = [], [], names
     for arm in range(arms):
         run, month = f"run-{arm:04}", f"2026-{arm % 12 + 1:02}"
         passed = random.random(count) < 1 / (1 + numpy.exp(difficulty - skill[arm]))
@@ -410,17 +447,18 @@ def make(folder, outcomes):
         totals |= dict(duration_seconds=0.0, with_duration=0, input_tokens=0, with_input=0, output_tokens=0, with_output=0)
         row = dict(run_id=run, publish_id="p", sequence=1, deleted=False, deleted_by=None, deleted_reason=None, suite="large", month=month)
         row |= {name: record[name] for name in ("approach", "model", "status")}
-        # Without a digest of its content, a run's sum is not checked.
-        row |= dict(outcomes=count, outcomes_check=0, content=None)
-        runs.append(row | dict(suite_version=None, record=json.dumps(record), totals=json.dumps(totals), score_lines=None))
-    numbers_of_runs = ("sequence", "outcomes", "outcomes_check")
+        of_names, outcomes_check, lines_check = checks(of_names, passed)
+        row |= dict(outcomes=count, outcomes_check=int(outcomes_check), lines_check=int(lines_check), content="made")
+        row |= dict(suite_version=None, record=json.dumps(record), totals=json.dumps(totals), score_lines=None, commit_rows=arms, all_runs=arms)
+        runs.append(row | dict(row_check=row_check(row)))
+    numbers_of_runs = ("sequence", "outcomes", "outcomes_check", "lines_check", "commit_rows", "all_runs", "row_check")
     schema = pyarrow.schema([(name, whole if name in numbers_of_runs else pyarrow.bool_() if name == "deleted" else text) for name in runs[0]])
     table = pyarrow.Table.from_pylist(runs, schema)
     (folder / "runs").mkdir()
     parquet.write_table(table, folder / "runs/part-0.parquet", compression="zstd")
     log(folder / "outcomes", parquet.read_schema(folder / "outcomes" / adds[0][0]), adds)
     log(folder / "runs", table.schema, [(Path("part-0.parquet"), {}, arms)])
-    (folder / "_evalreport.json").write_text(json.dumps({"format": "evalreport lake", "version": 1}))
+    (folder / "_evalreport.json").write_text(json.dumps({"format": "evalreport lake", "version": 2}))
 
 
 def log(table, schema, adds):

@@ -49,8 +49,8 @@
 //! - Files of a layer do not depend on each other in cycles.
 //! - Text from agents, judges and imports reaches a page only as `domain::Published`, which only the redactor creates.
 //! - `render` computes nothing, sorts nothing and reads no file.
-//! - Printing, exit codes, environment and the wall clock belong to `cli`; other layers receive values. Only code that runs programs or
-//!   serves measures time, and `run` records when a run ended. `import`, `warehouse` and `publish` report progress as `tracing` events,
+//! - Printing, exit codes, environment and the wall clock belong to `cli`; other layers receive values. Only code that runs programs, asks
+//!   engines or serves measures time, and `run` records when a run ended. `import`, `warehouse` and `publish` report progress as `tracing` events,
 //!   which have no effect unless `cli` listens.
 //! - Only `process` starts programs. Only `agent` and `engine` use the network; `process` checks whether a local server is up, and `serve`
 //!   answers local browsers.

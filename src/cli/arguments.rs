@@ -651,9 +651,12 @@ pub(super) struct Engine {
     /// Read the runs of a lake through an Arrow Flight SQL server: grpc://HOST:PORT or grpc+tls://HOST:PORT; EVALREPORT_ENGINE_TOKEN holds its token
     #[arg(long, value_name = "URL", help_heading = "Engine")]
     pub engine: Option<String>,
-    /// Longest wait for the engine's next message, in seconds
+    /// Longest wait for the engine's next rows, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120.0, requires = "engine", help_heading = "Engine")]
     pub engine_timeout: f64,
+    /// Longest time for all of the engine's answers together, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600.0, requires = "engine", help_heading = "Engine")]
+    pub engine_time_limit: f64,
     /// A table of counts that an engine exported with queries/counts.sql: CSV, Parquet and others; repeatable
     #[arg(long, value_name = "FILE", conflicts_with = "engine", help_heading = "Engine")]
     pub from_counts: Vec<PathBuf>,

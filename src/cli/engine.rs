@@ -29,18 +29,18 @@ pub(super) fn with_engine(settings: &Settings, asked: &Engine, names: &[&[String
     }
     let Some(url) = &asked.engine else { return Ok(settings.clone()) };
     let address = Address::parse(url).map_err(|why| Failure::new(format!("--engine: {why}")))?;
-    if !(asked.engine_timeout > 0.0 && asked.engine_timeout <= LONGEST_WAIT_SECONDS) {
-        return Err(Failure::new(format!(
-            "--engine-timeout `{}` is not between 0 and {LONGEST_WAIT_SECONDS} seconds",
-            asked.engine_timeout
-        )));
+    for (option, seconds) in [("--engine-timeout", asked.engine_timeout), ("--engine-time-limit", asked.engine_time_limit)] {
+        if !(seconds > 0.0 && seconds <= LONGEST_WAIT_SECONDS) {
+            return Err(Failure::new(format!("{option} `{seconds}` is not between 0 and {LONGEST_WAIT_SECONDS} seconds")));
+        }
     }
     let token = match env::var(TOKEN) {
         Ok(token) => Some(token.trim().to_owned()).filter(|token| !token.is_empty()),
         Err(env::VarError::NotPresent) => None,
         Err(env::VarError::NotUnicode(_)) => return Err(Failure::new(format!("{TOKEN} is no text"))),
     };
-    let access = Access { address, token, wait: Duration::from_secs_f64(asked.engine_timeout) };
+    let [wait, total] = [asked.engine_timeout, asked.engine_time_limit].map(Duration::from_secs_f64);
+    let access = Access { address, token, wait, total };
     let start = Instant::now();
     let answer = read(&access, &names.concat(), &settings.config.aliases)?;
     info!(

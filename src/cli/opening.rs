@@ -86,6 +86,12 @@ impl Settings {
         let bar = progress::Bar::new(self.interactive);
         let mut warehouse = bar.watch(|progress| Warehouse::open(options, progress))?;
         warehouse.give_names(&self.given);
+        for note in warehouse.notes() {
+            output::say(self, &format!("note: {note}"));
+            if let Some(hint) = &note.hint {
+                output::say(self, &format!("  hint: {hint}"));
+            }
+        }
         info!(
             runs = warehouse.runs().len(),
             retracted = warehouse.hidden().len(),

@@ -3,23 +3,26 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use arrow_flight::FlightEndpoint;
+use arrow_flight::decode::FlightRecordBatchStream;
 use arrow_flight::error::FlightError;
 use arrow_flight::flight_service_client::FlightServiceClient;
 use arrow_flight::sql::client::FlightSqlServiceClient;
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt};
 use tokio::runtime::{Builder, Runtime};
-use tonic::Code;
+use tokio::time::Instant;
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
+use tonic::{Code, IntoRequest};
 
 use super::address::Address;
+use super::bounds::{MOST_MESSAGE_BYTES, Taken};
 use super::engine_error::{EngineError, shortened};
+use super::queries::Query;
 
-/// Largest message of an engine. Engines send batches of a few megabytes; a text as long as a run's record may be in one.
-const MOST_MESSAGE_BYTES: usize = 256 << 20;
 const LONGEST_CONNECT: Duration = Duration::from_secs(20);
 /// The address in an answer that means: on this connection.
 const SAME_CONNECTION: &str = "arrow-flight-reuse-connection:";
@@ -30,8 +33,10 @@ pub struct Access {
     pub address: Address,
     /// Sent as `authorization: Bearer`.
     pub token: Option<String>,
-    /// Longest wait for the engine's next message.
+    /// Longest wait for the engine's next rows.
     pub wait: Duration,
+    /// Longest time for all answers together.
+    pub total: Duration,
 }
 
 /// An open connection.
@@ -39,6 +44,8 @@ pub(super) struct Client {
     runtime: Runtime,
     flight: FlightSqlServiceClient<Channel>,
     access: Access,
+    /// When the total time is over.
+    end: Instant,
 }
 
 impl Client {
@@ -48,7 +55,7 @@ impl Client {
     ///
     /// Says why there is no connection, also if none is made in time.
     pub fn connect(access: &Access) -> Result<Self, EngineError> {
-        let Access { address, token, wait } = access;
+        let Access { address, token, wait, total } = access;
         if token.is_some() && !address.is_tls && !address.is_here {
             return Err(EngineError::new(format!("the token is not sent to {address}: the connection would not be encrypted"))
                 .with_hint("use grpc+tls://"));
@@ -76,27 +83,28 @@ impl Client {
         if let Some(token) = token {
             flight.set_token(token.clone());
         }
-        Ok(Self { runtime, flight, access: access.clone() })
+        Ok(Self { runtime, flight, access: access.clone(), end: Instant::now() + *total })
     }
 
-    /// Asks one query and hands each batch of its answer on. `name` is the query in messages.
+    /// Asks one query and hands each batch of its answer on. `sql` is its text for some runs.
     ///
     /// # Errors
     ///
-    /// Names the query and says why the answer is not whole.
+    /// Names the query and says why the answer is not whole, or too large.
     pub fn ask(
         &mut self,
-        name: &str,
+        query: Query,
         sql: String,
         each: &mut dyn FnMut(&RecordBatch) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let Self { runtime, flight, access } = self;
-        let asking = AssertUnwindSafe(|| runtime.block_on(answer(flight, access, name, sql, each)));
+        let Self { runtime, flight, access, end } = self;
+        let times = Times { access, name: query.name, end: *end };
+        let asking = AssertUnwindSafe(|| runtime.block_on(answer(flight, &times, query, sql, each)));
         IS_DECODING.set(true);
         let answered = catch_unwind(asking);
         IS_DECODING.set(false);
         // Decoders of columns panic if parts of a message contradict each other.
-        answered.unwrap_or_else(|_| Err(EngineError::new(format!("{name}: the answer of {} is damaged", access.address))))
+        answered.unwrap_or_else(|_| Err(EngineError::new(format!("{}: the answer of {} is damaged", query.name, access.address))))
     }
 }
 
@@ -111,32 +119,88 @@ pub fn is_decoding() -> bool {
 
 async fn answer(
     flight: &mut FlightSqlServiceClient<Channel>,
-    access: &Access,
-    name: &str,
+    times: &Times<'_>,
+    query: Query,
     sql: String,
     each: &mut dyn FnMut(&RecordBatch) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
-    let failed = |error: FlightError| refused(&access.address, name, &error);
-    let information = in_time(access, name, flight.execute(sql, None)).await?.map_err(failed)?;
+    let Access { address, token, .. } = times.access;
+    let name = query.name;
+    let failed = |error: FlightError| refused(address, name, &error);
+    let information = times.bound(flight.execute(sql, None), times.next()).await?.map_err(failed)?;
+    let taken = Arc::new(Mutex::new((Taken::of(query), None)));
+    lock(&taken).0.check_endpoints(information.endpoint.len())?;
+    // An answer in many empty parts is no answer: only rows begin the wait anew.
+    let mut until = times.next();
     for endpoint in information.endpoint {
-        check_place(&access.address, name, &endpoint)?;
+        check_place(address, name, &endpoint)?;
         let Some(ticket) = endpoint.ticket else {
-            return Err(EngineError::new(format!("{name}: {} promised an answer without a ticket", access.address)));
+            return Err(EngineError::new(format!("{name}: {address} promised an answer without a ticket")));
         };
-        let mut batches = in_time(access, name, flight.do_get(ticket)).await?.map_err(failed)?;
-        while let Some(batch) = in_time(access, name, batches.next()).await? {
-            each(&batch.map_err(failed)?)?;
+        let mut request = ticket.into_request();
+        if let Some(token) = token {
+            let unusable = |_| EngineError::new("the engine's token has a character that a header cannot have");
+            request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().map_err(unusable)?);
+        }
+        let response = times.bound(flight.inner_mut().do_get(request), until).await?;
+        let messages = response.map_err(|status| failed(status.into()))?.into_inner();
+        let measure = Arc::clone(&taken);
+        // Measured before the decoder sees it, because the decoder believes every length.
+        let measured = messages.map_err(FlightError::from).and_then(move |data| {
+            let mut taken = lock(&measure);
+            let is_taken = taken.0.add(&data).map_err(|error| {
+                let message = error.message.clone();
+                taken.1.get_or_insert(error);
+                FlightError::DecodeError(message)
+            });
+            std::future::ready(is_taken.map(|()| data))
+        });
+        let mut batches = FlightRecordBatchStream::new_from_flight_data(measured);
+        while let Some(batch) = times.bound(batches.next(), until).await? {
+            let batch = batch.map_err(|error| lock(&taken).1.take().unwrap_or_else(|| failed(error)))?;
+            if batch.num_rows() > 0 {
+                each(&batch)?;
+                until = times.next();
+            }
         }
     }
     Ok(())
 }
 
-/// Waits as long as the user allows for one message.
-async fn in_time<T>(access: &Access, name: &str, message: impl Future<Output = T>) -> Result<T, EngineError> {
-    tokio::time::timeout(access.wait, message).await.map_err(|_| {
-        EngineError::new(format!("{name}: {} sent nothing for {} s", access.address, access.wait.as_secs_f64()))
-            .with_hint("--engine-timeout SECONDS waits longer")
-    })
+/// What came of an answer, and why no more of it is taken.
+type Measure = (Taken, Option<EngineError>);
+
+fn lock(measure: &Mutex<Measure>) -> MutexGuard<'_, Measure> {
+    measure.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How long an answer may take.
+struct Times<'a> {
+    access: &'a Access,
+    /// The query in messages.
+    name: &'static str,
+    end: Instant,
+}
+
+impl Times<'_> {
+    /// Returns until when the next rows must come.
+    fn next(&self) -> Instant {
+        Instant::now() + self.access.wait
+    }
+
+    /// Waits for one message until then, and not beyond the total time.
+    async fn bound<T>(&self, message: impl Future<Output = T>, until: Instant) -> Result<T, EngineError> {
+        let Self { access: Access { address, wait, total, .. }, name, end } = self;
+        tokio::time::timeout_at(until.min(*end), message).await.map_err(|_| {
+            if *end <= until {
+                let total = total.as_secs_f64();
+                return EngineError::new(format!("{name}: the answers of {address} took longer than {total} s"))
+                    .with_hint("--engine-time-limit SECONDS allows more");
+            }
+            EngineError::new(format!("{name}: {address} sent nothing for {} s", wait.as_secs_f64()))
+                .with_hint("--engine-timeout SECONDS waits longer")
+        })
+    }
 }
 
 /// Refuses answers that are to be fetched elsewhere: only the engine that the user named is asked, and gets the token.
@@ -168,8 +232,9 @@ fn refused(address: &Address, name: &str, error: &FlightError) -> EngineError {
             EngineError::new(format!("{name}: the connection to {address} broke: {said}")).with_hint("try again when the engine is up")
         }
         Code::Unimplemented => EngineError::new(format!("{name}: {address} is no Arrow Flight SQL server: {said}")),
-        _ => EngineError::new(format!("{name}: {address} answers with an error: {said}"))
-            .with_hint("the engine needs two tables or views, `runs` and `outcomes`: see `evalreport help engines`"),
+        _ => EngineError::new(format!("{name}: {address} answers with an error: {said}")).with_hint(
+            "the engine needs two tables or views, `runs` and `outcomes`, of a lake of version 2: see `evalreport help engines`",
+        ),
     }
 }
 

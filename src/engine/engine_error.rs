@@ -27,6 +27,14 @@ impl EngineError {
         Self { message: message.into(), hint, is_contradiction: true }
     }
 
+    /// The engine's tables are not whole, or not of the same time. Another try may help: somebody may have published in between.
+    pub(super) fn incomplete(message: impl Into<String>) -> Self {
+        let hint = Some(
+            "the engine's tables `runs` and `outcomes` are incomplete, older than each other, or changed: load both again from the lake",
+        );
+        Self { message: message.into(), hint, is_contradiction: true }
+    }
+
     pub(super) fn with_hint(self, hint: &'static str) -> Self {
         Self { hint: Some(hint), ..self }
     }

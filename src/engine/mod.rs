@@ -5,9 +5,12 @@
 //! [`EngineAnswer`](crate::warehouse::EngineAnswer).
 //!
 //! Nothing that an engine says is trusted: columns and types are checked, items must have the ids that their names give, each row must have
-//! as many cells as the engine counted, with the same weighed sum, and the runs must be the same before and after.
+//! as many cells as the engine counted, with the same weighed sum, and the runs must be the same before and after. What the lake says of
+//! itself is held against it: the rows of each commit of `runs`, a digest of each row, and the number of each run's outcomes with two sums
+//! over them. Each message is measured before it is unpacked.
 
 mod address;
+mod bounds;
 mod client;
 mod columns;
 mod engine_error;

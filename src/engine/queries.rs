@@ -8,23 +8,37 @@ pub(super) struct Query {
     /// The file, for messages.
     pub name: &'static str,
     text: &'static str,
+    /// Most rows of an answer, and most bytes after decompression.
+    pub most_rows: u64,
+    pub most_bytes: u64,
 }
 
 /// Where each file can be restricted to some runs: a comment that says so to people.
 const RESTRICTION: &str = " -- and run_id in ('…')";
 
 macro_rules! query {
-    ($name:literal) => {
-        Query { name: concat!("queries/", $name, ".sql"), text: include_str!(concat!("../../queries/", $name, ".sql")) }
+    ($name:literal, $rows:expr, $bytes:expr) => {
+        Query {
+            name: concat!("queries/", $name, ".sql"),
+            text: include_str!(concat!("../../queries/", $name, ".sql")),
+            most_rows: $rows,
+            most_bytes: $bytes,
+        }
     };
 }
 
-pub(super) const RUNS: Query = query!("runs");
-pub(super) const ROWS: Query = query!("rows");
-pub(super) const ITEMS: Query = query!("items");
-pub(super) const CELLS: Query = query!("cells");
-pub(super) const SCORES: Query = query!("scores");
-pub(super) const LINES: Query = query!("lines");
+const MILLION: u64 = 1_000_000;
+const GB: u64 = 1 << 30;
+
+// What is kept in memory is bounded more tightly than what is only looked at: see docs/engines.md.
+pub(super) const RUNS: Query = query!("runs", MILLION, GB);
+pub(super) const COMMITS: Query = query!("commits", MILLION, GB);
+pub(super) const PUBLICATIONS: Query = query!("publications", MILLION, GB);
+pub(super) const ROWS: Query = query!("rows", 10 * MILLION, 2 * GB);
+pub(super) const ITEMS: Query = query!("items", 10 * MILLION, 2 * GB);
+pub(super) const CELLS: Query = query!("cells", 4_000 * MILLION, 4 * GB);
+pub(super) const SCORES: Query = query!("scores", 500 * MILLION, 4 * GB);
+pub(super) const LINES: Query = query!("lines", 4_000 * MILLION, 1_000 * GB);
 
 impl Query {
     /// Returns the whole file.
@@ -43,7 +57,7 @@ impl Query {
 mod tests {
     use super::*;
 
-    const ALL: [Query; 6] = [RUNS, ROWS, ITEMS, CELLS, SCORES, LINES];
+    const ALL: [Query; 8] = [RUNS, COMMITS, PUBLICATIONS, ROWS, ITEMS, CELLS, SCORES, LINES];
 
     #[test]
     fn every_file_says_what_comes_out_and_can_be_restricted_at_one_place() {

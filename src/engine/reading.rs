@@ -9,18 +9,23 @@ use arrow_array::cast::AsArray;
 
 use crate::domain::{Aliases, ItemKey, ItemKind, ItemOutcome, ItemStatus, RunId, visible};
 use crate::results::parse_header;
-use crate::warehouse::{EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun, HiddenBy, item_id};
+use crate::warehouse::{
+    EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun, HiddenBy, PublishedOutcomes, RunFields, item_id,
+    other_outcomes,
+};
 
 use super::client::{Access, Client};
 use super::columns::{Batch, Texts};
 use super::engine_error::EngineError;
-use super::queries::{CELLS, ITEMS, LINES, Query, ROWS, RUNS, SCORES};
+use super::queries::{CELLS, COMMITS, ITEMS, LINES, PUBLICATIONS, Query, ROWS, RUNS, SCORES};
 use super::sums::{SetSums, item_number};
 
 /// How often everything is read again if somebody published in between.
 const TRIES: usize = 3;
 /// Number of runs that a query names at most; above that it is asked about all.
 const MOST_NAMED_RUNS: usize = 5_000;
+/// Number of changed rows after which no more are read.
+const MOST_OTHER: usize = 1_000;
 
 /// Reads all runs of the lake that an engine has, and the outcomes of those in the named suites; if a name is no run's suite, all outcomes.
 ///
@@ -41,15 +46,20 @@ pub fn read(access: &Access, suites: &[String], aliases: &Aliases) -> Result<Eng
 
 fn read_once(client: &mut Client, access: &Access, suites: &[String], aliases: &Aliases) -> Result<EngineAnswer, EngineError> {
     let before = runs(client)?;
+    commits(client, &before)?;
+    publications(client, &before)?;
     let wanted = &wanted(before.iter().map(|(_, run)| run), suites, aliases);
-    let places = rows(client, wanted)?;
+    let is_wanted = |run: &RunId| wanted.as_ref().is_none_or(|wanted| wanted.contains(run));
+    // Of hidden runs, and of those that nobody asked about, no outcome is read.
+    let mut before = before;
+    for (_, of) in &mut before {
+        of.published = of.published.filter(|_| of.hidden.is_none() && is_wanted(&of.run.id));
+    }
+    let places = rows(client, wanted, &before)?;
     let sets = sets(client, wanted)?;
     let mut rows = Vec::with_capacity(places.len());
     for place in &places {
         let set = sets.number(place)?;
-        if before.binary_search_by(|(revision, _)| revision.run.cmp(&place.run)).is_err() {
-            return Err(EngineError::contradiction(format!("{}: run `{}` is not in {}", ROWS.name, place.run, RUNS.name)));
-        }
         rows.push(EngineRow { run: place.run.clone(), attempt: place.attempt, set, cells: Vec::new(), scores: Vec::new() });
     }
     cells(client, wanted, &places, &sets, &mut rows)?;
@@ -90,7 +100,7 @@ fn ask(
     mut each: impl FnMut(&Batch<'_>) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let sql = wanted.map_or_else(|| query.of_all(), |runs| query.of_runs(runs));
-    client.ask(query.name, sql, &mut |batch: &RecordBatch| each(&Batch { batch, query: query.name }))
+    client.ask(query, sql, &mut |batch: &RecordBatch| each(&Batch { batch, query: query.name }))
 }
 
 /// The revision of a run that counts.
@@ -99,21 +109,61 @@ struct Revision {
     run: RunId,
     publish_id: String,
     sequence: i64,
+    /// The digest of the row.
+    check: i64,
 }
 
 /// Returns the last revision of every run, by id.
 fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> {
-    let mut runs: BTreeMap<RunId, (Revision, EngineRun)> = BTreeMap::new();
+    let (mut runs, mut revisions, mut other) = (Vec::new(), BTreeMap::new(), Vec::new());
+    // The last commit, with the number of runs since.
+    let mut newest: Option<(i64, i64)> = None;
     ask(client, RUNS, None, |batch| {
         let (ids, publishes, sequences) = (batch.texts("run_id")?, batch.texts("publish_id")?, batch.integers("sequence")?);
         let (records, totals) = (batch.texts("record")?, batch.texts("totals")?);
         let (by, reasons) = (batch.texts("deleted_by")?, batch.texts("deleted_reason")?);
+        let numbers = ["outcomes", "outcomes_check", "lines_check", "commit_rows", "all_runs", "row_check"];
+        let [outcomes, outcomes_check, lines_check, commit_rows, all_runs, row_check] = numbers.map(|name| batch.integers(name));
+        let (outcomes, outcomes_check, lines_check) = (outcomes?, outcomes_check?, lines_check?);
+        let (commit_rows, all_runs, row_check) = (commit_rows?, all_runs?, row_check?);
         let Some(deleted) = batch.batch.column_by_name("deleted").and_then(|column| column.as_boolean_opt()) else {
             return Err(EngineError::new(format!("{}: the answer has no column `deleted` of yes and no", RUNS.name)));
         };
         for row in 0..batch.len() {
             let run = run_id(batch.known("run_id", ids.at(row))?, RUNS)?;
             let record = batch.known("record", records.at(row))?;
+            let fields = RunFields {
+                run_id: run.as_str(),
+                publish_id: batch.known("publish_id", publishes.at(row))?,
+                sequence: batch.known("sequence", sequences.at(row))?,
+                deleted: batch.known("deleted", arrow_array::Array::is_valid(deleted, row).then(|| deleted.value(row)))?,
+                deleted_by: by.at(row),
+                deleted_reason: reasons.at(row),
+                outcomes: batch.known("outcomes", outcomes.at(row))?,
+                outcomes_check: batch.known("outcomes_check", outcomes_check.at(row))?,
+                lines_check: batch.known("lines_check", lines_check.at(row))?,
+                commit_rows: batch.known("commit_rows", commit_rows.at(row))?,
+                all_runs: batch.known("all_runs", all_runs.at(row))?,
+                totals: totals.at(row),
+                record,
+            };
+            let check = batch.known("row_check", row_check.at(row))?;
+            let revision = Revision { run: run.clone(), publish_id: fields.publish_id.to_owned(), sequence: fields.sequence, check };
+            if revisions.contains_key(&run) {
+                return Err(EngineError::contradiction(format!("{}: run `{run}` is there twice", RUNS.name)));
+            }
+            let is_newer = newest.is_none_or(|(sequence, _)| sequence < fields.sequence);
+            if is_newer {
+                newest = Some((fields.sequence, fields.all_runs));
+            }
+            if fields.check() != check {
+                other.push(format!("`{run}`"));
+                revisions.insert(run, revision);
+                if other.len() > MOST_OTHER {
+                    break;
+                }
+                continue;
+            }
             let wrong = |why: &dyn std::fmt::Display| {
                 EngineError::new(format!("{}: the record of run `{run}` {}", RUNS.name, visible(&why.to_string())))
             };
@@ -121,22 +171,100 @@ fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> 
             if read.id != run {
                 return Err(wrong(&format!("is of `{}`", read.id)));
             }
-            let totals = totals.at(row).map(serde_json::from_str).transpose().map_err(|error| wrong(&format!("has no totals: {error}")))?;
-            let is_deleted = arrow_array::Array::is_valid(deleted, row) && deleted.value(row);
-            let revision = Revision {
-                run: run.clone(),
-                publish_id: batch.known("publish_id", publishes.at(row))?.to_owned(),
-                sequence: batch.known("sequence", sequences.at(row))?,
-            };
-            let by = by.at(row).and_then(HiddenBy::from_name).unwrap_or(HiddenBy::Tombstone);
-            let hidden = is_deleted.then(|| (by, reasons.at(row).unwrap_or_default().to_owned()));
-            if runs.insert(run.clone(), (revision, EngineRun { run: read, totals, hidden })).is_some() {
-                return Err(EngineError::contradiction(format!("{}: run `{run}` is there twice", RUNS.name)));
+            let totals = fields.totals.map(serde_json::from_str).transpose();
+            let totals = totals.map_err(|error| wrong(&format!("has no totals: {error}")))?;
+            let by = fields.deleted_by.and_then(HiddenBy::from_name).unwrap_or(HiddenBy::Tombstone);
+            let hidden = fields.deleted.then(|| (by, fields.deleted_reason.unwrap_or_default().to_owned()));
+            let published = Some(PublishedOutcomes {
+                outcomes: u64::try_from(fields.outcomes).map_err(|_| wrong(&"is of less than no outcome"))?,
+                check: fields.outcomes_check.cast_unsigned(),
+                lines_check: fields.lines_check.cast_unsigned(),
+            });
+            revisions.insert(run, revision.clone());
+            runs.push((revision, EngineRun { run: read, totals, hidden, published }));
+        }
+        // Enough to be sure: an answer without end would never be compared.
+        if other.len() > MOST_OTHER { Err(other_rows(&other)) } else { Ok(()) }
+    })?;
+    if !other.is_empty() {
+        return Err(other_rows(&other));
+    }
+    if let Some((_, all)) = newest.filter(|(_, all)| usize::try_from(*all) != Ok(runs.len())) {
+        return Err(EngineError::incomplete(format!("{}: there are {} runs, and {all} were published", RUNS.name, runs.len())));
+    }
+    runs.sort_by(|(left, _), (right, _)| left.run.cmp(&right.run));
+    Ok(runs)
+}
+
+fn other_rows(other: &[String]) -> EngineError {
+    EngineError::incomplete(format!("{}: the rows of {} are not as they were published", RUNS.name, several(other)))
+}
+
+/// Checks that no row of `runs` is missing or there twice, in whatever revision.
+fn commits(client: &mut Client, runs: &[(Revision, EngineRun)]) -> Result<(), EngineError> {
+    let (mut next, mut other) = (1, Vec::new());
+    ask(client, COMMITS, None, |batch| {
+        let [sequences, found, runs, least, most] = ["sequence", "found", "runs", "least", "most"].map(|name| batch.integers(name));
+        let (sequences, found, runs, least, most) = (sequences?, found?, runs?, least?, most?);
+        for row in 0..batch.len() {
+            let sequence = batch.known("sequence", sequences.at(row))?;
+            let [found, runs] = [batch.known("found", found.at(row))?, batch.known("runs", runs.at(row))?];
+            let [least, most] = [batch.known("least", least.at(row))?, batch.known("most", most.at(row))?];
+            if sequence != next {
+                return Err(EngineError::incomplete(format!("{}: the rows of commit {next} of `runs` are missing", COMMITS.name)));
+            }
+            next += 1;
+            if [found, runs, least] != [most; 3] {
+                other.push(format!("{sequence} ({found} of {most})"));
             }
         }
         Ok(())
     })?;
-    Ok(runs.into_values().collect())
+    if !other.is_empty() {
+        return Err(EngineError::incomplete(format!(
+            "{}: `runs` has other rows than were published in commits {}",
+            COMMITS.name,
+            several(&other)
+        )));
+    }
+    let last = runs.iter().map(|(revision, _)| revision.sequence).max().unwrap_or(0);
+    if last != next - 1 {
+        return Err(EngineError::incomplete(format!("{}: `runs` has {} commits, and a run of commit {last}", COMMITS.name, next - 1)));
+    }
+    Ok(())
+}
+
+/// Checks that no outcomes are of a publication after the last one that the runs name: then `runs` lacks the newest runs.
+fn publications(client: &mut Client, runs: &[(Revision, EngineRun)]) -> Result<(), EngineError> {
+    let last = runs.iter().map(|(revision, _)| revision.publish_id.as_str()).max().unwrap_or_default();
+    let mut later = 0;
+    ask(client, PUBLICATIONS, None, |batch| {
+        let (ids, outcomes) = (batch.texts("publish_id")?, batch.integers("outcomes")?);
+        for row in 0..batch.len() {
+            let outcomes = batch.known("outcomes", outcomes.at(row))?;
+            if batch.known("publish_id", ids.at(row))? > last {
+                later += outcomes;
+            }
+        }
+        Ok(())
+    })?;
+    if later == 0 {
+        return Ok(());
+    }
+    let message = format!("{}: no run is named of the last publication, of which there are {later} outcomes", PUBLICATIONS.name);
+    Err(EngineError::incomplete(message).with_hint(
+        "the engine's `runs` is older than its `outcomes`: load both again; or a publisher was killed: publish again with `evalreport export lake`",
+    ))
+}
+
+/// Lists the first few.
+fn several(all: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let more = match all.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", all[..all.len().min(SHOWN)].join(", "))
 }
 
 /// An item of a set, with the number by which its cells are weighed.
@@ -154,16 +282,36 @@ struct Place {
 }
 
 /// Returns the rows in the engine's order, which is also that of the cells.
-fn rows(client: &mut Client, wanted: &Wanted) -> Result<Vec<Place>, EngineError> {
+///
+/// Fails if a run has other outcomes there than its row in `runs` says.
+fn rows(client: &mut Client, wanted: &Wanted, runs: &[(Revision, EngineRun)]) -> Result<Vec<Place>, EngineError> {
     let mut places = Vec::new();
+    let published = |of: &EngineRun| of.published.map_or(0, |published| published.outcomes);
+    // By run: the outcomes that its rows have.
+    let mut found: Vec<u64> = vec![0; runs.len()];
     ask(client, ROWS, wanted.as_deref(), |batch| {
         let (ids, attempts) = (batch.texts("run_id")?, batch.integers("attempt")?);
         let sums = ["cells", "items_sum", "items_squares", "clusters_sum", "cells_sum"];
         let [cells, items, squares, clusters, of_cells] = sums.map(|name| batch.integers(name));
         let (cells, items, squares, clusters, of_cells) = (cells?, items?, squares?, clusters?, of_cells?);
         for row in 0..batch.len() {
+            let run = run_id(batch.known("run_id", ids.at(row))?, ROWS)?;
+            let Ok(number) = runs.binary_search_by(|(revision, _)| revision.run.cmp(&run)) else {
+                return Err(EngineError::contradiction(format!("{}: run `{run}` is not in {}", ROWS.name, RUNS.name)));
+            };
+            let count = batch.known("cells", cells.at(row))?;
+            let Some(count) = u64::try_from(count).ok().filter(|count| *count > 0) else {
+                return Err(EngineError::new(format!("{}: run `{run}` has a row of {count} outcomes", ROWS.name)));
+            };
+            found[number] = found[number].saturating_add(count);
+            let most = published(&runs[number].1);
+            if found[number] > most {
+                // At once: an answer without end would never be compared.
+                let other = other_outcomes(&[format!("`{run}` (at least {} of {most})", found[number])]);
+                return Err(EngineError::incomplete(format!("{}: {other}", ROWS.name)));
+            }
             places.push(Place {
-                run: run_id(batch.known("run_id", ids.at(row))?, ROWS)?,
+                run,
                 attempt: attempt(batch.known("attempt", attempts.at(row))?, ROWS)?,
                 sums: SetSums {
                     cells: batch.known("cells", cells.at(row))?,
@@ -176,7 +324,13 @@ fn rows(client: &mut Client, wanted: &Wanted) -> Result<Vec<Place>, EngineError>
         }
         Ok(())
     })?;
-    Ok(places)
+    let other: Vec<String> = runs
+        .iter()
+        .zip(&found)
+        .filter(|((_, of), found)| published(of) != **found)
+        .map(|((_, of), found)| format!("`{}` ({found} of {})", of.run.id, published(of)))
+        .collect();
+    if other.is_empty() { Ok(places) } else { Err(EngineError::incomplete(format!("{}: {}", ROWS.name, other_outcomes(&other)))) }
 }
 
 /// The sets of items that rows share.
@@ -330,14 +484,20 @@ impl std::fmt::Debug for Lines {
 }
 
 impl EngineLines for Lines {
-    fn each(&self, runs: &[RunId], each: &mut dyn FnMut(&ItemOutcome)) -> io::Result<()> {
+    fn each(&self, runs: &[RunId], most: usize, each: &mut dyn FnMut(&ItemOutcome)) -> io::Result<()> {
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         if client.is_none() {
             *client = Some(Client::connect(&self.access).map_err(io::Error::other)?);
         }
         let Some(client) = client.as_mut() else { return Ok(()) };
-        let mut read = |batch: &RecordBatch| lines(&Batch { batch, query: LINES.name }, each);
-        client.ask(LINES.name, LINES.of_runs(runs), &mut read).map_err(io::Error::other)
+        let mut left = most;
+        let mut read = |batch: &RecordBatch| {
+            left = left.checked_sub(batch.num_rows()).ok_or_else(|| {
+                EngineError::incomplete(format!("{}: there are more than the {most} outcomes that were published", LINES.name))
+            })?;
+            lines(&Batch { batch, query: LINES.name }, each)
+        };
+        client.ask(LINES, LINES.of_runs(runs), &mut read).map_err(io::Error::other)
     }
 }
 

@@ -29,7 +29,7 @@ impl EngineAnswer {
             let (suite, version, approach, model) = arm;
             let mut run = Run::new(id.clone(), suite, approach, model);
             run.suite_version = version.map(str::to_owned);
-            runs.push(EngineRun { run, totals: None, hidden: None });
+            runs.push(EngineRun { run, totals: None, hidden: None, published: None });
             of_run.sort_by(|left, right| left.key.cmp(&right.key));
             for attempt in 1..=of_run.iter().map(|row| outcomes(row)).max().unwrap_or(0) {
                 let asked = || of_run.iter().filter(|row| outcomes(row) >= attempt);

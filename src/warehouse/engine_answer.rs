@@ -10,7 +10,8 @@ use crate::results::write_import_line;
 
 use super::hidden::HiddenBy;
 use super::item_file::StandingLines;
-use super::standing_rows::{Joining, StandingPart, StandingRun};
+use super::row_check::{Beside, line_check};
+use super::standing_rows::{Joining, Seal, StandingPart, StandingRun};
 use super::statuses::{status_code, status_of_code};
 use super::totals::ItemTotals;
 
@@ -37,6 +38,18 @@ pub struct EngineRun {
     pub totals: Option<ItemTotals>,
     /// What hides the run, and why.
     pub hidden: Option<(HiddenBy, String)>,
+    /// What the run's outcomes must be. `None` if the source does not say it, or they are not read.
+    pub published: Option<PublishedOutcomes>,
+}
+
+/// What a lake says of the outcomes of a run, apart from these themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PublishedOutcomes {
+    pub outcomes: u64,
+    /// A sum over them in any order.
+    pub check: u64,
+    /// A sum over them with their categories, times, money and tokens.
+    pub lines_check: u64,
 }
 
 /// An item with its cluster.
@@ -66,8 +79,8 @@ pub struct EngineCell(u8);
 
 /// Reads outcomes of an engine again.
 pub trait EngineLines: fmt::Debug + Send + Sync {
-    /// Calls `each` with every outcome of the runs.
-    fn each(&self, runs: &[RunId], each: &mut dyn FnMut(&ItemOutcome)) -> io::Result<()>;
+    /// Calls `each` with every outcome of the runs. Fails if there are more than `most`.
+    fn each(&self, runs: &[RunId], most: usize, each: &mut dyn FnMut(&ItemOutcome)) -> io::Result<()>;
 }
 
 impl EngineCell {
@@ -111,10 +124,14 @@ impl EngineAnswer {
             run: Arc::new(of.run.clone()),
             totals: of.totals,
             hidden: of.hidden.clone(),
+            // Compared here, so that one message names all runs.
             seal: None,
             score_lines: Vec::new(),
         };
         joining.begin(&self.name, self.runs.iter().map(standing).collect())?;
+        let published = self.runs.iter().filter_map(|of| Some((of.run.id.as_str(), of.published?)));
+        let mut wanted: BTreeMap<&str, PublishedOutcomes> = published.filter(|(_, published)| published.outcomes > 0).collect();
+        let mut other: Vec<String> = Vec::new();
         // A question is mostly about one suite, so the lines of other suites are not in its parts.
         let suites: BTreeMap<&RunId, (&str, Option<&str>)> =
             self.runs.iter().map(|of| (&of.run.id, (of.run.suite.as_str(), of.run.suite_version.as_deref()))).collect();
@@ -127,20 +144,41 @@ impl EngineAnswer {
             for run in suite.chunk_by(|left, right| left.run == right.run) {
                 if count(&taken) >= PART_CELLS {
                     number += 1;
-                    self.join_part(joining, number, &std::mem::take(&mut taken))?;
+                    self.join_part(joining, number, &std::mem::take(&mut taken), &mut wanted, &mut other)?;
                 }
                 taken.extend(run);
             }
             number += 1;
-            self.join_part(joining, number, &taken)?;
+            self.join_part(joining, number, &taken, &mut wanted, &mut other)?;
         }
-        Ok(())
+        other.extend(wanted.iter().map(|(run, published)| format!("`{run}` (0 of {})", published.outcomes)));
+        if other.is_empty() { Ok(()) } else { Err(other_outcomes(&other)) }
     }
 
-    fn join_part(&self, joining: &mut Joining, number: usize, rows: &[&EngineRow]) -> Result<(), String> {
-        let runs = rows.chunk_by(|left, right| left.run == right.run).map(|rows| (rows[0].run.clone(), count(rows))).collect();
+    /// Joins some rows. Takes their runs out of those that are wanted, and adds those whose outcomes are not as they were published.
+    fn join_part<'a>(
+        &'a self,
+        joining: &mut Joining,
+        number: usize,
+        rows: &[&'a EngineRow],
+        wanted: &mut BTreeMap<&'a str, PublishedOutcomes>,
+        other: &mut Vec<String>,
+    ) -> Result<(), String> {
+        let part = self.part(rows);
+        let mut checks = BTreeMap::new();
+        for (run, found) in part.seals() {
+            let Some(PublishedOutcomes { outcomes, check, lines_check }) = wanted.remove(run) else { continue };
+            checks.insert(run.to_owned(), lines_check);
+            if found.outcomes != outcomes {
+                other.push(format!("`{run}` ({} of {outcomes})", found.outcomes));
+            } else if found.check != check {
+                other.push(format!("`{run}` ({outcomes}, changed)"));
+            }
+        }
+        let runs = rows.chunk_by(|left, right| left.run == right.run);
+        let runs = runs.map(|rows| (rows[0].run.clone(), count(rows), checks.get(rows[0].run.as_str()).copied())).collect();
         let lines = Lines { place: format!("{} part {number}", self.name), runs, source: self.lines.clone() };
-        joining.part(self.part(rows), Arc::new(lines))
+        joining.part(part, Arc::new(lines))
     }
 
     fn part(&self, rows: &[&EngineRow]) -> StandingPart {
@@ -168,6 +206,17 @@ impl EngineAnswer {
     }
 }
 
+/// Says which runs have other outcomes than the lake says; each comes with the numbers found and published.
+pub fn other_outcomes(runs: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let more = match runs.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (of, have) = if runs.len() == 1 { ("1 run".to_owned(), "has") } else { (format!("{} runs", runs.len()), "have") };
+    format!("{of} {have} other outcomes in `outcomes` than `runs` says: {}{more}", runs[..runs.len().min(SHOWN)].join(", "))
+}
+
 /// Returns the number of outcomes of some rows.
 fn count(rows: &[&EngineRow]) -> usize {
     rows.iter().map(|row| row.cells.len()).sum()
@@ -177,8 +226,8 @@ fn count(rows: &[&EngineRow]) -> usize {
 #[derive(Debug)]
 struct Lines {
     place: String,
-    /// Each with the number of its outcomes.
-    runs: Vec<(RunId, usize)>,
+    /// Each with the number of its outcomes, and the sum over their lines if it is known.
+    runs: Vec<(RunId, usize, Option<u64>)>,
     source: Option<Arc<dyn EngineLines>>,
 }
 
@@ -194,19 +243,49 @@ impl StandingLines for Lines {
 
     fn each(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
         let Some(lines) = &self.source else { return Ok(()) };
-        let (runs, counts): (Vec<RunId>, Vec<usize>) = self.runs.iter().filter(|(run, _)| is_wanted(run.as_str())).cloned().unzip();
-        if runs.is_empty() {
+        let asked: Vec<_> = self.runs.iter().filter(|(run, ..)| is_wanted(run.as_str())).collect();
+        if asked.is_empty() {
             return Ok(());
         }
-        let (mut line, mut count, expected) = (String::new(), 0, counts.iter().sum::<usize>());
-        lines.each(&runs, &mut |outcome| {
-            count += 1;
+        let runs: Vec<RunId> = asked.iter().map(|(run, ..)| run.clone()).collect();
+        let mut found: BTreeMap<&RunId, (usize, u64)> = asked.iter().map(|(run, ..)| (run, (0, 0))).collect();
+        let mut line = String::new();
+        let mut foreign = None;
+        let most = asked.iter().map(|(_, count, _)| *count).sum();
+        lines.each(&runs, most, &mut |outcome| {
+            let Some((count, sum)) = found.get_mut(&outcome.run) else {
+                foreign.get_or_insert_with(|| outcome.run.clone());
+                return;
+            };
+            *count += 1;
+            *sum = sum.wrapping_add(check_of(outcome));
             line.clear();
             write_import_line(outcome, &ItemDetails::default(), &mut line);
             each(line.trim_end().as_bytes());
         })?;
-        if count == expected { Ok(()) } else { Err(io::Error::other(format!("there are {count} outcomes, not {expected}"))) }
+        if let Some(run) = foreign {
+            return Err(io::Error::other(format!("there are outcomes of run `{run}`, which was not asked for")));
+        }
+        let is_other = |(run, count, sum): &&&(RunId, usize, Option<u64>)| {
+            let (found_count, found_sum) = found[run];
+            found_count != *count || sum.is_some_and(|sum| sum != found_sum)
+        };
+        let other: Vec<String> =
+            asked.iter().filter(is_other).map(|(run, count, _)| format!("`{run}` ({} of {count})", found[run].0)).collect();
+        if other.is_empty() { Ok(()) } else { Err(io::Error::other(format!("time, money or tokens: {}", other_outcomes(&other)))) }
     }
+}
+
+fn check_of(outcome: &ItemOutcome) -> u64 {
+    let item = Seal::item(outcome.kind, &outcome.evaluator, &outcome.item, outcome.cluster.as_deref());
+    let beside = Beside {
+        category: outcome.category.as_deref(),
+        duration_seconds: outcome.duration_seconds,
+        cost_usd: outcome.cost_usd,
+        input_tokens: outcome.input_tokens,
+        output_tokens: outcome.output_tokens,
+    };
+    line_check(item, outcome.attempt, (outcome.status, outcome.score), &beside)
 }
 
 #[cfg(test)]
@@ -228,7 +307,7 @@ mod tests {
     struct One(ItemOutcome);
 
     impl EngineLines for One {
-        fn each(&self, _: &[RunId], each: &mut dyn FnMut(&ItemOutcome)) -> io::Result<()> {
+        fn each(&self, _: &[RunId], _: usize, each: &mut dyn FnMut(&ItemOutcome)) -> io::Result<()> {
             each(&self.0);
             Ok(())
         }
@@ -241,7 +320,7 @@ mod tests {
         let json = br#"{"item":"q \"1\"","kind":"question","evaluator":"e","status":"pass","cost_usd":0.25}"#;
         let outcome = crate::results::ItemLine::parse(json).and_then(|line| line.to_outcome(&id("r1"))).expect("a line");
         let one: Option<Arc<dyn EngineLines>> = Some(Arc::new(One(outcome)));
-        let lines = |count| Lines { place: "p".to_owned(), runs: vec![(id("r1"), count)], source: one.clone() };
+        let lines = |count| Lines { place: "p".to_owned(), runs: vec![(id("r1"), count, None)], source: one.clone() };
         assert!(lines(2).each(&|_| true, &mut |_| {}).is_err(), "half an answer");
         let mut read = Vec::new();
         lines(1)
@@ -262,7 +341,9 @@ mod tests {
         let item = |item: &str| EngineItem { key: key(item), cluster: (item == "a").then(|| "c".to_owned()) };
         let answer = EngineAnswer {
             name: "engine".to_owned(),
-            runs: ["r1", "r2"].map(|run| EngineRun { run: Run::new(id(run), "s", "a", "m"), totals: None, hidden: None }).into(),
+            runs: ["r1", "r2"]
+                .map(|run| EngineRun { run: Run::new(id(run), "s", "a", "m"), totals: None, hidden: None, published: None })
+                .into(),
             sets: vec![vec![item("b"), item("a")]],
             rows: vec![row("r1", 1, &[9, 18], &[0.5]), row("r1", 2, &[2, 3], &[]), row("r2", 1, &[17, 1], &[0.75])],
             lines: one,

@@ -65,6 +65,8 @@ pub struct Warehouse {
     hidden: Vec<Hidden>,
     accepted: Vec<Acceptance>,
     problems: Vec<Problem>,
+    /// Hints of what may be wrong with sources that could be read.
+    notes: Vec<Problem>,
     /// Files that could be read when the stores were opened, but not later.
     late_problems: Mutex<Vec<Problem>>,
     /// Why something could not be cached.
@@ -160,7 +162,7 @@ impl Warehouse {
         );
         let Ingested { snapshot, files, changed } = ingest::ingest(&contents, old, progress);
         let (stored_headers, stored_units) = (snapshot.headers.len(), snapshot.items.len());
-        let Joined { mut snapshot, files, standing, lakes } = Self::joined(snapshot, files, options, progress)?;
+        let Joined { mut snapshot, files, standing, lakes, notes } = Self::joined(snapshot, files, options, progress)?;
         let changed = changed || lakes.iter().any(|lake| lake.changed);
         let unsaved = snapshot_path.filter(|_| changed).map(|path| (path, stored_headers, stored_units));
         snapshot.stores = places;
@@ -187,6 +189,7 @@ impl Warehouse {
             hidden: Vec::new(),
             accepted,
             problems,
+            notes,
             late_problems: Mutex::default(),
             cache_trouble: Mutex::default(),
             unfinished: Vec::new(),
@@ -223,7 +226,7 @@ impl Warehouse {
     /// Joins what stands outside of the stores.
     fn joined(snapshot: Snapshot, files: Vec<ItemFile>, options: &Options, progress: &Progress) -> Result<Joined, Problems> {
         if options.lakes.is_empty() && options.answers.is_empty() {
-            return Ok(Joined { snapshot, files, standing: HashMap::new(), lakes: Vec::new() });
+            return Ok(Joined { snapshot, files, standing: HashMap::new(), lakes: Vec::new(), notes: Vec::new() });
         }
         let mut joining = Joining::over(snapshot, files);
         let mut last = String::new();
@@ -443,6 +446,11 @@ impl Warehouse {
     /// Returns what could not be read, in the order of the stores.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// Returns hints of what may be wrong with sources that could be read.
+    pub fn notes(&self) -> &[Problem] {
+        &self.notes
     }
 
     /// Returns the files that could not be read since the stores were opened, each once.

@@ -6,13 +6,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::domain::{ItemKind, ItemStatus, Run, visible};
+use crate::domain::{ItemKind, ItemStatus, Problem, Run, visible};
 use crate::results::ScoreLine;
 
 use super::hidden::HiddenBy;
 use super::ingest::{Merge, Parsed};
 use super::item_file::{ItemFile, StandingLines};
 use super::items::{Block, Dictionary};
+use super::row_check::mixed;
 use super::short_digest::short_digest;
 use super::snapshot::{HeaderUnit, ItemUnit, KeptLake, Snapshot};
 use super::statuses::status_code;
@@ -53,14 +54,6 @@ impl Seal {
     }
 }
 
-/// The output function of SplitMix64.
-fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
-}
-
 /// Standing outcomes of whole runs, in compact form: names are numbered once, and an outcome is a few numbers. Parts are filled in parallel.
 #[derive(Default)]
 pub(super) struct StandingPart {
@@ -98,6 +91,11 @@ impl StandingPart {
         self.seals[run as usize].add(self.items[item as usize], attempt, status, score);
     }
 
+    /// Returns the runs with what their outcomes here add up to.
+    pub fn seals(&self) -> impl Iterator<Item = (&str, Seal)> {
+        self.dictionary.runs.names.iter().map(String::as_str).zip(self.seals.iter().copied())
+    }
+
     /// Returns the number of outcomes.
     pub fn len(&self) -> usize {
         self.block.cells.len()
@@ -131,6 +129,7 @@ pub(super) struct Joining {
     /// Lakes as an earlier command read them.
     kept: Vec<KeptLake>,
     lakes: Vec<JoinedLake>,
+    notes: Vec<Problem>,
 }
 
 /// A lake among the units of a snapshot.
@@ -152,6 +151,8 @@ pub(super) struct Joined {
     pub standing: HashMap<String, Standing>,
     /// In the order of their units, which come after those of stores.
     pub lakes: Vec<JoinedLake>,
+    /// Hints of what may be wrong.
+    pub notes: Vec<Problem>,
 }
 
 impl Joining {
@@ -171,7 +172,13 @@ impl Joining {
             finished: HashMap::new(),
             kept,
             lakes: Vec::new(),
+            notes: Vec::new(),
         }
+    }
+
+    /// Adds a hint of something that may be wrong with a source that can be read.
+    pub fn note(&mut self, note: Problem) {
+        self.notes.push(note);
     }
 
     /// Takes a lake as an earlier command read it.
@@ -305,7 +312,7 @@ impl Joining {
     pub fn finish(mut self) -> Result<Joined, String> {
         self.end_source()?;
         let snapshot = Snapshot { headers: self.headers, items: self.items, ..self.merge.finish() };
-        Ok(Joined { snapshot, files: self.files, standing: self.finished, lakes: self.lakes })
+        Ok(Joined { snapshot, files: self.files, standing: self.finished, lakes: self.lakes, notes: self.notes })
     }
 }
 

@@ -1,4 +1,8 @@
-//! `--engine` without an engine, and `--from-counts`. The answers of real engines are held against files by `benches/engine.py`.
+//! `--engine` with a stand-in that can lie, without an engine, and `--from-counts`. The answers of real engines are held against files by
+//! `benches/engine.py`.
+
+mod lying;
+mod stand_in;
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};

@@ -55,6 +55,7 @@ mod judge_replies;
 mod judged;
 mod kept;
 mod lake;
+mod lake_damaged;
 mod leaderboard;
 mod leftovers;
 mod list;

@@ -110,6 +110,12 @@ impl Project {
         files
     }
 
+    /// Lists the records of a store: every file below it but its chain, whose entries are of a time of their own.
+    pub fn records(&self, store: &str) -> Vec<String> {
+        let chain = format!("{store}/chain/");
+        self.files(store).into_iter().filter(|file| !file.starts_with(&chain)).collect()
+    }
+
     pub fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Output {
         self.run_in(arguments, &[])
     }
@@ -238,6 +244,22 @@ pub fn question(item: &str, attempt: u32, status: &str) -> Value {
 /// An outcome of a shared test.
 pub fn test(item: &str, status: &str) -> Value {
     json!({"item": item, "kind": "test", "evaluator": "shared_tests", "attempt": 1, "revision": 0, "status": status})
+}
+
+/// Does something with each value, four at once, in threads of their own: what is done may itself use the program's pool.
+pub fn in_parallel<T: Sync, R: Send>(values: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(value) = values.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+            done.push(each(value));
+        }
+        done
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
+    })
 }
 
 /// One value a line.

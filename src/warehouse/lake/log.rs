@@ -58,15 +58,53 @@ pub(super) struct Listed {
     pub files: Vec<DataFile>,
 }
 
+impl Listed {
+    /// Returns the number of files, and their bytes.
+    fn size(&self) -> (u64, u64) {
+        (self.files.len() as u64, self.files.iter().fold(0, |bytes, file| bytes.saturating_add(file.bytes)))
+    }
+}
+
 pub(super) struct Log {
     table: PathBuf,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Action {
     add: Option<Add>,
     remove: Option<Remove>,
     protocol: Option<Protocol>,
+    meta_data: Option<Value>,
+    commit_info: Option<CommitInfo>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CommitInfo {
+    #[serde(default)]
+    operation_metrics: Option<OperationMetrics>,
+}
+
+/// What a commit says of itself. Numbers are texts there.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OperationMetrics {
+    num_files: Option<String>,
+}
+
+/// The state of a table after a commit, in a file `NNNNNNNNNNNNNNNNNNNN.crc` beside it. It is written after the commit, and may be missing.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Checksum {
+    table_size_bytes: u64,
+    num_files: u64,
+    num_metadata: u64,
+    num_protocol: u64,
+    #[serde(default)]
+    metadata: Value,
+    #[serde(default)]
+    protocol: Value,
 }
 
 #[derive(Deserialize)]
@@ -86,10 +124,12 @@ struct Remove {
     path: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Protocol {
     min_reader_version: u64,
+    #[serde(default)]
+    min_writer_version: u64,
 }
 
 #[derive(Default, Deserialize, Serialize)]
@@ -113,27 +153,46 @@ impl Log {
         self.folder().join(format!("{version:020}.json"))
     }
 
-    /// Replays the commits. Fails if one is missing or cannot be understood: the table would be another.
+    fn checksum_path(&self, version: u64) -> PathBuf {
+        self.folder().join(format!("{version:020}.crc"))
+    }
+
+    /// Replays the commits. Fails if one is missing, is not whole or cannot be understood: the table would be another.
     pub fn read(&self) -> Result<Listed, Problem> {
+        self.replay(None).map(|(listed, ..)| listed)
+    }
+
+    /// Replays the commits, the last one being `until`, if it is given.
+    fn replay(&self, until: Option<u64>) -> Result<(Listed, Option<Value>, Option<Protocol>), Problem> {
         let folder = self.folder();
         let shown = visible(&folder.display().to_string());
-        let mut versions: Vec<u64> = Vec::new();
+        let (mut versions, mut checksums): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
         let entries = match files::if_there(fs::read_dir(&folder)) {
             Ok(Some(entries)) => entries,
-            Ok(None) => return Ok(Listed::default()),
+            Ok(None) => return Ok(Default::default()),
             Err(error) => return Err(Problem::unread(shown, &error)),
         };
         for entry in entries {
             let name = entry.map_err(|error| Problem::unread(&*shown, &error))?.file_name();
-            let number = name.to_str().and_then(|name| name.strip_suffix(".json")).filter(|number| number.len() == 20);
-            versions.extend(number.and_then(|number| number.parse::<u64>().ok()));
+            let number = |suffix: &str| {
+                let number = name.to_str().and_then(|name| name.strip_suffix(suffix)).filter(|number| number.len() == 20)?;
+                number.parse::<u64>().ok()
+            };
+            versions.extend(number(".json"));
+            checksums.extend(number(".crc"));
         }
         versions.sort_unstable();
         if let Some((expected, _)) = (0..).zip(&versions).find(|(expected, found)| expected != *found) {
             return Err(Problem::in_file(shown, format!("has no commit {expected}, and later ones"))
                 .with_hint("restore the file: evalreport reads a table from its first commit, without checkpoints"));
         }
+        if let Some(lost) = checksums.iter().max().filter(|checksum| versions.last().is_none_or(|last| last < *checksum)) {
+            return Err(Problem::in_file(shown, format!("has no commit {lost}, although its checksum is there"))
+                .with_hint("restore the file from a copy; if the lake is just being copied, wait until it is whole"));
+        }
+        versions.retain(|version| until.is_none_or(|until| *version <= until));
         let mut listed = Listed { version: versions.last().copied(), files: Vec::new() };
+        let (mut metadata, mut protocol) = (None, None);
         let mut present: BTreeMap<String, usize> = BTreeMap::new();
         let mut all: Vec<Option<DataFile>> = Vec::new();
         for version in versions {
@@ -141,17 +200,23 @@ impl Log {
             let shown = visible(&path.display().to_string());
             let bytes = files::read(&path).map_err(|error| Problem::unread(&*shown, &error))?;
             let lines = (1..).zip(bytes.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+            let (mut actions, mut added, mut stated) = (0, 0, None);
             for (number, line) in lines {
                 let wrong = |message: String| Problem::at_line(&*shown, number, message);
                 let action: Action = serde_json::from_slice(line)
                     .map_err(|error| wrong(format!("is not an action of a Delta log: {}", visible(&error.to_string()))))?;
-                if let Some(Protocol { min_reader_version }) = action.protocol
+                if let Some(Protocol { min_reader_version, .. }) = action.protocol
                     && min_reader_version > 1
                 {
                     return Err(wrong(format!("another program made this a table for readers of version {min_reader_version}"))
                         .with_hint("evalreport reads version 1, which it writes: publish into a new folder"));
                 }
+                actions += 1;
+                metadata = action.meta_data.or(metadata);
+                protocol = action.protocol.or(protocol);
+                stated = action.commit_info.and_then(|info| info.operation_metrics?.num_files).or(stated);
                 if let Some(add) = action.add {
+                    added += 1;
                     let path = add.path.clone();
                     let file = self.data_file(add).ok_or_else(|| wrong(format!("`{}` is not a path below the table", visible(&path))))?;
                     if let Some(earlier) = present.insert(path, all.len()) {
@@ -163,9 +228,52 @@ impl Log {
                     all[earlier] = None;
                 }
             }
+            let restore = "restore the file from a copy, or publish the runs again into a new folder";
+            if actions == 0 {
+                return Err(Problem::in_file(shown, "is empty: no commit is").with_hint(restore));
+            }
+            if let Some(stated) = stated.filter(|stated| *stated != added.to_string()) {
+                let message = format!("adds {added} files, and says that it adds {}", visible(&stated));
+                return Err(Problem::in_file(shown, message).with_hint(restore));
+            }
         }
         listed.files = all.into_iter().flatten().collect();
-        Ok(listed)
+        self.compare_checksum(&listed)?;
+        Ok((listed, metadata, protocol))
+    }
+
+    /// Fails if the table is not as the checksum of its last commit says. One that is missing or unreadable says nothing.
+    fn compare_checksum(&self, listed: &Listed) -> Result<(), Problem> {
+        let Some(version) = listed.version else { return Ok(()) };
+        let path = self.checksum_path(version);
+        let shown = || visible(&path.display().to_string());
+        let bytes = files::if_there(files::read(&path)).map_err(|error| Problem::unread(shown(), &error))?;
+        let Some(stated) = bytes.and_then(|bytes| serde_json::from_slice::<Checksum>(&bytes).ok()) else { return Ok(()) };
+        let (files, bytes) = listed.size();
+        if (stated.num_files, stated.table_size_bytes) == (files, bytes) {
+            return Ok(());
+        }
+        let message = format!(
+            "says that the table has {} files with {} bytes, and it has {files} with {bytes}",
+            stated.num_files, stated.table_size_bytes
+        );
+        Err(Problem::in_file(shown(), message).with_hint("restore `_delta_log` from a copy, or publish the runs again into a new folder"))
+    }
+
+    /// Writes the checksum of a commit. The table is whole without it, so a publisher that is killed before leaves no damage.
+    fn write_checksum(&self, version: u64) -> Result<(), Problem> {
+        let (listed, metadata, protocol) = self.replay(Some(version))?;
+        let (num_files, table_size_bytes) = listed.size();
+        let protocol = protocol.map_or(Value::Null, |protocol| json!(protocol));
+        let checksum =
+            Checksum { table_size_bytes, num_files, num_metadata: 1, num_protocol: 1, metadata: metadata.unwrap_or_default(), protocol };
+        let path = self.checksum_path(version);
+        let cannot = |error: io::Error| Problem::in_file(visible(&path.display().to_string()), format!("cannot be written: {error}"));
+        let mut file = files::temporary_in(&self.folder()).map_err(cannot)?;
+        let text = serde_json::to_string(&checksum).expect("a checksum is JSON");
+        writeln!(file, "{text}").and_then(|()| file.as_file().sync_all()).map_err(cannot)?;
+        file.persist(&path).map_err(|error| cannot(error.error))?;
+        sync_folder(&self.folder()).map_err(cannot)
     }
 
     fn data_file(&self, add: Add) -> Option<DataFile> {
@@ -198,7 +306,7 @@ impl Log {
             .map(|(name, of)| json!({"name": name.as_str(), "type": delta_type(of), "nullable": true, "metadata": {}}))
             .collect();
         let actions = [
-            json!({"commitInfo": commit_info("CREATE TABLE", time)}),
+            json!({"commitInfo": commit_info("CREATE TABLE", &[], time)}),
             json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}),
             json!({"metaData": {
                 "id": id.to_string(),
@@ -216,7 +324,7 @@ impl Log {
 
     /// Adds files as this version. Returns whether it did: not if another publisher has made this version meanwhile.
     pub fn commit(&self, version: u64, added: &[NewFile], time: DateTime<Utc>) -> Result<bool, Problem> {
-        let mut actions = vec![json!({"commitInfo": commit_info("WRITE", time)})];
+        let mut actions = vec![json!({"commitInfo": commit_info("WRITE", added, time)})];
         actions.extend(added.iter().map(|file| {
             let least: BTreeMap<&str, &String> = file.ranges.iter().map(|(column, least, _)| (*column, least)).collect();
             let most: BTreeMap<&str, &String> = file.ranges.iter().map(|(column, _, most)| (*column, most)).collect();
@@ -250,17 +358,23 @@ impl Log {
             Err(error) => return Err(cannot(error.error)),
         }
         sync_folder(&folder).map_err(cannot)?;
+        self.write_checksum(version)?;
         Ok(true)
     }
 }
 
-fn commit_info(operation: &str, time: DateTime<Utc>) -> Value {
+fn commit_info(operation: &str, added: &[NewFile], time: DateTime<Utc>) -> Value {
     json!({
         "timestamp": time.timestamp_millis(),
         "operation": operation,
         "operationParameters": {"mode": "Append"},
         "engineInfo": concat!("evalreport/", env!("CARGO_PKG_VERSION")),
         "isBlindAppend": true,
+        "operationMetrics": {
+            "numFiles": added.len().to_string(),
+            "numOutputRows": added.iter().map(|file| file.rows).sum::<u64>().to_string(),
+            "numOutputBytes": added.iter().map(|file| file.bytes).sum::<u64>().to_string(),
+        },
     })
 }
 
@@ -354,7 +468,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let log = Log::of(folder.path().to_owned());
         log.create("runs", &Schema::default(), &[], DateTime::UNIX_EPOCH).expect("writable");
+        assert!(log.commit(1, &[], DateTime::UNIX_EPOCH).expect("writable"));
         assert!(log.commit(2, &[], DateTime::UNIX_EPOCH).expect("writable"));
+        fs::remove_file(log.commit_path(1)).expect("it is there");
         assert!(log.read().expect_err("1 is missing").message.contains("no commit 1"));
         fs::write(log.commit_path(1), r#"{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":["deletionVectors"]}}"#)
             .expect("writable");
@@ -363,5 +479,41 @@ mod tests {
         assert!(log.read().expect_err("outside").message.contains("not a path"));
         fs::write(log.commit_path(1), "{\"add\"").expect("writable");
         assert!(log.read().expect_err("cut off").message.contains("not an action"));
+    }
+
+    #[test]
+    fn a_log_that_lost_a_part_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let log = Log::of(folder.path().to_owned());
+        log.create("runs", &Schema::default(), &[], DateTime::UNIX_EPOCH).expect("writable");
+        assert!(log.commit(1, &[file("a.parquet")], DateTime::UNIX_EPOCH).expect("writable"));
+        assert!(log.commit(2, &[file("b.parquet"), file("c.parquet")], DateTime::UNIX_EPOCH).expect("writable"));
+        assert_eq!(log.read().expect("whole").size(), (3, 21));
+        let refusal = |version: u64, text: Option<&str>| {
+            let path = log.commit_path(version);
+            let whole = fs::read_to_string(&path).expect("readable");
+            match text {
+                Some(text) => fs::write(&path, text).expect("writable"),
+                None => fs::remove_file(&path).expect("removable"),
+            }
+            let message = log.read().expect_err("it is not whole").message;
+            fs::write(&path, whole).expect("writable");
+            message
+        };
+        let commit = fs::read_to_string(log.commit_path(2)).expect("readable");
+        let lines: Vec<&str> = commit.lines().collect();
+        assert!(refusal(1, Some("")).contains("is empty"));
+        assert!(refusal(2, Some("\n")).contains("is empty"));
+        assert!(refusal(2, Some(&lines[..2].join("\n"))).contains("adds 1 files, and says that it adds 2"));
+        // Nothing but the checksum knows this.
+        assert!(refusal(2, Some(lines[1])).contains("the table has 3 files with 21 bytes, and it has 2 with 14"));
+        assert!(refusal(2, None).contains("has no commit 2, although its checksum is there"));
+        // A publisher that was killed before the checksum, and a checksum that is damaged, are no damage of the table.
+        fs::write(log.checksum_path(2), "{").expect("writable");
+        assert_eq!(log.read().expect("whole").size(), (3, 21));
+        fs::remove_file(log.checksum_path(2)).expect("removable");
+        assert_eq!(log.read().expect("whole").size(), (3, 21));
+        fs::remove_file(log.commit_path(2)).expect("removable");
+        assert_eq!(log.read().expect("as before the last commit").size(), (1, 7));
     }
 }

@@ -12,7 +12,9 @@ use crate::files;
 const FILE: &str = "_evalreport.json";
 const FORMAT: &str = "evalreport lake";
 /// Changes whenever the columns or their meaning change.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
+/// The oldest version that is read: it lacks the columns with which engines' answers are checked, which files need not.
+const OLDEST_READ: u64 = 1;
 
 #[derive(Serialize, Deserialize)]
 struct Marker {
@@ -22,6 +24,10 @@ struct Marker {
 
 /// Fails unless the folder is a lake that this program can read.
 pub(super) fn check(lake: &Path) -> Result<(), Problem> {
+    check_version(lake, OLDEST_READ)
+}
+
+fn check_version(lake: &Path, oldest: u64) -> Result<(), Problem> {
     let path = lake.join(FILE);
     let shown = visible(&path.display().to_string());
     let bytes = match files::if_there(files::read(&path)) {
@@ -33,17 +39,16 @@ pub(super) fn check(lake: &Path) -> Result<(), Problem> {
         Err(error) => return Err(Problem::unread(shown, &error)),
     };
     match serde_json::from_slice::<Marker>(&bytes) {
-        Ok(marker) if marker.format == FORMAT && marker.version == VERSION => Ok(()),
-        Ok(marker) if marker.format == FORMAT => Err(Problem::in_file(
-            shown,
-            format!("is a lake of version {}; this evalreport reads and writes version {VERSION}", marker.version),
-        )
-        .with_hint("use the evalreport that wrote it, or publish into another folder")),
+        Ok(marker) if marker.format == FORMAT && (oldest..=VERSION).contains(&marker.version) => Ok(()),
+        Ok(marker) if marker.format == FORMAT => {
+            Err(Problem::in_file(shown, format!("is a lake of version {}; this evalreport writes version {VERSION}", marker.version))
+                .with_hint("use the evalreport that wrote it, or publish into another folder"))
+        }
         Ok(_) | Err(_) => Err(Problem::in_file(shown, "does not say that this folder is a lake")),
     }
 }
 
-/// Makes a new or empty folder a lake, or checks that it is one.
+/// Makes a new or empty folder a lake, or checks that it is one that this program can write.
 pub(super) fn create(lake: &Path) -> Result<(), Problem> {
     let shown = || visible(&lake.display().to_string());
     let cannot = |error: io::Error| Problem::in_file(shown(), format!("cannot be written: {error}"));
@@ -68,5 +73,5 @@ pub(super) fn create(lake: &Path) -> Result<(), Problem> {
             Err(error) => return Err(cannot(error.error)),
         }
     }
-    check(lake)
+    check_version(lake, VERSION)
 }

@@ -24,6 +24,7 @@ use crate::warehouse::hidden::HiddenBy;
 use crate::warehouse::item_file::{ItemFile, path_text};
 use crate::warehouse::matrix::RowScores;
 use crate::warehouse::open::Warehouse;
+use crate::warehouse::row_check::{Beside, line_check};
 use crate::warehouse::segment::file_digest;
 use crate::warehouse::spool::{RunLines, Spool};
 use crate::warehouse::standing_rows::Seal;
@@ -107,7 +108,7 @@ impl Warehouse {
         let outcome_schema = schema(Rows::new().finish())?;
         let (run_log, outcome_log) = (Log::of(runs.clone()), Log::of(outcomes.clone()));
         outcome_log.create("outcomes", &outcome_schema, &["suite", "month"], by.time)?;
-        run_log.create("runs", &schema(run_rows::frame(&[], 0))?, &[], by.time)?;
+        run_log.create("runs", &schema(run_rows::frame(&[], 0, 0))?, &[], by.time)?;
 
         let mut published = Published::default();
         let listed = run_log.read()?;
@@ -128,7 +129,7 @@ impl Warehouse {
         let mut sources = Sources::of(self, &whole);
         let folders = self.folders_of_scores();
         for wish in &whole {
-            let seal = writer.run(wish, &mut sources)?;
+            let (seal, lines) = writer.run(wish, &mut sources)?;
             facts.push(RunFact {
                 score_lines: self.scores_of(&wish.run.id, &folders),
                 run: Arc::clone(&wish.run),
@@ -137,6 +138,7 @@ impl Warehouse {
                 hidden: None,
                 content: wish.content.clone(),
                 seal,
+                lines,
             });
             if writer.rows >= COMMIT_ROWS {
                 commit(&mut writer, &outcome_log, (&runs, &run_log), std::mem::take(&mut facts), &mut published)?;
@@ -249,12 +251,18 @@ fn commit(
     loop {
         let listed = runs.read()?;
         let known = stood::read(&listed.files)?;
-        facts.retain(|fact| known.get(fact.run.id.as_str()).is_none_or(|known| !is_same((&fact.hidden, &fact.content), &known.fact)));
+        // Outcomes that are written are named by a row, even if another publisher was faster with the same run: outcomes that no row names are
+        // a hint of a lost commit.
+        let is_written = |fact: &RunFact| fact.publish == by.id && fact.seal.outcomes > 0;
+        let is_known =
+            |fact: &RunFact| known.get(fact.run.id.as_str()).is_some_and(|known| is_same((&fact.hidden, &fact.content), &known.fact));
+        facts.retain(|fact| is_written(fact) || !is_known(fact));
         if facts.is_empty() {
             return Ok(());
         }
         let version = listed.version.map_or(0, |version| version + 1);
-        let file = writer.runs_file(folder, &facts, version)?;
+        let all = known.len() + facts.iter().filter(|fact| !known.contains_key(fact.run.id.as_str())).count();
+        let file = writer.runs_file(folder, &facts, (version, all))?;
         let path = folder.join(&file.path);
         if runs.commit(version, &[file], by.time)? {
             for fact in &facts {
@@ -297,6 +305,7 @@ fn change(wish: &Wish, known: Option<&StandingFact>, publish: &str) -> Change {
             hidden: wish.hidden.clone(),
             content: String::new(),
             seal: Seal::default(),
+            lines: 0,
             score_lines: Vec::new(),
         })),
         (Some(known), hidden) if is_same((hidden, &wish.content), &known.fact) => Change::Nothing,
@@ -391,8 +400,8 @@ impl Writer<'_> {
         Problem::in_file(visible(&self.folder.display().to_string()), format!("cannot be written: {}", visible(&error.to_string())))
     }
 
-    /// Writes all lines of a run.
-    fn run(&mut self, wish: &Wish, sources: &mut Sources<'_>) -> Result<Seal, Problem> {
+    /// Writes all lines of a run. Returns what its standing outcomes add up to, without and with their time and money.
+    fn run(&mut self, wish: &Wish, sources: &mut Sources<'_>) -> Result<(Seal, u64), Problem> {
         let (run, month) = (&wish.run, month(&wish.run));
         let unread = |error: io::Error| Problem::unread(format!("run {}", run.id), &error);
         let (mut all, ruling) = sources.lines(&run.id).map_err(unread)?;
@@ -411,15 +420,24 @@ impl Writer<'_> {
         let lines: Vec<&[u8]> = starts.zip(&ends).map(|(start, end)| &text[start..*end]).collect();
         let items: Vec<(usize, ItemLine<'_>)> =
             lines.iter().enumerate().filter_map(|(place, line)| Some((place, ItemLine::parse(line).ok()?))).collect();
-        let mut seal = Seal::default();
+        let (mut seal, mut sum) = (Seal::default(), 0_u64);
         if items.is_empty() {
-            return Ok(seal);
+            return Ok((seal, sum));
         }
         self.begin(&run.suite, &month, run.id.as_str())?;
         for Sorted { row, first, cluster, is_standing } in sorted(&items, ruling) {
             let (place, item) = &items[row];
             if is_standing {
-                seal.add(Seal::item(item.kind, &item.evaluator, &item.item, cluster), item.attempt, item.status, item.score);
+                let of_item = Seal::item(item.kind, &item.evaluator, &item.item, cluster);
+                seal.add(of_item, item.attempt, item.status, item.score);
+                let beside = Beside {
+                    category: item.category.as_deref(),
+                    duration_seconds: item.duration_seconds,
+                    cost_usd: item.cost_usd,
+                    input_tokens: item.input_tokens,
+                    output_tokens: item.output_tokens,
+                };
+                sum = sum.wrapping_add(line_check(of_item, item.attempt, (item.status, item.score), &beside));
             }
             let row = Row {
                 run: run.id.as_str(),
@@ -434,7 +452,7 @@ impl Writer<'_> {
             };
             self.push(row)?;
         }
-        Ok(seal)
+        Ok((seal, sum))
     }
 
     /// Makes sure that there is a file for runs of this suite and month.
@@ -515,10 +533,10 @@ impl Writer<'_> {
     }
 
     /// Writes rows of runs as a file of their table.
-    fn runs_file(&self, folder: &Path, facts: &[RunFact], version: u64) -> Result<NewFile, Problem> {
+    fn runs_file(&self, folder: &Path, facts: &[RunFact], (version, all): (u64, usize)) -> Result<NewFile, Problem> {
         let path = format!("part-{}-{version:05}.parquet", self.by.id);
         let write = || -> Result<(u64, String), Box<dyn std::error::Error>> {
-            let mut frame = run_rows::frame(facts, version)?;
+            let mut frame = run_rows::frame(facts, version, all)?;
             let file = files::temporary_in(folder)?;
             ParquetWriter::new(BufWriter::new(file.as_file().try_clone()?))
                 .with_compression(ParquetCompression::Zstd(None))

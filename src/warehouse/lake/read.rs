@@ -50,6 +50,10 @@ pub(in crate::warehouse) fn join(
     // Outcomes are committed before their runs, so their log is read after that of the runs.
     let listed_runs = Log::of(lake.join("runs")).read()?;
     let listed = Log::of(lake.join("outcomes")).read()?;
+    // A publisher makes both tables before it writes to either.
+    if listed_runs.version.is_none() && !listed.files.is_empty() {
+        return Err(in_lake("the log of its table `runs` is gone".to_owned()));
+    }
     let mut earlier = joining.take_kept(&name);
     let stamp = Stamp::of_state(&listed_runs.files.iter().map(state).collect::<Vec<String>>().join("\n"));
     let kept_facts = earlier.as_ref().filter(|kept| kept.stamp == stamp).and_then(|kept| facts_of(&kept.runs, &kept.facts));
@@ -64,6 +68,9 @@ pub(in crate::warehouse) fn join(
             facts
         }
     };
+    if let Some(note) = unnamed(&listed.files, &facts, &lake.join("runs")) {
+        joining.note(note);
+    }
     let is_read = |suite: &str| suites.is_none_or(|suites| suites.iter().any(|read| read == suite));
     let in_question = |fact: &&RunFact| fact.seal.outcomes > 0 && is_read(&fact.run.suite);
     let wanted: Wanted = facts.iter().filter(in_question).map(|fact| (fact.run.id.as_str().to_owned(), fact.publish.clone())).collect();
@@ -120,6 +127,20 @@ pub(in crate::warehouse) fn join(
     joining.end_lake(KeptLake { name, stamp, runs, facts, units: spare }, first, changed).map_err(&in_lake)
 }
 
+/// Returns a hint if there are outcomes of a publication after the last one that `runs` names: its commit there may be lost, or the publisher
+/// has not ended. Ids of publications are in the order of time, so those that another publisher overtook are not meant.
+fn unnamed(outcomes: &[DataFile], facts: &[RunFact], runs: &Path) -> Option<Problem> {
+    let last = facts.iter().map(|fact| fact.publish.as_str()).max().unwrap_or_default();
+    let rows: u64 =
+        outcomes.iter().filter(|file| file.publish_id.as_deref().is_some_and(|publish| publish > last)).filter_map(|file| file.rows).sum();
+    (rows > 0).then(|| {
+        let message = format!("names no run of the last publication, of which there are {rows} outcomes");
+        Problem::in_file(visible(&runs.display().to_string()), message).with_hint(
+            "a publisher was killed or still works, or the last commit of the table is lost: publish the runs again with `evalreport export lake`",
+        )
+    })
+}
+
 /// Returns a text that changes if a file may have changed, on disk or in the log.
 fn state(file: &DataFile) -> String {
     // A file that is gone is found out when it is read.
@@ -166,7 +187,7 @@ fn digest<'a>(facts: impl Iterator<Item = &'a RunFact>) -> String {
 }
 
 fn kept_fact(fact: &RunFact) -> KeptFact {
-    let RunFact { run: _, totals, publish, hidden, content, seal: Seal { outcomes, check }, score_lines } = fact;
+    let RunFact { run: _, totals, publish, hidden, content, seal: Seal { outcomes, check }, lines: _, score_lines } = fact;
     let (totals, outcomes, check) = (*totals, *outcomes, *check);
     let score_lines = if score_lines.is_empty() { String::new() } else { kept_lines(score_lines) };
     KeptFact { publish: publish.clone(), totals, hidden: hidden.clone(), content: content.clone(), outcomes, check, score_lines }
@@ -181,7 +202,7 @@ fn facts_of(runs: &[Arc<Run>], kept: &[KeptFact]) -> Option<Vec<RunFact>> {
     let fact = |(run, kept): (&Arc<Run>, &KeptFact)| {
         let KeptFact { publish, totals, hidden, content, outcomes, check, score_lines } = kept.clone();
         let score_lines = if score_lines.is_empty() { Vec::new() } else { serde_json::from_str(&score_lines).ok()? };
-        Some(RunFact { run: Arc::clone(run), totals, publish, hidden, content, seal: Seal { outcomes, check }, score_lines })
+        Some(RunFact { run: Arc::clone(run), totals, publish, hidden, content, seal: Seal { outcomes, check }, lines: 0, score_lines })
     };
     runs.iter().zip(kept).map(fact).collect()
 }

@@ -6,33 +6,63 @@ use polars::prelude::*;
 
 use crate::results::to_json;
 use crate::warehouse::export::{plain_numbers, plain_times};
+use crate::warehouse::row_check::RunFields;
 use crate::warehouse::run_row::RunRow;
 use crate::warehouse::sql_error::SqlError;
 use crate::warehouse::tables;
 
 use super::standing::{OWN, RunFact, month};
 
-/// Returns the rows as a frame. `sequence` is the version of the commit that adds them.
-pub(super) fn frame(facts: &[RunFact], sequence: u64) -> PolarsResult<DataFrame> {
+/// Returns the rows as a frame. `sequence` is the version of the commit that adds them, and `all_runs` the number of
+/// runs that the table has then.
+pub(super) fn frame(facts: &[RunFact], sequence: u64, all_runs: usize) -> PolarsResult<DataFrame> {
     let rows: Vec<RunRow> = facts.iter().map(|fact| RunRow { run: Arc::clone(&fact.run), items: fact.totals }).collect();
     let failed = |error: SqlError| PolarsError::ComputeError(error.to_string().into());
     let (runs, usage) = (tables::runs(&rows).map_err(failed)?, tables::usage(&rows).map_err(failed)?);
+    let sequence = i64::try_from(sequence).unwrap_or(i64::MAX);
+    let outcomes = |fact: &RunFact| i64::try_from(fact.seal.outcomes).unwrap_or(i64::MAX);
+    let totals =
+        |fact: &RunFact| fact.totals.map(|totals| serde_json::to_string(&totals).expect("totals are JSON: all fields are numbers"));
+    // Whoever cannot see the file that a commit adds knows by it whether all of its rows are there.
+    let commit_rows = i64::try_from(facts.len()).unwrap_or(i64::MAX);
+    let all_runs = i64::try_from(all_runs).unwrap_or(i64::MAX);
+    let row_check = |fact: &RunFact| {
+        let (totals, record) = (totals(fact), to_json(&fact.run));
+        let fields = RunFields {
+            run_id: fact.run.id.as_str(),
+            publish_id: &fact.publish,
+            sequence,
+            deleted: fact.hidden.is_some(),
+            deleted_by: fact.hidden.as_ref().map(|(by, _)| by.name()),
+            deleted_reason: fact.hidden.as_ref().map(|(_, reason)| reason.as_str()),
+            outcomes: outcomes(fact),
+            outcomes_check: fact.seal.check.cast_signed(),
+            lines_check: fact.lines.cast_signed(),
+            commit_rows,
+            all_runs,
+            totals: totals.as_deref(),
+            record: &record,
+        };
+        fields.check()
+    };
     let own = |name: &'static str| -> Column {
         let texts = |text: &dyn Fn(&RunFact) -> Option<String>| Column::new(name.into(), facts.iter().map(text).collect::<Vec<_>>());
         let numbers = |number: &dyn Fn(&RunFact) -> i64| Column::new(name.into(), facts.iter().map(number).collect::<Vec<_>>());
         match name {
             "publish_id" => texts(&|fact| Some(fact.publish.clone())),
-            "sequence" => numbers(&|_| i64::try_from(sequence).unwrap_or(i64::MAX)),
+            "sequence" => numbers(&|_| sequence),
             "deleted" => Column::new(name.into(), facts.iter().map(|fact| fact.hidden.is_some()).collect::<Vec<_>>()),
             "deleted_by" => texts(&|fact| fact.hidden.as_ref().map(|(by, _)| by.name().to_owned())),
             "deleted_reason" => texts(&|fact| fact.hidden.as_ref().map(|(_, reason)| reason.clone())),
             "month" => texts(&|fact| Some(month(&fact.run))),
-            "outcomes" => numbers(&|fact| i64::try_from(fact.seal.outcomes).unwrap_or(i64::MAX)),
+            "outcomes" => numbers(&outcomes),
             "outcomes_check" => numbers(&|fact| fact.seal.check.cast_signed()),
+            "lines_check" => numbers(&|fact| fact.lines.cast_signed()),
+            "commit_rows" => numbers(&|_| commit_rows),
+            "all_runs" => numbers(&|_| all_runs),
+            "row_check" => numbers(&row_check),
             "content" => texts(&|fact| Some(fact.content.clone())),
-            "totals" => {
-                texts(&|fact| fact.totals.map(|totals| serde_json::to_string(&totals).expect("totals are JSON: all fields are numbers")))
-            }
+            "totals" => texts(&totals),
             "score_lines" => texts(&|fact| {
                 let lines = &fact.score_lines;
                 (!lines.is_empty()).then(|| serde_json::to_string(lines).expect("scores are JSON: their keys are text"))

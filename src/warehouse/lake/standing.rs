@@ -29,12 +29,14 @@ pub(super) struct RunFact {
     pub content: String,
     /// About the standing outcomes.
     pub seal: Seal,
+    /// A sum over the standing outcomes with their time and money. 0 if not known, in lakes of version 1 or from the cache.
+    pub lines: u64,
     /// What evaluators said of the run, without the replies of judges.
     pub score_lines: Vec<ScoreLine>,
 }
 
 /// The columns after those of the tables `runs` and `usage` of SQL.
-pub(super) const OWN: [&str; 12] = [
+pub(super) const OWN: [&str; 16] = [
     "publish_id",
     "sequence",
     "deleted",
@@ -43,11 +45,18 @@ pub(super) const OWN: [&str; 12] = [
     "month",
     "outcomes",
     "outcomes_check",
+    "lines_check",
     "content",
     "totals",
     "score_lines",
     "record",
+    "commit_rows",
+    "all_runs",
+    "row_check",
 ];
+
+/// Columns of lakes before version 2 are these without the ones that only engines' answers are checked with.
+const OF_CHECKS: [&str; 4] = ["lines_check", "commit_rows", "all_runs", "row_check"];
 
 /// Returns the month of a run in UTC, by which its outcomes are partitioned.
 pub(super) fn month(run: &Run) -> String {
@@ -68,7 +77,7 @@ pub(super) fn read(listed: &[DataFile]) -> Result<HashMap<String, StandingFact>,
         check(file)?;
         let wrong = |message: String| Problem::in_file(&*shown, message).with_hint(RESTORE);
         let polars = |error: PolarsError| wrong(format!("cannot be read: {}", visible(&error.to_string())));
-        let frame = scan(&file.path).and_then(|lazy| lazy.select(columns()).collect()).map_err(polars)?;
+        let frame = scan(&file.path).and_then(read_columns).map_err(polars)?;
         let facts = facts(&frame).map_err(polars)?;
         for (row, fact) in facts.into_iter().enumerate() {
             let (sequence, fact) = fact.map_err(|message| wrong(format!("row {}: {message}", row + 1)))?;
@@ -83,8 +92,11 @@ pub(super) fn read(listed: &[DataFile]) -> Result<HashMap<String, StandingFact>,
 
 pub(super) const RESTORE: &str = "restore the file from a copy, or publish the runs again into a new folder";
 
-fn columns() -> Vec<Expr> {
-    ["run_id"].into_iter().chain(OWN.into_iter().filter(|name| *name != "month")).map(col).collect()
+fn read_columns(mut file: LazyFrame) -> PolarsResult<DataFrame> {
+    let is_newer = file.collect_schema()?.contains("lines_check");
+    let is_read = |name: &&str| *name != "month" && !OF_CHECKS.contains(name);
+    let columns = ["run_id"].into_iter().chain(OWN.into_iter().filter(is_read)).chain(is_newer.then_some("lines_check"));
+    file.select(columns.map(col).collect::<Vec<Expr>>()).collect()
 }
 
 type Read = Result<(i64, RunFact), String>;
@@ -94,6 +106,7 @@ fn facts(frame: &DataFrame) -> PolarsResult<Vec<Read>> {
     let (content, totals, record) = (text(frame, "content")?, text(frame, "totals")?, text(frame, "record")?);
     let score_lines = text(frame, "score_lines")?;
     let (sequence, outcomes, check) = (whole(frame, "sequence")?, whole(frame, "outcomes")?, whole(frame, "outcomes_check")?);
+    let lines = if frame.schema().contains("lines_check") { Some(whole(frame, "lines_check")?) } else { None };
     let (run_id, deleted) = (text(frame, "run_id")?, frame.column("deleted")?.bool()?.clone());
     let fact = |row: usize| -> Read {
         let missing = |name: &str| format!("has no `{name}`");
@@ -114,7 +127,8 @@ fn facts(frame: &DataFrame) -> PolarsResult<Vec<Read>> {
         let content = content.get(row).unwrap_or_default().to_owned();
         let score_lines = score_lines.get(row).map(serde_json::from_str::<Vec<ScoreLine>>).transpose();
         let score_lines = score_lines.map_err(|error| format!("`score_lines`: {error}"))?.unwrap_or_default();
-        let fact = RunFact { run: Arc::new(run), totals, publish, hidden, content, seal: Seal { outcomes, check }, score_lines };
+        let lines = lines.as_ref().and_then(|lines| lines.get(row)).unwrap_or_default().cast_unsigned();
+        let fact = RunFact { run: Arc::new(run), totals, publish, hidden, content, seal: Seal { outcomes, check }, lines, score_lines };
         Ok((sequence.get(row).ok_or_else(|| missing("sequence"))?, fact))
     };
     Ok((0..frame.height()).map(fact).collect())

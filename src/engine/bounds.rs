@@ -1,0 +1,107 @@
+//! How much of an answer is taken: each message is measured before anything of it is unpacked.
+
+use arrow_flight::FlightData;
+use arrow_ipc::{CompressionType, RecordBatch, root_as_message};
+
+use super::engine_error::EngineError;
+use super::queries::Query;
+
+/// Largest message, as it comes and unpacked. Engines send batches of a few megabytes; a text as long as a run's record may be in one.
+pub(super) const MOST_MESSAGE_BYTES: usize = 256 << 20;
+/// Parts of one answer.
+const MOST_ENDPOINTS: usize = 1_000;
+/// Bytes that a message may have beside its buffers, and the messages without rows.
+const MOST_EMPTY: u64 = 10_000;
+
+/// What came of one answer so far.
+pub(super) struct Taken {
+    query: Query,
+    rows: u64,
+    bytes: u64,
+    empty: u64,
+}
+
+impl Taken {
+    pub fn of(query: Query) -> Self {
+        Self { query, rows: 0, bytes: 0, empty: 0 }
+    }
+
+    pub fn check_endpoints(&self, endpoints: usize) -> Result<(), EngineError> {
+        let name = self.query.name;
+        if endpoints <= MOST_ENDPOINTS {
+            return Ok(());
+        }
+        Err(EngineError::new(format!("{name}: the answer is in {endpoints} parts, and at most {MOST_ENDPOINTS} are read")))
+    }
+
+    /// Measures the next message. Fails if it is too large, or the whole answer would be.
+    pub fn add(&mut self, data: &FlightData) -> Result<(), EngineError> {
+        let Query { name, most_rows, most_bytes, .. } = self.query;
+        let (rows, bytes) = measured(data).ok_or_else(|| EngineError::new(format!("{name}: a message of the answer is damaged")))?;
+        if bytes > MOST_MESSAGE_BYTES as u64 {
+            let most = MOST_MESSAGE_BYTES >> 20;
+            return Err(EngineError::new(format!(
+                "{name}: a message would have {} MB unpacked, and at most {most} MB are read",
+                bytes >> 20
+            )));
+        }
+        self.rows = self.rows.saturating_add(rows);
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.empty += u64::from(rows == 0);
+        let beyond = |what: String| EngineError::new(format!("{name}: the answer has more than {what}")).with_hint(FEWER);
+        if self.rows > most_rows {
+            return Err(beyond(format!("{most_rows} rows")));
+        }
+        if self.bytes > most_bytes {
+            return Err(beyond(format!("{} MB", most_bytes >> 20)));
+        }
+        if self.empty > MOST_EMPTY {
+            return Err(beyond(format!("{MOST_EMPTY} messages without a row")));
+        }
+        Ok(())
+    }
+}
+
+const FEWER: &str = "name suites, so that the engine is asked about their runs alone";
+
+/// Returns the rows and the unpacked bytes of a message, or `None` if it contradicts itself.
+fn measured(data: &FlightData) -> Option<(u64, u64)> {
+    let body = &data.data_body;
+    let plain = Some((0, (data.data_header.len() + body.len()) as u64));
+    if data.data_header.is_empty() {
+        return plain;
+    }
+    let message = root_as_message(&data.data_header).ok()?;
+    if let Some(batch) = message.header_as_record_batch() {
+        return Some((u64::try_from(batch.length()).ok()?, unpacked(&batch, body)?));
+    }
+    match message.header_as_dictionary_batch() {
+        Some(dictionary) => Some((0, unpacked(&dictionary.data()?, body)?)),
+        None => plain,
+    }
+}
+
+/// Returns the bytes of a batch's buffers after decompression. Each compressed buffer begins with its length, or with -1 if it is stored as
+/// it is: see the Arrow columnar format, IPC, buffer compression.
+fn unpacked(batch: &RecordBatch<'_>, body: &[u8]) -> Option<u64> {
+    let is_compressed = match batch.compression() {
+        Some(compression) => matches!(compression.codec(), CompressionType::LZ4_FRAME | CompressionType::ZSTD).then_some(true)?,
+        None => false,
+    };
+    // Nodes take memory even without buffers.
+    let mut bytes = batch.nodes().map_or(0, |nodes| nodes.len() as u64 * 64);
+    for buffer in batch.buffers()? {
+        let start = usize::try_from(buffer.offset()).ok()?;
+        let length = usize::try_from(buffer.length()).ok()?;
+        let part = body.get(start..start.checked_add(length)?)?;
+        let size = match part.first_chunk::<8>() {
+            Some(stated) if is_compressed => match i64::from_le_bytes(*stated) {
+                -1 => part.len() as u64 - 8,
+                stated => u64::try_from(stated).ok()?,
+            },
+            _ => part.len() as u64,
+        };
+        bytes = bytes.checked_add(size)?;
+    }
+    Some(bytes)
+}
