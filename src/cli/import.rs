@@ -11,7 +11,7 @@ use crate::import::{
     table_files,
 };
 use crate::render::format;
-use crate::results::{AllowedSigners, Retraction, is_bundle};
+use crate::results::{AllowedSigners, ImportLock, Retraction, is_bundle};
 use crate::warehouse::{HiddenBy, Warehouse};
 
 use super::arguments::{Format, Import, ImportAs};
@@ -36,6 +36,7 @@ enum Reading {
 pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
     proposal::refuse_unread(arguments)?;
     if let Some(path) = label_import::file(arguments) {
+        let _alone = alone(settings, arguments)?;
         return label_import::run(settings, arguments, path);
     }
     let set = assignments("--set", &arguments.set, "--set suite=aider-edit")?;
@@ -47,6 +48,8 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
             Agreed::NoTable => (reading(settings, arguments, set)?, arguments.files.clone()),
         },
     };
+    // After the questions, whose answers may take long, and before the stored runs are read.
+    let _alone = alone(settings, arguments)?;
     let existing = stored_runs(settings)?;
     let existing = if arguments.again { existing.anew() } else { existing };
     let mode = if arguments.dry_run { Mode::DryRun } else { Mode::Store };
@@ -92,6 +95,15 @@ fn signers(settings: &Settings, arguments: &Import, allowed: &Path) -> Result<BT
         signers.insert(file.clone(), signer);
     }
     Ok(signers)
+}
+
+/// Waits until no other import works on the store. A dry run stores nothing, and waits for nobody.
+fn alone(settings: &Settings, arguments: &Import) -> Result<Option<ImportLock>, Failure> {
+    if arguments.dry_run {
+        return Ok(None);
+    }
+    let waits = || output::say(settings, "another import works on these results: waiting for its end");
+    Ok(Some(ImportLock::take(&settings.store(), waits)?))
 }
 
 fn stored_runs(settings: &Settings) -> Result<StoredRuns, Failure> {

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::files;
 
-use super::{Store, bundle};
+use super::{Store, import_lock};
 
 impl Store {
     /// Removes leftovers of killed commands, before a command writes. Locked files stay.
@@ -18,6 +18,6 @@ impl Store {
         let runs = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         let own = runs.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
         // An agent's own files are one folder deeper.
-        self.sweep() + own.map(|entry| files::sweep_files(&entry.path())).sum::<usize>() + bundle::drop_staged(self)
+        self.sweep() + own.map(|entry| files::sweep_files(&entry.path())).sum::<usize>() + import_lock::drop_staged(self)
     }
 }

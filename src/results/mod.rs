@@ -30,6 +30,7 @@ mod examine;
 mod guarded;
 mod header;
 pub mod heap;
+mod import_lock;
 mod item_line;
 mod item_texts;
 mod journal;
@@ -64,6 +65,7 @@ pub use bundle::{
 pub use examine::{Examination, examine, so_far};
 pub use guarded::Guarded;
 pub use header::{has_zeros_for_unknown, parse_header, read_opened_header, to_json};
+pub use import_lock::ImportLock;
 pub use item_line::{ItemLine, LineError, write_import_line, write_line};
 pub use item_texts::{ItemTexts, item_hash_of};
 pub use journal::{Journal, TranscriptLine, details_of};

@@ -11,6 +11,7 @@ mod agents;
 mod amounts;
 mod any_pair;
 mod architecture;
+mod at_once;
 mod audit;
 mod bounds;
 mod broken;

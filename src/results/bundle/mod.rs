@@ -41,8 +41,8 @@ use crate::domain::{RunId, hex};
 use crate::files;
 
 pub use page::{IN_SITE, in_site, page_element};
+pub(super) use read::is_half_imported;
 pub use read::{Unpacked, adopt, look_into, unpack, unpack_apart};
-pub(super) use read::{drop_staged, is_half_imported};
 pub use write::{BundleWriter, Rewriter};
 
 const FORMAT: &str = "evalreport/bundle/2";

@@ -9,6 +9,7 @@ use crate::domain::{Carried, Problem, Run, RunId, Signer, visible};
 use crate::files;
 
 use super::super::header::WrittenRun;
+use super::super::import_lock::STAGING;
 use super::super::{
     ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, item_line,
     presence, proof,
@@ -18,8 +19,6 @@ use super::output_file::OutputFile;
 use super::record::{append, kind_of, parsed};
 use super::{Closing, Extent, FORMAT, FORMAT_PREFIX, Opening, Source, is_key, open, partial_key};
 
-/// Prefix of the folders in which bundles are unpacked.
-const STAGING: &str = ".importing-";
 /// Marker in an imported run's folder until its header exists.
 const MARK: &str = ".importing";
 
@@ -46,7 +45,7 @@ pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
     let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     let above = folder.parent().unwrap_or(folder);
     fs::create_dir_all(above).map_err(StoreError::io("cannot create", above)).map_err(in_file)?;
-    let staging = tempfile::Builder::new().prefix(".importing-").tempdir_in(above);
+    let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(above);
     let staging = staging.map_err(StoreError::io("cannot write in", above)).map_err(in_file)?;
     // The content goes one folder deeper, because `staging` itself is removed at the end.
     let whole = staging.path().join("store");
@@ -70,7 +69,7 @@ fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked,
 }
 
 /// Imports the runs of a bundle into a store, except the runs that it already has (`taken`). Own runs stay own runs, with everything in
-/// their folders, and sealed pairs stay sealed pairs.
+/// their folders, and sealed pairs stay sealed pairs. The caller read `taken` under the [`super::super::ImportLock`] and still has it.
 ///
 /// Nothing is stored of a bundle with any error. An import that is killed leaves only whole runs, and parts that importing the bundle again
 /// completes.
@@ -78,8 +77,6 @@ pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>, signer: Option
     let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     // Unpack inside the store, so that the result can be moved into place. A store ignores names that begin with a dot.
     fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root())).map_err(in_file)?;
-    // One import at a time: unfinished folders are then left over from killed imports.
-    let _alone = alone(store).map_err(in_file)?;
     let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(store.root());
     let staging = staging.map_err(StoreError::io("cannot write in", store.root())).map_err(in_file)?;
     let staged = Store::at(staging.path());
@@ -91,46 +88,6 @@ pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>, signer: Option
 /// Reads a bundle like [`adopt`], but stores nothing.
 pub fn look_into(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpacked, Problem> {
     Reading::of(path, None, store, taken, Extent::Whole, None).map(Unpacked::from)
-}
-
-/// Waits for other imports to finish, and removes what killed ones unpacked.
-fn alone(store: &Store) -> Result<File, StoreError> {
-    let lock = lock_file(store.root()).map_err(StoreError::io("cannot open", store.root()))?;
-    lock.lock().map_err(StoreError::io("cannot lock", store.root()))?;
-    clean(store).map_err(StoreError::io("cannot clean", store.root()))?;
-    Ok(lock)
-}
-
-/// Removes what killed imports unpacked. The caller must have the lock.
-fn clean(store: &Store) -> io::Result<usize> {
-    let mut removed = 0;
-    for entry in fs::read_dir(store.root())? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(STAGING) && entry.file_type()?.is_dir() {
-            fs::remove_dir_all(entry.path())?;
-            removed += 1;
-        }
-    }
-    Ok(removed)
-}
-
-/// Removes what killed imports unpacked, unless an import is running. Returns the number of folders.
-pub(in super::super) fn drop_staged(store: &Store) -> usize {
-    match lock_file(store.root()) {
-        Ok(lock) if lock.try_lock().is_ok() => clean(store).unwrap_or(0),
-        Ok(_) | Err(_) => 0,
-    }
-}
-
-/// Opens the folder itself as the lock file, on systems where a folder can be locked.
-#[cfg(unix)]
-fn lock_file(root: &Path) -> io::Result<File> {
-    files::open(root)
-}
-
-#[cfg(not(unix))]
-fn lock_file(root: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).truncate(false).write(true).open(root.join(".import.lock"))
 }
 
 /// Returns whether a run's folder is from an import that was killed before the run's header was written.
