@@ -1208,9 +1208,12 @@ impl VerifyProfile {
 
 #[derive(Args)]
 pub(super) struct Doctor {
-    /// Also compare every run with its seal, to find later edits
+    /// Also compare every run with its seal, and the store with its chain, to find later edits and removals
     #[arg(long)]
     pub verify: bool,
+    /// With --verify: this entry of the chain must be there. An earlier check printed it as the newest
+    #[arg(long, value_name = "ENTRY", requires = "verify")]
+    pub since: Option<String>,
     /// Remove leftovers of killed commands: half-written files, half-unpacked bundles, workspaces
     #[arg(long)]
     pub tidy: bool,

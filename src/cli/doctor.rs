@@ -6,7 +6,7 @@ use tracing::info;
 
 use crate::domain::{Problem, UnfinishedRun, UnfinishedState};
 use crate::process::{Network, Support, has_spaces, support};
-use crate::results::{Examination, Proof, Store, examine, prove, so_far};
+use crate::results::{ChainState, Examination, Proof, Store, examine, prove, so_far};
 
 use super::arguments::{Doctor, Format};
 use super::failure::Failure;
@@ -30,12 +30,24 @@ struct Answer {
     sealed: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unsealed: Option<usize>,
+    /// With `--verify`: the store's chain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chain: Option<Chain>,
     in_flight: Vec<String>,
     /// Runs without a header: in flight or abandoned.
     unfinished: Vec<UnfinishedRun>,
     /// Oddities that do no harm.
     notes: Vec<Damage>,
     damage: Vec<Damage>,
+}
+
+#[derive(serde::Serialize)]
+struct Chain {
+    entries: usize,
+    /// The ids of the entries that no other names, for a later `--since`.
+    newest: Vec<String>,
+    /// Plans, imports and headers without a plan that no entry names.
+    unchained: usize,
 }
 
 #[derive(serde::Serialize)]
@@ -128,7 +140,7 @@ pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure
         let start = Instant::now();
         let store = Store::at(folder);
         let mut found = examine(&store);
-        let proof = arguments.verify.then(|| prove(&store));
+        let proof = arguments.verify.then(|| prove(&store, arguments.since.as_deref()));
         found.damage.extend(proof.iter().flat_map(|proof| proof.changes.clone()));
         info!(
             store = %folder.display(),
@@ -177,6 +189,19 @@ fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut 
     for (folder, run) in found.in_flight.iter().zip(in_progress) {
         text.push_str(&format!("{folder}: in flight: another process is writing it{}\n", so_far(run)));
     }
+    if let Some(proof) = proof {
+        let ChainState { entries, newest, unchained } = &proof.chain;
+        let of_others = match unchained {
+            0 => String::new(),
+            count => format!("; no entry names {}: of an earlier version, or of a killed command", output::count(*count, "record")),
+        };
+        if *entries > 0 {
+            let entries = if *entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
+            text.push_str(&format!("{store}: chain of {entries}, newest {}{of_others}\n", newest.join(" and ")));
+        } else if *unchained > 0 {
+            text.push_str(&format!("{store}: no chain{of_others}\n"));
+        }
+    }
     let items = usize::try_from(found.items).unwrap_or(usize::MAX);
     let parts = [
         output::count(found.runs, "run"),
@@ -213,6 +238,11 @@ fn answer(store: String, found: Examination, proof: Option<&Proof>) -> Answer {
         acceptances: (found.acceptances > 0).then_some(found.acceptances),
         sealed: proof.map(|proof| proof.sealed),
         unsealed: proof.map(|proof| proof.unsealed),
+        chain: proof.map(|Proof { chain: ChainState { entries, newest, unchained }, .. }| Chain {
+            entries: *entries,
+            newest: newest.clone(),
+            unchained: *unchained,
+        }),
         in_flight: found.in_flight,
         unfinished: found.unfinished,
         notes: found.notes.into_iter().map(damage).collect(),

@@ -38,6 +38,8 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     let store = settings.store();
     let _lock = carry::lock(&store, false)?;
     batch.save(&store)?;
+    // At once: a killed batch has a plan, too.
+    settings.chain("eval");
     let carried = carry::carry(settings, batch, &arms, carrying, &place)?;
     let code = carry::conclude(settings, &carried, carrying)?.code;
     if code != exit_code::INTERRUPTED

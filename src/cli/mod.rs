@@ -146,6 +146,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
     if arguments.command.writes_results() {
         settings.check_writes(arguments.command.name())?;
     }
+    let name = arguments.command.name();
     let done = match arguments.command {
         Command::Init(init) => init::run(settings.quiet, &init),
         Command::Run(run) => run::run(&settings, &run),
@@ -173,6 +174,8 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Completions(completions) => completions::run(&completions),
         Command::Help(help) => help::run(&help, settings.style),
     };
+    // Also after a failure: what was added is there.
+    settings.chain(name);
     settings.release_cache();
     done
 }

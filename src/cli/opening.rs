@@ -7,12 +7,13 @@ use std::time::Instant;
 use tracing::{debug, info};
 
 use crate::domain::{shell_word, visible};
+use crate::results::Store;
 use crate::warehouse::{Options, Warehouse};
 
 use super::failure::Failure;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{missing, output, progress};
+use super::{clock, missing, output, progress};
 
 impl Settings {
     /// Opens the stores. Warns of unreadable parts, or fails because of them under `--strict`.
@@ -110,6 +111,14 @@ impl Settings {
         output::refuse_incomplete(what, warehouse.problems())?;
         output::conflicts(self, &warehouse.conflicts())?;
         Ok(warehouse)
+    }
+
+    /// Adds an entry to the chain of the store about what the command added. Without it nothing is damaged, but a removal would not be found.
+    pub fn chain(&self, command: &str) {
+        let Some(folder) = self.results.first() else { return };
+        if let Err(error) = Store::at(folder).noting(self.added.clone()).chain(command, clock::now()) {
+            output::say(self, &format!("warning: the chain of the results could not be continued: {}", error.whole()));
+        }
     }
 
     /// Says once that the cache could not be written.

@@ -55,6 +55,8 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     let _lock = carry::lock(&store, arguments.exclusive)?;
     if arguments.resume.is_none() {
         batch.save(&store)?;
+        // At once: a killed batch has a plan, too.
+        settings.chain("run");
     }
     let carried = carry::carry(settings, batch, &arms, carrying, &place)?;
     again::conclude(settings, &carried.batch, &carried.records)?;

@@ -16,7 +16,7 @@ use crate::files::{FolderUse, HeldFolder};
 use crate::import::reading;
 use crate::publish::Stores;
 use crate::render::terminal::Style;
-use crate::results::Store;
+use crate::results::{Added, Store};
 use crate::warehouse::{EngineAnswer, IMPORTED, LAKE, Options, ShownNames, sweep_cache};
 
 use super::arguments::{Color, Format, Global};
@@ -59,6 +59,8 @@ pub(super) struct Settings {
     pub interactive: bool,
     pub is_cache_trouble_said: Arc<AtomicBool>,
     pub secrets: Arc<OnceLock<Secrets>>,
+    /// What the command adds to the store, for its chain.
+    pub added: Added,
     /// Held from the first use of imported stores in the cache, so that no other command deletes them.
     pub cache_use: Arc<Mutex<Option<FolderUse>>>,
     /// Holds data that could not be written to the cache, until the command ends.
@@ -132,6 +134,7 @@ impl Settings {
             interactive: std::io::stderr().is_terminal() && !global.quiet && !global.verbose,
             is_cache_trouble_said: Arc::default(),
             secrets: Arc::default(),
+            added: Added::default(),
             cache_use: Arc::default(),
             temporary: Arc::default(),
         })
@@ -140,7 +143,7 @@ impl Settings {
     /// Returns these settings with another results folder and its own cache.
     pub fn with_results(&self, results: PathBuf) -> Self {
         let cache = results.join("../.evalreport/cache");
-        Self { cache, results: vec![results], lakes: Vec::new(), cache_use: Arc::default(), ..self.clone() }
+        Self { cache, results: vec![results], lakes: Vec::new(), cache_use: Arc::default(), added: Added::default(), ..self.clone() }
     }
 
     /// Returns the absolute folder that the configuration's paths are relative to: the configuration's folder or, without one, the current
@@ -158,7 +161,7 @@ impl Settings {
 
     /// Returns the store that is written to.
     pub fn store(&self) -> Store {
-        Store::at(&self.results[0]).hiding(self.secrets().clone())
+        Store::at(&self.results[0]).hiding(self.secrets().clone()).noting(self.added.clone())
     }
 
     /// Returns the options, as shell words, with which another command in the same folder finds the same configuration and results. Leaves

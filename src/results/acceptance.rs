@@ -83,6 +83,9 @@ pub fn append_acceptances(store: &Store, accepted: &[Acceptance]) -> Result<(), 
     file.end_last_line(|line| parse(line).is_ok())?;
     file.append(lines.as_bytes())?;
     file.sync()?;
+    for line in lines.lines() {
+        store.added().line(store.root(), &store.acceptances_path(), line.as_bytes());
+    }
     durable::sync_folder(store.root()).map_err(StoreError::io("cannot sync", store.root()))
 }
 

@@ -167,16 +167,22 @@ pub struct Batch {
     /// Tags of every run, including runs that are done when the plan is resumed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
+    /// The newest entries of the store's chain when the plan was written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub previous: Vec<String>,
 }
 
 impl Batch {
     /// Writes the plan. Fails if the id exists.
     pub fn save(&self, store: &Store) -> Result<(), StoreError> {
         let path = store.batches_dir().join(format!("{}.json", self.id));
-        let mut json = serde_json::to_string_pretty(self).expect("a plan is JSON: no map has keys other than strings");
+        let plan = Self { previous: store.newest_entries()?, ..self.clone() };
+        let mut json = serde_json::to_string_pretty(&plan).expect("a plan is JSON: no map has keys other than strings");
         json.push('\n');
         let json = store.secrets().hide(&json).into_owned();
-        durable::create_new(&path, json.as_bytes()).map_err(StoreError::io("cannot write", &path))
+        durable::create_new(&path, json.as_bytes()).map_err(StoreError::io("cannot write", &path))?;
+        store.added().file(store.root(), &path, json.as_bytes());
+        Ok(())
     }
 
     pub fn load(path: &Path) -> Result<Self, Problem> {

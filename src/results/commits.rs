@@ -29,14 +29,14 @@ pub(super) struct CommitLine {
 }
 
 impl CommitLine {
-    /// Records the commit of a run, if the store has the plan of its batch.
-    pub fn append(batches: &Path, batch: &str, run: &RunId, header: &str) -> Result<(), StoreError> {
+    /// Records the commit of a run, if the store has the plan of its batch. Returns the path of the list and the line.
+    pub fn append(batches: &Path, batch: &str, run: &RunId, header: &str) -> Result<Option<(PathBuf, String)>, StoreError> {
         let plan = batches.join(format!("{batch}.json"));
         if !presence::is_file(&plan).map_err(StoreError::io("cannot look for", &plan))? {
-            return Ok(());
+            return Ok(None);
         }
         let path = path(&plan);
-        let mut file = Appended::open(path)?;
+        let mut file = Appended::open(path.clone())?;
         file.wait_for_lock()?;
         file.end_last_line(|line| serde_json::from_slice::<Self>(line).is_ok())?;
         let (previous, is_first) = match file.last_line()? {
@@ -48,7 +48,10 @@ impl CommitLine {
         text.push('\n');
         file.append(text.as_bytes())?;
         file.sync()?;
-        if is_first { durable::sync_folder(batches).map_err(StoreError::io("cannot sync", batches)) } else { Ok(()) }
+        if is_first {
+            durable::sync_folder(batches).map_err(StoreError::io("cannot sync", batches))?;
+        }
+        Ok(Some((path, text)))
     }
 }
 

@@ -82,6 +82,7 @@ impl Store {
         let line = seal.close(self.secrets().hide(&score.to_line()).trim_end());
         scores.append(format!("{line}\n").as_bytes())?;
         scores.sync()?;
+        self.added().line(self.root(), &self.scores_path(id), line.as_bytes());
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
         Ok(revision)
     }

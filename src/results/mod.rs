@@ -12,6 +12,7 @@
 //!   batches/<batch>.commits.jsonl  one line per committed run of the plan, with the digest of its header
 //!   imports/<key>.runs.jsonl, <key>.items.jsonl.zst   one sealed pair per imported source; judgements of its runs are in
 //!                           `<id>/items.jsonl` and `<id>/scores.jsonl`, without a header beside the folder
+//!   chain/<time>-<digest>.jsonl  one entry per command that added records: their digests, and the entries before it
 //!   acceptances.jsonl       regressions that somebody accepted: gates with a moving baseline begin anew after them
 //!   retractions.jsonl       tombstones: views hide these runs and count them
 //! ```
@@ -19,10 +20,12 @@
 //! A header, or the line of a later judgement, ends in a seal: the digests of the files beside it, and its own.
 
 mod acceptance;
+mod added;
 mod appended;
 mod batch;
 mod begun;
 mod bundle;
+mod chain;
 mod commits;
 mod detailed;
 mod durable;
@@ -56,12 +59,14 @@ mod unfinished;
 mod whole_file;
 
 pub use acceptance::{append_acceptances, load_acceptances};
+pub use added::Added;
 pub use batch::{Again, Batch, How, PlannedArm, PlannedContent, PlannedRun, Subset, parted};
 pub use begun::Begun;
 pub use bundle::{
     BundleWriter, Extent, IN_SITE, Rewriter, Unpacked, adopt, begins_bundle, in_site, is_bundle, look_into, page_element, unpack,
     unpack_apart,
 };
+pub use chain::ChainState;
 pub use examine::{Examination, examine, so_far};
 pub use guarded::Guarded;
 pub use header::{has_zeros_for_unknown, parse_header, read_opened_header, to_json};

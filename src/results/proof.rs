@@ -10,9 +10,10 @@ use rayon::prelude::*;
 use crate::domain::{Problem, Run, RunId, ScoreRecord, standing_revision, visible};
 use crate::files;
 
+use super::chain::{self, ChainState};
 use super::commits::{self, CommitLine};
 use super::seal::{self, ITEMS, OUTPUT, SCORES, Seal, Sealing, Sum, TRANSCRIPT, Tree};
-use super::{HeaderFile, ItemLine, ScoreLine, SealedPair, SealedReader, Store, for_each_line, header, scan};
+use super::{Batch, Contents, HeaderFile, ItemLine, ScoreLine, SealedPair, SealedReader, Store, for_each_line, header, scan};
 
 const HINT: &str = "put the file back from a copy, or retract the run: what is stored is not what was measured";
 
@@ -23,8 +24,9 @@ pub struct Proof {
     pub sealed: usize,
     /// Runs without a seal: written by hand or by an early release.
     pub unsealed: usize,
-    /// Files that differ from their seal, in store order.
+    /// Files that differ from their seal, in store order, and records that the chain misses.
     pub changes: Vec<Problem>,
+    pub chain: ChainState,
 }
 
 /// A difference from a seal.
@@ -44,18 +46,20 @@ enum Found {
     Sealed(String),
 }
 
-/// Checks all sealed files of a store. Unreadable files are reported by [`super::examine`].
-pub fn prove(store: &Store) -> Proof {
+/// Checks all sealed files of a store, and its chain, in which the entry `since` must be. Unreadable files are reported by
+/// [`super::examine`].
+pub fn prove(store: &Store, since: Option<&str>) -> Proof {
     // Read the lists before the headers, so that every line of a running command already has its header.
     let lists: Vec<_> = plans(store).into_iter().map(|plan| (files::read(commits::path(&plan)), plan)).collect();
     let contents = scan(store);
     let mut proof = Proof::default();
-    let mut found = BTreeMap::new();
+    let (mut found, mut batches) = (BTreeMap::new(), BTreeMap::new());
     let headers: Vec<_> = contents.headers.par_iter().filter_map(prove_header).collect();
-    for (id, one, changes) in headers {
+    for (run, one, changes) in headers {
         proof.count(&one);
         proof.changes.extend(changes);
-        found.insert(id, one);
+        batches.extend(run.batch_id.map(|batch| (run.id.as_str().to_owned(), batch)));
+        found.insert(run.id, one);
     }
     let pairs: Vec<_> = contents.sealed.par_iter().map(prove_pair).collect();
     let mut imported = BTreeMap::new();
@@ -83,7 +87,34 @@ pub fn prove(store: &Store) -> Proof {
             Err(error) => proof.changes.push(Problem::unread(shown(&commits::path(&plan)), &error)),
         }
     }
+    prove_chain(store, since, (&contents, &batches), &mut proof);
     proof
+}
+
+/// Adds what the chain misses, and counts the records that it does not name.
+fn prove_chain(store: &Store, since: Option<&str>, (contents, batches): (&Contents, &BTreeMap<String, String>), proof: &mut Proof) {
+    let known: BTreeSet<String> = proof.changes.iter().map(|change| change.file.clone()).collect();
+    let (state, chained, problems) = chain::prove_chain(store, since, &known);
+    proof.chain = state;
+    proof.changes.extend(problems);
+    // A plan names the newest entries of its time, so the whole chain cannot be removed.
+    for path in &contents.batches {
+        let Ok(plan) = Batch::load(path) else { continue };
+        if proof.chain.entries == 0 && !plan.previous.is_empty() {
+            let message = "names an entry of the store's chain, which is gone";
+            proof.changes.push(Problem::in_file(shown(path), message).with_hint("put the folder `chain` back from a copy"));
+        }
+    }
+    let name = |path: &Path| path.strip_prefix(store.root()).map(|path| path.to_string_lossy().replace('\\', "/")).unwrap_or_default();
+    let lists: BTreeSet<String> = contents.batches.iter().filter(|plan| chained.contains(&name(plan))).map(|plan| name(plan)).collect();
+    // The list of a plan's commits has the digests of its headers.
+    let is_of_chained_plan = |header: &HeaderFile| {
+        let batch = header.path.file_stem().and_then(|stem| batches.get(stem.to_str()?));
+        batch.is_some_and(|batch| lists.contains(&format!("batches/{batch}.json")))
+    };
+    proof.chain.unchained = contents.batches.iter().filter(|plan| !chained.contains(&name(plan))).count()
+        + contents.sealed.iter().filter(|pair| !chained.contains(&name(&pair.runs))).count()
+        + contents.headers.iter().filter(|header| !chained.contains(&name(&header.path)) && !is_of_chained_plan(header)).count();
 }
 
 impl Proof {
@@ -95,7 +126,7 @@ impl Proof {
     }
 }
 
-fn prove_header(file: &HeaderFile) -> Option<(RunId, Found, Vec<Problem>)> {
+fn prove_header(file: &HeaderFile) -> Option<(Run, Found, Vec<Problem>)> {
     let name = shown(&file.path);
     let bytes = header::read_bytes(&file.path).ok()?;
     let run = header::parse_header(&bytes, &name, None, file.path.file_stem().and_then(|stem| stem.to_str())).ok()?;
@@ -110,7 +141,7 @@ fn prove_header(file: &HeaderFile) -> Option<(RunId, Found, Vec<Problem>)> {
         }
     };
     changes.extend(prove_folder(&run, seal.as_ref(), &file.path.with_extension("")));
-    Some((run.id, found, changes))
+    Some((run, found, changes))
 }
 
 /// Compares a run's folder with the seal of its header, if it has one, and with the seals of its judgements.

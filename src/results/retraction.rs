@@ -123,6 +123,7 @@ impl Retraction {
         file.end_last_line(|line| parse(line).is_ok())?;
         file.append(line.as_bytes())?;
         file.sync()?;
+        store.added().line(store.root(), &store.retractions_path(), line.as_bytes());
         durable::sync_folder(store.root()).map_err(StoreError::io("cannot sync", store.root()))
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::{Problem, visible};
 
-use super::{Store, presence};
+use super::{Store, chain, presence};
 
 /// A run's header and the files beside it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,7 +95,7 @@ pub fn scan(store: &Store) -> Contents {
     for entry in list(store.root(), &mut contents.problems) {
         let name = entry.file_name.as_str();
         match entry.kind {
-            EntryKind::Folder if matches!(name, "batches" | "imports") => {}
+            EntryKind::Folder if matches!(name, "batches" | "imports" | chain::FOLDER) => {}
             EntryKind::Folder if is_result(name) => {
                 contents.problems.push(Problem::in_file(shown(&entry.path), "is a folder, not a result file"));
             }

@@ -14,6 +14,7 @@ use tempfile::NamedTempFile;
 use crate::domain::{ItemDetails, ItemOutcome, Problem, Problems, Run, RunId, Secrets};
 use crate::files;
 
+use super::added::Added;
 use super::header::WrittenRun;
 use super::seal::{self, Seal, Sum};
 use super::{Store, StoreError, durable, for_each_line, header, item_line};
@@ -35,6 +36,9 @@ pub struct SealedWriter {
     secrets: Arc<Secrets>,
     /// Digests of each run's lines.
     sums: HashMap<RunId, Sum>,
+    /// The store's folder, and the note of what is added to it.
+    root: PathBuf,
+    added: Added,
 }
 
 impl SealedWriter {
@@ -52,6 +56,8 @@ impl SealedWriter {
             line: String::new(),
             secrets: Arc::clone(store.secrets()),
             sums: HashMap::new(),
+            root: store.root().to_owned(),
+            added: store.added().clone(),
         })
     }
 
@@ -127,7 +133,9 @@ impl SealedWriter {
         // An items file without its runs is left over from a crashed import of the same source. It is replaced.
         items.as_file().sync_all().map_err(StoreError::io("cannot sync", &self.items_path))?;
         items.persist(&self.items_path).map_err(|error| StoreError::io("cannot write", &self.items_path)(error.error))?;
-        durable::create_new(&self.runs_path, lines.as_bytes()).map_err(StoreError::io("cannot write", &self.runs_path))
+        durable::create_new(&self.runs_path, lines.as_bytes()).map_err(StoreError::io("cannot write", &self.runs_path))?;
+        self.added.file(&self.root, &self.runs_path, lines.as_bytes());
+        Ok(())
     }
 }
 

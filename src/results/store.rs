@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::domain::{Run, RunId, Secrets};
 
+use super::added::Added;
 use super::commits::CommitLine;
 use super::header::WrittenRun;
 use super::seal::{self, Seal};
@@ -20,17 +21,29 @@ pub struct Store {
     root: PathBuf,
     /// Redacted from everything that is written.
     secrets: Arc<Secrets>,
+    /// What was written, for the chain.
+    added: Added,
 }
 
 impl Store {
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), secrets: Arc::default() }
+        Self { root: root.into(), secrets: Arc::default(), added: Added::default() }
     }
 
     /// Returns the store with these secrets, whose values it replaces by their names in everything it writes.
     #[must_use]
     pub fn hiding(self, secrets: Secrets) -> Self {
         Self { secrets: Arc::new(secrets), ..self }
+    }
+
+    /// Returns the store with this note of what is added.
+    #[must_use]
+    pub fn noting(self, added: Added) -> Self {
+        Self { added, ..self }
+    }
+
+    pub(super) fn added(&self) -> &Added {
+        &self.added
     }
 
     pub(super) fn secrets(&self) -> &Arc<Secrets> {
@@ -77,7 +90,7 @@ impl Store {
     pub fn save(&self, run: &Run) -> Result<PathBuf, StoreError> {
         let folder = self.run_dir(&run.id);
         let seal = Seal::of_folder(&folder).map_err(StoreError::io("cannot read", &folder))?;
-        self.put(&run.id, &self.sealed(run, &seal))
+        self.put_noted(&run.id, &self.sealed(run, &seal))
     }
 
     /// Commits a run whose journal is open, and records the commit in its batch's list.
@@ -85,19 +98,31 @@ impl Store {
         let text = self.sealed(run, &journal.seal()?);
         let path = self.put(&run.id, &text)?;
         // After the header: a run without this line is still valid, but a line without its header reveals a deletion.
-        if let Some(batch) = &run.batch_id {
-            CommitLine::append(&self.batches_dir(), batch, &run.id, &seal::digest(text.as_bytes()))?;
+        let line = match &run.batch_id {
+            Some(batch) => CommitLine::append(&self.batches_dir(), batch, &run.id, &seal::digest(text.as_bytes()))?,
+            None => None,
+        };
+        match line {
+            // The line has the digest of the header.
+            Some((list, line)) => self.added.last_line(&self.root, &list, line.as_bytes()),
+            None => self.added.file(&self.root, &path, format!("{text}\n").as_bytes()),
         }
         Ok(path)
     }
 
     /// Commits a run of another store, with its original sealed header if it has one.
     pub(super) fn save_written(&self, written: &WrittenRun) -> Result<PathBuf, StoreError> {
-        self.put(&written.run.id, &seal::with_carried(&written.text(), written.run.carried.as_ref()))
+        self.put_noted(&written.run.id, &seal::with_carried(&written.text(), written.run.carried.as_ref()))
     }
 
     fn sealed(&self, run: &Run, seal: &Seal) -> String {
         seal::with_carried(&seal.close(&self.secrets.hide(&header::to_sealable(run))), run.carried.as_ref())
+    }
+
+    fn put_noted(&self, id: &RunId, text: &str) -> Result<PathBuf, StoreError> {
+        let path = self.put(id, text)?;
+        self.added.file(&self.root, &path, format!("{text}\n").as_bytes());
+        Ok(path)
     }
 
     fn put(&self, id: &RunId, text: &str) -> Result<PathBuf, StoreError> {

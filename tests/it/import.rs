@@ -109,7 +109,7 @@ fn importing_twice_adds_nothing() {
     let project = project();
     let first = imported(&project, "table.csv");
     assert_eq!((first["outcome"].as_str(), first["runs_new"].as_array().map(Vec::len)), (Some("imported"), Some(2)));
-    let store = project.files("results");
+    let store = project.records("results");
     assert_eq!(store.len(), 2, "one sealed pair: {store:?}");
     assert_eq!(imported(&project, "table.csv")["outcome"], "already_imported");
     // The same runs from another file with the same content under another map, and from a longer one.
@@ -121,7 +121,7 @@ fn importing_twice_adds_nothing() {
     assert_eq!(board.passed(), ["3/5", "2/3", "1/1"], "the arm with another outcome in the other file has two runs");
     project.file("again.csv", format!("{CSV}\n"));
     assert_eq!(imported(&project, "again.csv")["outcome"], "nothing_new");
-    assert_eq!(project.files("results").len(), 4);
+    assert_eq!(project.records("results").len(), 4);
 }
 
 #[test]

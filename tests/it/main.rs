@@ -17,6 +17,7 @@ mod bounds;
 mod broken;
 mod browser;
 mod cache;
+mod chained;
 mod checked_sites;
 mod ci_recipes;
 mod claims;

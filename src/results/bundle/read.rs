@@ -145,6 +145,19 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
             }
         }
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
+        for key in &content.keys {
+            let path = folder.join(format!("{key}.runs.jsonl"));
+            let bytes = files::read(&path).map_err(StoreError::io("cannot read", &path))?;
+            store.added().file(store.root(), &path, &bytes);
+        }
+    }
+    // Each judgement's line has the digest of all before it.
+    for run in content.own.iter().map(|written| &written.run.id).chain(&content.judged) {
+        let path = store.scores_path(run);
+        let bytes = files::if_there(files::read(&path)).map_err(StoreError::io("cannot read", &path))?.unwrap_or_default();
+        if let Some(line) = bytes.split(|byte| *byte == b'\n').rfind(|line| !line.trim_ascii().is_empty()) {
+            store.added().last_line(store.root(), &path, line);
+        }
     }
     // Also remove markers that a killed import left after writing the header.
     let repeated = content.own.iter().map(|written| &written.run).chain(&content.repeated).map(|run| &run.id);

@@ -224,7 +224,7 @@ fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
         let unpacked = adopt(&path, &second, &taken, None).expect("whole");
         assert_eq!(unpacked.new.len() + unpacked.repeated.len(), 4);
         assert_eq!(files(second.root()), whole, "{number}");
-        assert!(crate::results::prove(&second).changes.is_empty());
+        assert!(crate::results::prove(&second, None).changes.is_empty());
         assert!(crate::results::examine(&second).damage.is_empty());
     }
 

@@ -231,15 +231,15 @@ fn a_bundle_carries_what_was_said_of_imported_runs() {
     let other = Project::new();
     other.file("all.jsonl", &bundle);
     assert_eq!(other.run(["import", "all.jsonl"]).code, 0);
-    for file in project.files("results") {
+    for file in project.records("results") {
         assert_eq!(fs::read(other.path(&file)).expect("it came along"), fs::read(project.path(&file)).expect("ours"), "{file}");
     }
-    assert_eq!(other.files("results"), project.files("results"));
+    assert_eq!(other.records("results"), project.records("results"));
     assert_eq!(other.run(["doctor", "--verify"]).code, 0);
     assert_eq!(other.run(["export", "bundle", "again.jsonl"]).code, 0);
     assert_eq!(other.read("again.jsonl"), bundle, "packed again it has the same bytes");
     assert_eq!(other.run(["import", "all.jsonl"]).code, 0, "a second import adds nothing");
-    assert_eq!(other.files("results"), project.files("results"));
+    assert_eq!(other.records("results"), project.records("results"));
     // Only one of the runs.
     assert_eq!(project.run(["export", "bundle", "one.jsonl", "--model", "openai:m-1"]).code, 0);
     let part = Project::new();

@@ -187,7 +187,7 @@ fn bundled() -> Project {
 
 /// What a store holds, by the file's name, without what only its own machine has.
 fn content(project: &Project, store: &str) -> BTreeMap<String, String> {
-    let files = project.files(store).into_iter().filter_map(|file| {
+    let files = project.records(store).into_iter().filter_map(|file| {
         let name = file.strip_prefix(&format!("{store}/"))?.to_owned();
         (!name.starts_with('.') || name.contains('/')).then(|| (name, project.read(&file)))
     });
