@@ -270,7 +270,7 @@ def bad_answers(lake):
         "no lines": (replaced("lines", "cost_usd", lambda costs: None), "no column `cost_usd`"),
         "lines end early": (on("lines", lambda table: table.slice(0, table.num_rows - 1)), "time, money or tokens"),
         "a run is lost": (on("runs", lambda table: table.slice(1)), "were published"),
-        "a commit is lost": (on("commits", lambda table: table.slice(1)), "are missing"),
+        "a commit is lost": (on("commits", lambda table: table.slice(1)), "commits"),
         "later outcomes": (replaced("publications", "publish_id", lambda ids: to(["~"] * len(ids))), "no run is named of the last publication"),
         "a run twice": (on("runs", lambda table: pyarrow.concat_tables([table, table.slice(0, 1)])), "twice"),
     }

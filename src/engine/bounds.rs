@@ -10,7 +10,7 @@ use super::queries::Query;
 pub(super) const MOST_MESSAGE_BYTES: usize = 256 << 20;
 /// Parts of one answer.
 const MOST_ENDPOINTS: usize = 1_000;
-/// Bytes that a message may have beside its buffers, and the messages without rows.
+/// Messages without a row.
 const MOST_EMPTY: u64 = 10_000;
 
 /// What came of one answer so far.
@@ -104,4 +104,51 @@ fn unpacked(batch: &RecordBatch<'_>, body: &[u8]) -> Option<u64> {
         bytes = bytes.checked_add(size)?;
     }
     Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{Int64Array, RecordBatch as Batch};
+    use arrow_flight::utils::batches_to_flight_data;
+
+    use super::super::queries::{CELLS, RUNS};
+    use super::*;
+
+    fn messages(rows: i64) -> Vec<FlightData> {
+        let column: arrow_array::ArrayRef = Arc::new((0..rows).collect::<Int64Array>());
+        let batch = Batch::try_from_iter([("n", column)]).expect("one column");
+        batches_to_flight_data(&batch.schema(), vec![batch]).expect("encodable")
+    }
+
+    #[test]
+    fn add_measures_rows_and_bytes_before_anything_is_unpacked() {
+        let mut taken = Taken::of(CELLS);
+        for message in messages(1_000) {
+            taken.add(&message).expect("small");
+        }
+        assert_eq!(taken.rows, 1_000);
+        assert!((8_000..20_000).contains(&taken.bytes), "{}", taken.bytes);
+        // A body that is shorter than its buffers, and a header that is none.
+        let whole = messages(1_000).pop().expect("a batch");
+        let cut = FlightData { data_body: whole.data_body.slice(..100), ..whole.clone() };
+        assert!(taken.add(&cut).expect_err("cut").message.contains("is damaged"));
+        let broken = FlightData { data_header: vec![7; 40].into(), ..whole };
+        assert!(taken.add(&broken).expect_err("broken").message.contains("is damaged"));
+    }
+
+    #[test]
+    fn an_answer_has_an_end_in_rows_messages_and_parts() {
+        let mut taken = Taken::of(RUNS);
+        let [schema, batch] = messages(300_000).try_into().expect("two messages");
+        for _ in 0..3 {
+            taken.add(&batch).expect("fewer than a million");
+        }
+        assert!(taken.add(&batch).expect_err("more").message.contains("more than 1000000 rows"));
+        let mut taken = Taken::of(RUNS);
+        let refused = (0..=MOST_EMPTY + 1).find_map(|_| taken.add(&schema).err()).expect("too many");
+        assert!(refused.message.contains("without a row"));
+        assert!(taken.check_endpoints(MOST_ENDPOINTS).is_ok() && taken.check_endpoints(MOST_ENDPOINTS + 1).is_err());
+    }
 }

@@ -127,7 +127,16 @@ fn state(project: &Project) -> String {
     if project.path("lake").is_dir() {
         read(Options { lakes: vec![project.path("lake")], ..Options::default() });
     }
-    let count = |path: &str| fs::read_to_string(project.path(path)).unwrap_or_default().lines().count();
+    // Two tombstones or acceptances of the same are one, whenever they were written.
+    let count = |path: &str| {
+        let text = fs::read_to_string(project.path(path)).unwrap_or_default();
+        let said = text.lines().map(|line| {
+            let mut line: Value = serde_json::from_str(line).expect("JSON");
+            line["time"] = Value::Null;
+            line.to_string()
+        });
+        said.collect::<BTreeSet<String>>().len()
+    };
     text.push_str(&format!("\n{} tombstones, {} acceptances", count("results/retractions.jsonl"), count("results/acceptances.jsonl")));
     text.push_str(if project.path("site/index.html").is_file() { ", site\n" } else { "\n" });
     text

@@ -19,15 +19,16 @@ fn made() -> Project {
     }
     done(&project, &["eval", "questions.yaml", "--agent", "echo"]);
     let run = project.run(["list", "--runs", "--format", "json"]).json();
-    let of = |suite: &str| {
-        let runs = run["runs"].as_array().expect("runs");
-        runs.iter().find(|run| run["suite"] == suite).and_then(|run| run["id"].as_str()).expect("a run").to_owned()
+    let of = |suite: &str| -> Vec<&str> {
+        let runs = run["run_lines"].as_array().expect("runs").iter();
+        runs.filter(|run| run["suite"] == suite).map(|run| run["id"].as_str().expect("an id")).collect()
     };
-    project.file("own.txt", of("questions")).file("imported.txt", of("quiz"));
+    let imported = of("quiz");
+    project.file("own.txt", of("questions")[0]);
     for (number, label) in ["pass", "fail"].iter().enumerate() {
         project.file("labels.csv", format!("run,item,rater,label\n{},sum,ann,{label}\n", project.read("own.txt")));
         done(&project, &["import", "labels.csv"]);
-        done(&project, &["retract", &project.read("imported.txt"), "--reason", &format!("reason {number}")]);
+        done(&project, &["retract", imported[number], "--reason", "wrong seed"]);
     }
     project
 }

@@ -334,7 +334,7 @@ fn hostile_values_are_shown_harmless() {
     let board = project.run(["leaderboard"]);
     assert!(!board.answer().contains('\u{1b}') && board.stdout.contains("a␛[2J"), "{}", board.stdout);
     assert!(!project.path("../../etc/items.jsonl").exists());
-    assert_eq!(project.files("results").len(), 2);
+    assert_eq!(project.records("results").len(), 2);
 }
 
 /// The maps that are shipped stay readable.

@@ -129,7 +129,7 @@ fn check(project: &Project, results: &str, expected: &Batch) {
     }
     let doctor = project.run(["doctor", "--verify", "--results", results]);
     let count = expected.len();
-    assert!(doctor.answer().starts_with(&format!("{results}: {count} run{}", if count == 1 { "" } else { "s" })), "{}", doctor.stdout);
+    assert!(doctor.answer().contains(&format!("{results}: {count} run{}, ", if count == 1 { "" } else { "s" })), "{}", doctor.stdout);
     // No kill leaves what looks like tampering, and what was gone on with is sealed like anything else.
     let sealed = format!("no damage found\n{results}: {count} run{} sealed\n", if count == 1 { "" } else { "s" });
     assert!(doctor.stdout.ends_with(&sealed), "{}", doctor.stdout);

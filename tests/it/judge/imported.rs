@@ -147,6 +147,10 @@ fn a_first_judgement_that_was_killed_is_no_abandoned_run() {
     judged.judged(&[id], 0);
     let path = project.path(&format!("results/{id}/scores.jsonl"));
     let whole = fs::read(&path).expect("it was judged");
+    // A command that was killed has not continued the chain.
+    for entry in project.files("results/chain").into_iter().filter(|entry| project.read(entry).contains("\"command\":\"judge\"")) {
+        fs::remove_file(project.path(&entry)).expect("it is there");
+    }
     for left in [0, 20] {
         fs::write(&path, &whole[..left]).expect("writable");
         let shown = project.run(["show", id, "--format", "json"]).json();

@@ -115,7 +115,7 @@ fn sweep_resumed(step: usize) {
     let interrupted = || {
         let project = quiz(5);
         // In the second run, when a third transcript is written and its outcome is not.
-        assert!(killed_at(&project, &("write".to_owned(), 24), &arguments));
+        assert!(killed_at(&project, &("write".to_owned(), 25), &arguments));
         let items = project.files("results").into_iter().filter(|file| file.ends_with("items.jsonl"));
         let begun = items.min_by_key(|file| project.read(file).len()).expect("it was journalled");
         let text = project.read(&begun);
