@@ -78,8 +78,7 @@ keys = [value for value in os.environ.values() if "canary" in value.lower()]
 everything = b""
 for number, key in enumerate(keys):
     for name, form, _ in forms(key):
-        everything += b"it is " + form + b" and no more
-"
+        everything += b"it is " + form + b" and no more\n"
         text = form.decode("utf-8", "replace")
         print(json.dumps({"type": "assistant", "message": {"content": [{"type": "text", "text": "it is " + text}, {"type": "tool_use", "id": "t", "name": "Bash", "input": {text: json.dumps({"inner": text})}}]}}))
         print("said " + text)
@@ -90,7 +89,7 @@ for number, key in enumerate(keys):
         except OSError:
             pass
 open("kept/all.txt", "wb").write(everything)
-open("kept/all.bin", "wb").write(b"ÿþ" + everything)
+open("kept/all.bin", "wb").write(b"\xff\xfe" + everything)
 sys.stderr.buffer.write(everything)
 END
 python3 leak.py
