@@ -133,11 +133,11 @@ pub struct ArmHistory {
     pub arm: Arm,
     pub nights: Vec<Night>,
     pub changes: Vec<LevelChange>,
-    /// Items whose outcomes differ since the last break. The lists have the first of them.
+    /// Items whose outcomes differ since the last break. The lists of flaky items have the first of them.
     pub varying: u64,
     /// Items that broke or were repaired since the last break, or may have, which is told apart from flaky items by the order of outcomes.
     pub changed_count: u64,
-    /// The first of them: broken before repaired ones, newest first.
+    /// All of them: broken before repaired ones, newest first.
     pub changed_items: Vec<ItemChange>,
     /// Items that are flaky since the last break, most certain first.
     pub flaky: Vec<NoisyItem>,
@@ -226,10 +226,19 @@ enum Lacks {
 }
 
 impl History {
-    /// Lists the first broken and repaired items of all arms, with the arm's index: broken before repaired ones, newest first.
+    /// Lists the broken and repaired items of all arms, with the arm's index: broken before repaired ones, newest first.
     pub fn changed(&self) -> Vec<(usize, &ItemChange)> {
+        self.changed_where(|_| true)
+    }
+
+    /// Lists the changes of one item, as [`Self::changed`] does.
+    pub fn changes_of(&self, item: &str) -> Vec<(usize, &ItemChange)> {
+        self.changed_where(|change| change.item == item)
+    }
+
+    fn changed_where(&self, is_asked: impl Fn(&ItemChange) -> bool) -> Vec<(usize, &ItemChange)> {
         let all = self.arms.iter().enumerate().flat_map(|(place, arm)| arm.changed_items.iter().map(move |item| (place, item)));
-        let mut items: Vec<(usize, &ItemChange)> = all.collect();
+        let mut items: Vec<(usize, &ItemChange)> = all.filter(|(_, item)| is_asked(item)).collect();
         items.sort_by(|(_, one), (_, other)| one.course.kind.cmp(&other.course.kind).then(other.course.since.cmp(&one.course.since)));
         items
     }
@@ -439,7 +448,6 @@ impl<'a, 'g> Nights<'a, 'g> {
             let by_kind = left.course.kind.cmp(&right.course.kind).then(right.course.since.cmp(&left.course.since));
             by_kind.then_with(|| left.item.cmp(&right.item))
         });
-        changed.truncate(MAX_ITEMS);
         Varying {
             all: changed_count + flaky.len() as u64,
             changed_count,

@@ -9,6 +9,9 @@ use super::sparkline::{MOST_POINTS, sparkline};
 use super::table::{Column, Table};
 use super::{courses, format, verdicts, words};
 
+/// Maximum number of broken and repaired items of an arm that are named below the table. JSON has all.
+const MAX_CHANGED: usize = 10;
+
 /// Returns the names of the arms, in their order. An arm without a name is called as the suite.
 pub fn labels(history: &History) -> Vec<String> {
     match history.arms.as_slice() {
@@ -262,8 +265,8 @@ pub(super) fn duel_verdict(duel: &NightlyDuel, labels: &[String]) -> String {
 fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
     let mut notes = Vec::new();
     let named = |item: &NoisyItem, share: String| format!("{} ({}/{}{share})", item.item, item.passed, item.counted);
-    notes.extend(arm.changed_items.iter().map(|item| format!("{label}: {}.", item_change(item))));
-    let more = arm.changed_count.saturating_sub(arm.changed_items.len() as u64);
+    notes.extend(arm.changed_items.iter().take(MAX_CHANGED).map(|item| format!("{label}: {}.", item_change(item))));
+    let more = arm.changed_count.saturating_sub(MAX_CHANGED as u64);
     if more > 0 {
         notes.push(format!("{label}: {} more broke or were repaired.", words::count_of(more, "items")));
     }

@@ -228,7 +228,7 @@ const MOST_CHANGES: usize = 5;
 /// Says since when the item is broken or repaired, by arm: the first of many.
 fn changes(line: &ItemLine, suite: &OverviewSuite) -> Vec<(&'static str, Text)> {
     let Some(history) = &suite.history else { return Vec::new() };
-    let found: Vec<_> = history.changed().into_iter().filter(|(_, change)| change.item == line.item).collect();
+    let found = history.changes_of(&line.item);
     let name = |arm: usize| words::arm_name(&history.arms[arm].arm);
     let told = found.iter().take(MOST_CHANGES).map(|(arm, change)| format!("{}: {}.", name(*arm), courses::course(&change.course)));
     let more = found.len().saturating_sub(MOST_CHANGES);
