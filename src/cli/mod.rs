@@ -114,7 +114,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Runs the command and logs its beginning and end.
 fn logged(arguments: Arguments) -> Result<u8, Failure> {
-    crate::process::adopt();
+    crate::process::adopt(std::env::vars_os().collect());
     written::check(&arguments)?;
     log::start(&arguments.global)?;
     info!(version = env!("CARGO_PKG_VERSION"), command = arguments.command.name(), "started");

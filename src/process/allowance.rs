@@ -12,6 +12,7 @@ pub use nowhere::Allowance;
 mod linux {
     use std::fs;
 
+    use rustix::fs::{Mode, OFlags, open};
     use rustix::process::{Pid, Resource, Rlimit, getpriority_process, getrlimit, setpriority_process, setrlimit};
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -76,7 +77,7 @@ mod linux {
                 }
             }
             if killed_first() != self.killed_first {
-                note("order of being killed", self.killed_first.as_ref().is_some_and(|before| fs::write(KILLED_FIRST, before).is_ok()));
+                note("order of being killed", self.killed_first.as_ref().is_some_and(|before| set_killed_first(before).is_ok()));
             }
             (changed, is_whole)
         }
@@ -84,6 +85,11 @@ mod linux {
 
     fn killed_first() -> Option<String> {
         fs::read_to_string(KILLED_FIRST).ok()
+    }
+
+    fn set_killed_first(text: &str) -> rustix::io::Result<()> {
+        let file = open(KILLED_FIRST, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+        rustix::io::write(file, text.trim().as_bytes()).map(drop)
     }
 
     fn threads() -> Vec<Pid> {
@@ -116,7 +122,7 @@ mod linux {
             one.set((0..CpuSet::MAX_CPU).find(|number| processors.is_set(*number)).expect("one"));
             let has_more = processors.count() > 1;
             sched_setaffinity(None, &one).expect("fewer");
-            fs::write(KILLED_FIRST, "900").expect("sooner");
+            set_killed_first("900").expect("sooner");
             let (changed, _) = before.restore();
             assert_eq!(changed[0], "evalreport's own limit of open files was changed");
             assert_eq!(changed.iter().any(|line| line == "evalreport's own choice of processors was changed"), has_more, "{changed:?}");

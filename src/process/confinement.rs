@@ -101,21 +101,23 @@ fn cover(path: &Path, hidden: &BTreeSet<PathBuf>, covered: &mut Vec<PathBuf>) {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::ffi::{OsStr, OsString};
+    use std::ffi::OsString;
     use std::fs::File;
-    use std::io::{self, PipeReader, Read, Write};
-    use std::os::fd::{AsFd, OwnedFd};
+    use std::io::{self, PipeReader, PipeWriter, Read, Write};
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::os::unix::net::UnixStream;
-    use std::process::{Child, Command, Stdio};
-    use std::sync::{Arc, OnceLock};
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+    use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
     use rustix::fs::{MemfdFlags, memfd_create};
+    use rustix::process::Pid;
 
-    use super::super::entrance::{ENTER, NOT_CONFINED, NOT_STARTED, READY};
+    use super::super::entrance::{NOT_CONFINED, NOT_STARTED, NUMBER, PORTER, READY};
     use super::super::handover::hand_over;
-    use super::super::helpers::SELF;
-    use super::super::order::{Order, Rules, is_of_loader};
-    use super::super::{calls, fence, system};
+    use super::super::order::{Order, Rules};
+    use super::super::system::{self, Offspring, Own, SELF};
+    use super::super::{calls, fence};
     use super::{Grants, Network, Places, Support};
 
     /// Returns what the running kernel enforces.
@@ -133,11 +135,11 @@ mod linux {
         *HAS_SPACES.get_or_init(|| {
             let rules = Rules { is_apart: true, read_folders: vec!["/".into()], ..Rules::default() };
             let confinement = Confinement { rules, network: None };
-            let mut entrance = Confinement::entrance();
-            entrance.env_clear().current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
+            let Ok((_, output)) = io::pipe() else { return false };
             let _starting = system::starting();
             // No program has this name. It is tried last, after all that could fail before.
-            matches!(confinement.spawn(&mut entrance, &["/".into()], &[], None), Err(error) if error.raw_os_error().is_some())
+            let started = confinement.spawn(&["/".into()], Path::new("/"), Vec::new(), None, [&output; 2]);
+            matches!(started, Err(error) if error.raw_os_error().is_some())
         })
     }
 
@@ -170,62 +172,85 @@ mod linux {
             Some(Self { rules, network: grants.network.cloned() })
         }
 
-        /// Returns a command that starts a program's first process. It needs the program's folder, variables and outputs.
-        pub fn entrance() -> Command {
-            let mut command = Command::new(SELF);
-            command.arg(ENTER);
-            command
-        }
-
-        /// Returns whether a variable of the program must not be one of its first process, which is not confined yet.
-        pub fn is_withheld(name: &OsStr) -> bool {
-            is_of_loader(name)
-        }
-
-        /// Starts the program confined. `entrance` is the command for its first process, whose number is the program's. `variables` are those
-        /// that [`Self::is_withheld`] names.
-        ///
-        /// If the first process was ended from outside before the program started, the error is of the kind `Interrupted`.
+        /// Starts the program confined, with its words, folder and all its variables. The caller holds `Starting`.
         pub fn spawn(
             &self,
-            entrance: &mut Command,
             words: &[OsString],
-            variables: &[(OsString, Option<OsString>)],
+            folder: &Path,
+            variables: Vec<(OsString, OsString)>,
             input: Option<&PipeReader>,
-        ) -> io::Result<Child> {
-            let order = Order { rules: self.rules.clone(), words: words.to_vec(), variables: variables.to_vec() };
+            outputs: [&PipeWriter; 2],
+        ) -> io::Result<Offspring> {
+            let order = Order { rules: self.rules.clone(), words: words.to_vec(), folder: folder.to_owned(), variables };
             let mut told = File::from(memfd_create("order", MemfdFlags::CLOEXEC)?);
             told.write_all(&order.to_bytes()?)?;
-            let nothing;
-            let input = match input {
-                Some(input) => input.as_fd(),
-                None => {
-                    nothing = File::open("/dev/null")?;
-                    nothing.as_fd()
-                }
-            };
-            let spaces = self.network.iter().flat_map(|network| network.spaces()).map(AsFd::as_fd);
-            let files: Vec<_> = [told.as_fd(), input].into_iter().chain(spaces).collect();
+            let nothing = File::open("/dev/null")?;
+            let input = input.map_or(nothing.as_fd(), AsFd::as_fd);
             let (mut ours, theirs) = UnixStream::pair()?;
-            hand_over(&ours, &files)?;
-            let child = entrance.stdin(OwnedFd::from(theirs)).spawn();
+            let spaces = self.network.iter().flat_map(|network| network.spaces()).map(AsFd::as_fd);
+            let files: Vec<_> = [theirs.as_fd(), told.as_fd(), input].into_iter().chain(outputs.map(AsFd::as_fd)).chain(spaces).collect();
+            Porter::hand_over(&files)?;
             // Only the first process may hold the other end, so that reading ends with it.
-            entrance.stdin(Stdio::null());
-            let mut child = child?;
+            drop(files);
+            drop(theirs);
             let mut said = Vec::new();
             let read = ours.read_to_end(&mut said);
+            let too_early = || io::Error::other("its first process ended too early");
+            let (number, said) = number_of(&said).ok_or_else(too_early)?;
+            let mut first = Offspring::Adopted(number);
             match said.strip_prefix(&[READY]) {
-                Some([]) if read.is_ok() => Ok(child),
+                Some([]) if read.is_ok() => Ok(first),
                 after => {
-                    let _ = child.kill();
-                    let ended = child.wait();
-                    Err(refusal(after.unwrap_or(&said)).unwrap_or_else(|| match ended.map(|status| status.code()) {
-                        Ok(None) => io::ErrorKind::Interrupted.into(),
-                        _ => io::Error::other("its first process ended too early"),
-                    }))
+                    first.end();
+                    Err(refusal(after.unwrap_or(said)).unwrap_or_else(too_early))
                 }
             }
         }
+    }
+
+    /// The process that starts the first processes of programs, and the way to it.
+    struct Porter {
+        door: UnixStream,
+        #[expect(dead_code, reason = "held so that it counts as started by this process")]
+        own: Own,
+    }
+
+    impl Porter {
+        /// Starts one. The caller holds `Starting`.
+        fn new() -> io::Result<Self> {
+            if system::variables().is_none() {
+                return Err(io::Error::other("this program does not take over what its programs start"));
+            }
+            let (door, theirs) = UnixStream::pair()?;
+            let mut command = Command::new(SELF);
+            command.arg(PORTER).env_clear().current_dir("/").stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+            // The terminal's Ctrl-C must not reach it.
+            system::apart(&mut command);
+            let child = command.spawn()?;
+            Ok(Self { door, own: system::register(child.id(), "") })
+        }
+
+        /// Hands files to the porter, which is started if there is none.
+        fn hand_over(files: &[BorrowedFd<'_>]) -> io::Result<()> {
+            static PORTER: Mutex<Option<Porter>> = Mutex::new(None);
+            let mut porter = PORTER.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(Porter { door, .. }) = &*porter
+                && hand_over(door, files).is_ok()
+            {
+                return Ok(());
+            }
+            // There is none yet, or somebody killed it.
+            let new = Porter::new()?;
+            hand_over(&new.door, files)?;
+            *porter = Some(new);
+            Ok(())
+        }
+    }
+
+    /// Splits what a first process said into its number and the rest.
+    fn number_of(said: &[u8]) -> Option<(Pid, &[u8])> {
+        let (number, rest) = said.strip_prefix(&[NUMBER])?.split_first_chunk()?;
+        Some((Pid::from_raw(i32::from_le_bytes(*number))?, rest))
     }
 
     fn refusal(said: &[u8]) -> Option<io::Error> {
@@ -240,10 +265,11 @@ mod linux {
 /// For systems that enforce nothing.
 #[cfg(not(target_os = "linux"))]
 mod nowhere {
-    use std::ffi::{OsStr, OsString};
-    use std::io::{self, PipeReader};
-    use std::process::{Child, Command};
+    use std::ffi::OsString;
+    use std::io::{self, PipeReader, PipeWriter};
+    use std::path::Path;
 
+    use super::super::system::Offspring;
     use super::{Grants, Support};
 
     pub fn support() -> Support {
@@ -263,21 +289,14 @@ mod nowhere {
             None
         }
 
-        pub fn entrance() -> Command {
-            Command::new("")
-        }
-
-        pub fn is_withheld(_name: &OsStr) -> bool {
-            false
-        }
-
         pub fn spawn(
             &self,
-            _entrance: &mut Command,
             _words: &[OsString],
-            _variables: &[(OsString, Option<OsString>)],
+            _folder: &Path,
+            _variables: Vec<(OsString, OsString)>,
             _input: Option<&PipeReader>,
-        ) -> io::Result<Child> {
+            _outputs: [&PipeWriter; 2],
+        ) -> io::Result<Offspring> {
             match *self {}
         }
     }

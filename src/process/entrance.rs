@@ -3,15 +3,15 @@
 //! It has a session of its own, so that the program has no terminal; of this program's files only input and outputs; and no powers. If the
 //! system offers namespaces, it also makes them: then it waits outside for the end of the program, and a second process, the first one
 //! inside, starts the program, reaps what that leaves behind, and ends everything with itself (pid_namespaces(7)).
+//!
+//! Loading this program takes longer than all that, so it is loaded once: a porter with a single thread forks the first processes. Its parent
+//! adopts them, because they are its grandchildren, whose parent ends at once ([`super::adopt`]).
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, PipeReader, PipeWriter, Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::Command;
 
 use fork::{Fork, fork};
@@ -19,17 +19,17 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{SigSet, Signal, raise};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
-use rustix::process::{Pid, Resource, Rlimit, WaitOptions, WaitStatus, chdir, getcwd, setrlimit, setsid, wait};
+use rustix::process::{Pid, Resource, Rlimit, WaitOptions, WaitStatus, chdir, getpid, getppid, setrlimit, setsid, wait, waitpid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space, sched_yield};
 
 use super::handover::receive;
 use super::network::{map_own_user, own_ids};
 use super::order::Order;
 use super::{calls, fence, powers, scene};
 
-/// The only argument of such a process.
-pub const ENTER: &str = "--enter";
+/// The only argument of the porter.
+pub const PORTER: &str = "--porter";
 
 /// Exit code of shells if a program cannot be started.
 const CANNOT_START: u8 = 126;
@@ -37,6 +37,8 @@ const CANNOT_START: u8 = 126;
 /// The signal that nobody can ignore.
 const KILLED: u8 = 9;
 
+/// The number of the first process follows, in four bytes.
+pub const NUMBER: u8 = b'P';
 /// Said to whoever waits for the start: the program is about to start, and any failure follows.
 pub const READY: u8 = b'R';
 /// An error number of the system follows: the program could not be started.
@@ -61,16 +63,58 @@ impl From<io::Error> for Failure {
 /// How a program ended: 1 if by a signal, otherwise 0, and its number or the exit code.
 type End = [u8; 2];
 
-/// Receives an order over standard input and carries it out. Returns the exit code.
-pub fn enter() -> u8 {
+/// Forks a first process for each order that comes over standard input, until the other end is closed. Returns the exit code.
+pub fn keep_door() -> u8 {
     close_inherited();
+    let Ok(door) = stdin().try_clone_to_owned().map(UnixStream::from) else { return CANNOT_START };
+    release_streams();
+    loop {
+        let files = match receive(&door) {
+            Ok(files) if !files.is_empty() => files,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // The other end is closed.
+            _ => return 0,
+        };
+        match fork() {
+            Ok(Fork::Parent(child)) => {
+                drop(files);
+                let _ = waitpid(Pid::from_raw(child), WaitOptions::empty());
+            }
+            Ok(Fork::Child) => {
+                let between = getpid();
+                return match fork() {
+                    Ok(Fork::Child) => {
+                        drop(door);
+                        await_adoption(between);
+                        enter(files)
+                    }
+                    _ => 0,
+                };
+            }
+            // Whoever waits for the start finds the line closed.
+            Err(_) => {}
+        }
+    }
+}
+
+/// Waits until the process between this one and the porter has ended, so that the porter's parent can wait for this one.
+fn await_adoption(between: Pid) {
+    while getppid() == Some(between) {
+        sched_yield();
+    }
+}
+
+/// Carries out an order. Returns the exit code.
+fn enter(files: Vec<OwnedFd>) -> u8 {
     // Requests to end are for the program, which gets them itself.
     let before = SigSet::thread_get_mask();
     let _ = SigSet::all().thread_block();
     // Whatever is started has the signals blocked that this process came with. The first process inside is safe without.
     let unblock = || before.map_or(Ok(()), |before| before.thread_set_mask());
-    let Ok(line) = stdin().try_clone_to_owned().map(UnixStream::from) else { return CANNOT_START };
-    let order = match prepare(&line) {
+    let mut files = files.into_iter();
+    let Some(line) = files.next().map(UnixStream::from) else { return CANNOT_START };
+    let _ = (&line).write_all(&[&[NUMBER][..], &getpid().as_raw_nonzero().get().to_le_bytes()].concat());
+    let order = match prepare(files) {
         Ok(order) => order,
         Err(failure) => return tell(&line, &failure),
     };
@@ -123,17 +167,17 @@ fn tell(mut line: &UnixStream, failure: &Failure) -> u8 {
     CANNOT_START
 }
 
-/// Starts a session, takes over the program's input, and enters the namespaces.
-fn prepare(line: &UnixStream) -> Result<Order, Failure> {
+/// Starts a session, takes over the program's streams and folder, and makes or enters the namespaces.
+fn prepare(mut files: impl Iterator<Item = OwnedFd>) -> Result<Order, Failure> {
     setsid().map_err(io::Error::from)?;
-    let mut files = receive(line)?.into_iter();
-    let wrong = || io::Error::new(io::ErrorKind::InvalidInput, "there is no order");
-    let (order, input) = (files.next().ok_or_else(wrong)?, files.next().ok_or_else(wrong)?);
-    dup2_stdin(&input).map_err(io::Error::from)?;
+    let mut next = || files.next().ok_or_else(wrong);
+    let (order, input, output, errors) = (next()?, next()?, next()?, next()?);
+    dup2_stdin(&input).and_then(|()| dup2_stdout(&output)).and_then(|()| dup2_stderr(&errors)).map_err(io::Error::from)?;
     let (mut order, mut bytes) = (File::from(order), Vec::new());
     order.rewind()?;
     order.read_to_end(&mut bytes)?;
     let order = Order::from_bytes(&bytes).ok_or_else(wrong)?;
+    chdir(&order.folder).map_err(|error| Failure::Start(error.into()))?;
     let spaces: Vec<OwnedFd> = files.collect();
     for (space, kind) in spaces.iter().zip(KINDS) {
         move_into_link_name_space(space.as_fd(), Some(kind)).map_err(io::Error::from)?;
@@ -151,6 +195,10 @@ fn prepare(line: &UnixStream) -> Result<Order, Failure> {
     Ok(order)
 }
 
+fn wrong() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "there is no order")
+}
+
 /// Confines this process for good.
 fn confine(order: &Order) -> io::Result<()> {
     powers::give_up()?;
@@ -161,13 +209,7 @@ fn confine(order: &Order) -> io::Result<()> {
 fn command(order: &Order) -> io::Result<Command> {
     let (program, arguments) = order.words.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let mut command = Command::new(program);
-    command.args(arguments);
-    for (name, value) in &order.variables {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+    command.args(arguments).env_clear().envs(order.variables.iter().map(|(name, value)| (name, value)));
     Ok(command)
 }
 
@@ -188,11 +230,9 @@ fn become_program(mut line: &UnixStream, order: &Order, unblock: impl Fn() -> ni
 
 /// Starts the program from the first process of the namespaces.
 fn start_inside(order: &Order) -> Result<Pid, Failure> {
-    let folder = getcwd(Vec::new()).map_err(io::Error::from)?;
-    let folder = Path::new(OsStr::from_bytes(folder.as_bytes()));
-    scene::make(&order.rules, folder)?;
+    scene::make(&order.rules, &order.folder)?;
     // The folder as it is seen now.
-    chdir(folder).map_err(io::Error::from)?;
+    chdir(&order.folder).map_err(io::Error::from)?;
     confine(order)?;
     let program = command(order)?.spawn().map_err(Failure::Start)?;
     Ok(Pid::from_child(&program))

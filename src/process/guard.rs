@@ -66,6 +66,6 @@ fn start() -> Option<Mutex<ChildStdin>> {
     let known = system::starting();
     let mut guard = command.spawn().ok()?;
     // The guard is never reaped, so it stays registered while this process lives.
-    known.own(&guard, "");
+    known.own(guard.id(), "");
     guard.stdin.take().map(Mutex::new)
 }

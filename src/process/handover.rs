@@ -10,7 +10,7 @@ use rustix::net::{
 };
 
 /// Maximum number of files handed over at once.
-const MOST: usize = 4;
+const MOST: usize = 8;
 
 /// Sends files to another process.
 pub fn hand_over(line: &UnixStream, files: &[BorrowedFd<'_>]) -> io::Result<()> {

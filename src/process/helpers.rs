@@ -2,11 +2,6 @@
 
 use std::ffi::OsString;
 
-/// This program. A different program that links this crate does not understand the arguments, so it can neither confine programs nor give
-/// them a network of their own.
-#[cfg(target_os = "linux")]
-pub const SELF: &str = "/proc/self/exe";
-
 /// Runs such a process, and returns its exit code. Returns `None` for every other process.
 ///
 /// Call it before anything else: a process with a second thread can neither create nor enter a namespace.
@@ -21,7 +16,7 @@ pub fn serve_helpers(arguments: &[OsString]) -> Option<u8> {
 fn serve(argument: &str) -> Option<u8> {
     match argument {
         super::network::HOLD => Some(super::network::hold()),
-        super::entrance::ENTER => Some(super::entrance::enter()),
+        super::entrance::PORTER => Some(super::entrance::keep_door()),
         _ => None,
     }
 }

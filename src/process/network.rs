@@ -27,8 +27,7 @@ mod linux {
 
     use super::super::Probe;
     use super::super::handover::receive;
-    use super::super::helpers::SELF;
-    use super::super::system::{self, Own};
+    use super::super::system::{self, Own, SELF};
     use super::{HOLD, inside};
 
     /// A network and the process that holds it. Both end when this is dropped.
@@ -54,7 +53,7 @@ mod linux {
             let child = command.spawn().ok()?;
             // Only the child may hold the other end, so that reading ends when the child dies.
             drop(command);
-            let own = starting.own(&child, &system::fresh_mark());
+            let own = starting.own(child.id(), &system::fresh_mark());
             let holder = Holder { child, own, line: Some(BufReader::new(ours)) };
             let spaces = holder.line.as_ref().map(|line| receive(line.get_ref()));
             let spaces = spaces.and_then(Result::ok).filter(|spaces| spaces.len() == inside::SPACES)?;

@@ -29,8 +29,9 @@ pub struct Rules {
 pub struct Order {
     pub rules: Rules,
     pub words: Vec<OsString>,
-    /// Variables that would change the loading of the first process itself: set (`Some`) or removed (`None`).
-    pub variables: Vec<(OsString, Option<OsString>)>,
+    pub folder: PathBuf,
+    /// All variables of the program.
+    pub variables: Vec<(OsString, OsString)>,
 }
 
 impl Order {
@@ -65,14 +66,10 @@ impl Order {
             }
         }
         self.words.iter().try_for_each(|word| add(b'a', word))?;
+        add(b'f', self.folder.as_os_str())?;
         for (name, value) in &self.variables {
-            match value {
-                None => add(b'u', name)?,
-                Some(value) => {
-                    add(b'v', name)?;
-                    add(b'V', value)?;
-                }
-            }
+            add(b'v', name)?;
+            add(b'V', value)?;
         }
         Ok(bytes)
     }
@@ -99,19 +96,14 @@ impl Order {
                 b'n' => rules.is_apart = true,
                 b'N' => rules.has_network = true,
                 b'a' => order.words.push(text),
-                b'u' => order.variables.push((text, None)),
-                b'v' => order.variables.push((text, Some(OsString::new()))),
-                b'V' => order.variables.last_mut()?.1 = Some(text),
+                b'f' => order.folder = path(),
+                b'v' => order.variables.push((text, OsString::new())),
+                b'V' => order.variables.last_mut()?.1 = text,
                 _ => return None,
             }
         }
         Some(order)
     }
-}
-
-/// Returns whether a variable changes how the system loads a program (ld.so(8)).
-pub fn is_of_loader(name: &OsStr) -> bool {
-    name.as_bytes().starts_with(b"LD_") || name == "GLIBC_TUNABLES"
 }
 
 /// Returns the carried paths below a place.
@@ -138,8 +130,8 @@ mod tests {
             is_apart: true,
             has_network: true,
         };
-        let variables = vec![("LD_PRELOAD".into(), Some("".into())), ("LD_LIBRARY_PATH".into(), None)];
-        let order = Order { rules, words: vec!["sh".into(), "-c".into(), "".into()], variables };
+        let variables = vec![("LD_PRELOAD".into(), "".into()), ("A".into(), "b=c".into())];
+        let order = Order { rules, words: vec!["sh".into(), "-c".into(), "".into()], folder: path("/tmp/a"), variables };
         assert_eq!(Order::from_bytes(&order.to_bytes().expect("no zero byte")), Some(order));
         let none = Order { rules: Rules { ports: Some(Vec::new()), ..Rules::default() }, words: vec!["x".into()], ..Order::default() };
         assert_eq!(Order::from_bytes(&none.to_bytes().expect("no zero byte")), Some(none));

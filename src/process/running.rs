@@ -1,7 +1,9 @@
 //! A running program: the threads that feed, read and await it, and the steps of ending it.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -9,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use super::captured::{Captured, Keep};
 use super::guard::Guarded;
-use super::system::{self, Own, Reach, Request, Whom};
-use super::{Command, Confinement, End, Finished, Listener, StartError, port};
+use super::system::{self, Offspring, Own, Reach, Request, Whom};
+use super::{Command, End, Finished, Listener, StartError, port};
 
 /// How long a killed program may take to disappear, and its output to end.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -37,7 +39,7 @@ pub struct Ended {
 
 /// An ended child that is not yet reaped. Until it is, the system gives its number, and so its group's, to no other process.
 struct Remains {
-    child: Child,
+    child: Offspring,
     own: Own,
 }
 
@@ -45,10 +47,7 @@ impl Drop for Remains {
     fn drop(&mut self) {
         // For an ended child these calls neither kill nor wait, and their results are known.
         let Self { child, own } = self;
-        own.reap(|| {
-            let _ = child.kill();
-            let _ = child.wait();
-        });
+        own.reap(|| child.end());
     }
 }
 
@@ -224,64 +223,69 @@ fn count(streams: Streams) -> usize {
 }
 
 /// A started program, and the other end of its input.
-type Spawned = (Child, Own, Option<PipeWriter>);
+type Spawned = (Offspring, Own, Option<PipeWriter>);
 
 /// Starts the program in its own group. Closes this process's copies of the pipes' write ends.
-fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> Result<Spawned, StartError> {
+fn spawn(command: &Command, mark: &str, stdout: PipeWriter, stderr: PipeWriter) -> Result<Spawned, StartError> {
     let Some((program, arguments)) = command.argv.split_first() else {
         let source = io::Error::new(io::ErrorKind::InvalidInput, "the command is empty");
         return Err(StartError::Io { program: "".into(), source });
     };
     let failed = |source| StartError::Io { program: program.clone(), source };
-    let confinement = command.confinement.as_deref();
-    let mut starting = if confinement.is_some() {
-        // Its first process starts a session, which is a group of its own, too.
-        Confinement::entrance()
+    let (reader, input) = (!command.input.is_empty()).then(io::pipe).transpose().map_err(failed)?.unzip();
+    let started = if let Some(confinement) = &command.confinement {
+        // A session is a group of its own, too.
+        start(mark, || confinement.spawn(&command.argv, &command.cwd, variables(command, mark), reader.as_ref(), [&stdout, &stderr]))
     } else {
         let mut starting = std::process::Command::new(program);
-        starting.args(arguments);
+        starting.args(arguments).current_dir(&command.cwd).stdout(stdout).stderr(stderr);
+        starting.stdin(reader.map_or_else(Stdio::null, Stdio::from));
+        for (name, value) in &command.env {
+            match value {
+                Some(value) => starting.env(name, value),
+                None => starting.env_remove(name),
+            };
+        }
+        starting.env(system::MARK, mark);
         system::apart(&mut starting);
-        starting
+        start(mark, || starting.spawn().map(Offspring::Started))
     };
-    starting.current_dir(&command.cwd).stdout(stdout).stderr(stderr);
-    let mut withheld = Vec::new();
-    for (name, value) in &command.env {
-        match value {
-            _ if confinement.is_some() && Confinement::is_withheld(name) => {
-                withheld.push((name.clone(), value.clone()));
-                continue;
-            }
-            Some(value) => starting.env(name, value),
-            None => starting.env_remove(name),
-        };
-    }
-    starting.env(system::MARK, mark);
-    let (reader, mut input) = (!command.input.is_empty()).then(io::pipe).transpose().map_err(failed)?.unzip();
-    if confinement.is_none() {
-        starting.stdin(reader.as_ref().map_or_else(|| Ok(Stdio::null()), |reader| reader.try_clone().map(Stdio::from)).map_err(failed)?);
-    }
-    // A newly written file is busy while a program that another thread is just starting still holds it open.
+    let (child, own) = started.map_err(|source| start_error(command, program, source))?;
+    Ok((child, own, input))
+}
+
+/// Starts a program, also if a newly written file is busy, which it is while a program that another thread is just starting still holds it open.
+fn start(mark: &str, mut spawn: impl FnMut() -> io::Result<Offspring>) -> io::Result<(Offspring, Own)> {
     let mut attempts = 20;
     loop {
         let known = system::starting();
-        let spawned = match confinement {
-            Some(confinement) => confinement.spawn(&mut starting, &command.argv, &withheld, reader.as_ref()),
-            None => starting.spawn(),
-        };
-        match spawned {
-            // Before it has a session of its own, the terminal's Ctrl-C may end it, which the caller gets to know in another way.
-            Err(error) if matches!(error.kind(), io::ErrorKind::ExecutableFileBusy | io::ErrorKind::Interrupted) && attempts > 0 => {
+        match spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && attempts > 0 => {
                 attempts -= 1;
                 drop(known);
                 thread::sleep(Duration::from_millis(5));
             }
-            Err(source) => return Err(start_error(command, program, source)),
-            Ok(child) => {
-                let own = known.own(&child, mark);
-                return Ok((child, own, input.take()));
+            started => {
+                return started.map(|child| {
+                    let own = known.own(child.number(), mark);
+                    (child, own)
+                });
             }
         }
     }
+}
+
+/// Returns all variables of a confined program.
+fn variables(command: &Command, mark: &str) -> Vec<(OsString, OsString)> {
+    let mut variables: BTreeMap<OsString, OsString> = system::variables().unwrap_or_default().iter().cloned().collect();
+    for (name, value) in &command.env {
+        match value {
+            Some(value) => variables.insert(name.clone(), value.clone()),
+            None => variables.remove(name),
+        };
+    }
+    variables.insert(system::MARK.into(), mark.into());
+    variables.into_iter().collect()
 }
 
 fn start_error(command: &Command, program: &std::ffi::OsStr, source: io::Error) -> StartError {

@@ -7,7 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use nix::mount::MsFlags;
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, mkdir, open};
+use rustix::io::Errno;
 
 use super::order::{Rules, below};
 
@@ -89,11 +90,15 @@ fn cover(place: &Path, shown: Option<&Path>, carried: &[PathBuf]) -> io::Result<
     }
     for (path, held) in held {
         let target = fs::metadata(format!("/proc/self/fd/{}", held.as_raw_fd()))?;
-        if target.is_dir() {
-            fs::create_dir_all(path)?;
-        } else {
-            path.parent().map_or(Ok(()), fs::create_dir_all)?;
-            fs::File::options().create(true).append(true).open(path)?;
+        let above = path.ancestors().skip(usize::from(!target.is_dir())).take_while(|above| *above != place);
+        for folder in above.collect::<Vec<_>>().into_iter().rev() {
+            match mkdir(folder, Mode::from_raw_mode(0o755)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if !target.is_dir() {
+            open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC, Mode::from_raw_mode(0o644))?;
         }
         let source = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
         mount(Some(&source), path, None, MsFlags::MS_BIND | MsFlags::MS_REC, None)?;

@@ -9,6 +9,11 @@ use super::End;
 /// Environment variable that marks everything a program starts, so that processes outside its group can be found.
 pub const MARK: &str = "EVAL_PROCESS";
 
+/// This program. A different program that links this crate does not understand the arguments, so it can neither confine programs nor give
+/// them a network of their own.
+#[cfg(target_os = "linux")]
+pub const SELF: &str = "/proc/self/exe";
+
 /// A request to processes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Request {
@@ -34,17 +39,50 @@ pub fn fresh_mark() -> String {
 }
 
 #[cfg(target_os = "linux")]
-pub use orphans::{Own, adopt, end_orphans, is_within, starting};
+pub use orphans::{Own, adopt, end_orphans, is_within, register, starting, variables};
 
 /// Other systems cannot make this process the parent of orphans.
 #[cfg(not(target_os = "linux"))]
-pub use no_orphans::{Own, adopt, end_orphans, starting};
+pub use no_orphans::{Own, adopt, end_orphans, starting, variables};
 
 #[cfg(unix)]
 pub use unix::{Reach, apart, await_end, is_left, is_no_program, signal};
 
 #[cfg(not(unix))]
 pub use other::{Reach, apart, await_end, is_left, is_no_program, signal};
+
+/// A child of this process.
+pub enum Offspring {
+    Started(Child),
+    /// Started for this process by another, which has ended.
+    #[cfg(target_os = "linux")]
+    Adopted(rustix::process::Pid),
+}
+
+impl Offspring {
+    pub fn number(&self) -> u32 {
+        match self {
+            Self::Started(child) => child.id(),
+            #[cfg(target_os = "linux")]
+            Self::Adopted(pid) => pid.as_raw_nonzero().get().unsigned_abs(),
+        }
+    }
+
+    /// Kills and reaps it.
+    pub fn end(&mut self) {
+        match self {
+            Self::Started(child) => {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+            #[cfg(target_os = "linux")]
+            Self::Adopted(pid) => {
+                let _ = rustix::process::kill_process(*pid, rustix::process::Signal::KILL);
+                while matches!(rustix::process::waitpid(Some(*pid), rustix::process::WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
+            }
+        }
+    }
+}
 
 #[cfg(unix)]
 mod unix {
@@ -53,7 +91,7 @@ mod unix {
     use rustix::io::Errno;
     use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-    use super::{Child, End, Request, Whom, io};
+    use super::{End, Offspring, Request, Whom, io};
 
     /// How to find the processes of a program.
     pub struct Reach {
@@ -63,12 +101,20 @@ mod unix {
     }
 
     impl Reach {
-        pub fn of(child: &Child, mark: String) -> Self {
-            Self { group: Pid::from_child(child), mark }
+        pub fn of(child: &Offspring, mark: String) -> Self {
+            Self { group: pid(child), mark }
         }
 
         pub fn number(&self) -> u32 {
             self.group.as_raw_nonzero().get().unsigned_abs()
+        }
+    }
+
+    fn pid(child: &Offspring) -> Pid {
+        match child {
+            Offspring::Started(child) => Pid::from_child(child),
+            #[cfg(target_os = "linux")]
+            Offspring::Adopted(pid) => *pid,
         }
     }
 
@@ -78,9 +124,9 @@ mod unix {
     }
 
     /// Waits for the end without reaping the child, so that the number of its group is not reused.
-    pub fn await_end(child: &mut Child) -> End {
+    pub fn await_end(child: &mut Offspring) -> End {
         loop {
-            match waitid(WaitId::Pid(Pid::from_child(child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            match waitid(WaitId::Pid(pid(child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
                 Ok(Some(status)) => {
                     if let Some(end) = status.exit_status().map(End::Exited).or(status.terminating_signal().map(End::Signalled)) {
                         return end;
@@ -91,10 +137,12 @@ mod unix {
             }
         }
         // The child was reaped elsewhere, or the system cannot wait in this way.
-        match child.wait() {
-            Ok(status) => status.code().map_or(End::Signalled(status.signal().unwrap_or_default()), End::Exited),
-            Err(_) => End::Exited(-1),
-        }
+        let status = match child {
+            Offspring::Started(child) => child.wait().ok(),
+            #[cfg(target_os = "linux")]
+            Offspring::Adopted(_) => None,
+        };
+        status.map_or(End::Exited(-1), |status| status.code().map_or(End::Signalled(status.signal().unwrap_or_default()), End::Exited))
     }
 
     pub fn is_no_program(error: &io::Error) -> bool {
@@ -192,9 +240,13 @@ mod linux {
         membership(number, reach).is_some()
     }
 
+    /// Returns the group of a process that still runs.
+    pub fn group_of(number: i32) -> Option<u32> {
+        running_in_group(&fs::read(format!("/proc/{number}/stat")).ok()?)
+    }
+
     fn membership(number: i32, reach: &Reach) -> Option<Member> {
-        let stat = fs::read(format!("/proc/{number}/stat")).ok()?;
-        let group = running_in_group(&stat)?;
+        let group = group_of(number)?;
         if group == reach.number() {
             return Some(Member::OfGroup);
         }
@@ -237,10 +289,10 @@ mod linux {
 #[cfg(target_os = "linux")]
 mod orphans {
     use std::collections::BTreeMap;
+    use std::ffi::OsString;
     use std::fs;
-    use std::process::Child;
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+    use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
     use std::time::Duration;
 
     use rustix::process::{DumpableBehavior, Pid, Signal, WaitId, WaitIdOptions};
@@ -249,6 +301,7 @@ mod orphans {
     use super::{MARK, Reach};
 
     static ADOPTS: AtomicBool = AtomicBool::new(false);
+    static VARIABLES: OnceLock<Vec<(OsString, OsString)>> = OnceLock::new();
     /// Held shared while a child is started, exclusively while orphans are searched.
     static GATE: RwLock<()> = RwLock::new(());
     /// The children that this process started itself, with their marks. The guard's mark is empty.
@@ -264,11 +317,18 @@ mod orphans {
     }
 
     /// Makes this process the parent of everything that its programs leave behind, and lets it end all children that it did not start. Also
-    /// hides its environment from other processes. Call it only in a process that starts programs in no other way.
-    pub fn adopt() {
+    /// hides its environment from other processes. `variables` are that environment, which confined programs get. Call it only in a process
+    /// that starts programs in no other way.
+    pub fn adopt(variables: Vec<(OsString, OsString)>) {
+        let _ = VARIABLES.set(variables);
         ADOPTS.store(set_child_subreaper(Some(getpid())).is_ok(), Ordering::SeqCst);
         // Programs run as the same user and could read the keys from `/proc`.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+
+    /// Returns the environment of this process, or `None` if it does not adopt.
+    pub fn variables() -> Option<&'static [(OsString, OsString)]> {
+        VARIABLES.get().filter(|_| ADOPTS.load(Ordering::SeqCst)).map(Vec::as_slice)
     }
 
     /// While held, a child that is being started cannot be mistaken for an orphan.
@@ -280,13 +340,19 @@ mod orphans {
 
     impl Starting {
         /// Registers the started child.
-        pub fn own(self, child: &Child, mark: &str) -> Own {
-            let number = i32::try_from(child.id()).unwrap_or(0);
-            own().insert(number, mark.to_owned());
+        pub fn own(self, number: u32, mark: &str) -> Own {
+            let own = register(number, mark);
             let Self(gate) = self;
             drop(gate);
-            Own(number)
+            own
         }
+    }
+
+    /// Registers a child that was started while the caller holds [`Starting`].
+    pub fn register(number: u32, mark: &str) -> Own {
+        let number = i32::try_from(number).unwrap_or(0);
+        own().insert(number, mark.to_owned());
+        Own(number)
     }
 
     /// A child that this process started, until it is reaped.
@@ -307,6 +373,7 @@ mod orphans {
         if !ADOPTS.load(Ordering::SeqCst) {
             return false;
         }
+        let mut pause = BETWEEN / 32;
         for _ in 0..ROUNDS {
             let gate = GATE.write().unwrap_or_else(PoisonError::into_inner);
             let Some(mut children) = children() else { return false };
@@ -314,16 +381,20 @@ mod orphans {
                 let own = own();
                 children.retain(|number| !own.contains_key(number) && !belongs_to_another(*number, reach, &own));
             }
+            let mut are_reaped = true;
             for pid in children.iter().filter_map(|number| Pid::from_raw(*number)) {
                 let _ = kill_process(pid, Signal::KILL);
                 // Once it is reaped, its children become ours.
-                let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+                are_reaped &= !matches!(waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG), Ok(None));
             }
             drop(gate);
             if children.is_empty() {
                 break;
             }
-            std::thread::sleep(BETWEEN);
+            if !are_reaped {
+                std::thread::sleep(pause);
+                pause = (2 * pause).min(BETWEEN);
+            }
         }
         true
     }
@@ -356,7 +427,9 @@ mod orphans {
     }
 
     fn belongs_to_another(number: i32, reach: &Reach, own: &BTreeMap<i32, String>) -> bool {
-        mark_of(number).is_some_and(|mark| mark != reach.mark && own.values().any(|live| *live == mark))
+        let group = super::linux::group_of(number);
+        group.is_some_and(|group| group != reach.number() && i32::try_from(group).is_ok_and(|group| own.contains_key(&group)))
+            || mark_of(number).is_some_and(|mark| mark != reach.mark && own.values().any(|live| *live == mark))
     }
 
     /// Returns the mark in a process's environment, or `None` if it was removed or cannot be read.
@@ -394,7 +467,7 @@ mod orphans {
         #[test]
         #[ignore = "the process in the test above"]
         fn adopted() {
-            adopt();
+            adopt(Vec::new());
             assert_eq!(rustix::process::dumpable_behavior().ok(), Some(DumpableBehavior::NotDumpable));
         }
     }
@@ -402,11 +475,15 @@ mod orphans {
 
 #[cfg(not(target_os = "linux"))]
 mod no_orphans {
-    use std::process::Child;
+    use std::ffi::OsString;
 
     use super::Reach;
 
-    pub fn adopt() {}
+    pub fn adopt(_variables: Vec<(OsString, OsString)>) {}
+
+    pub fn variables() -> Option<&'static [(OsString, OsString)]> {
+        None
+    }
 
     pub struct Starting;
 
@@ -415,7 +492,7 @@ mod no_orphans {
     }
 
     impl Starting {
-        pub fn own(self, _child: &Child, _mark: &str) -> Own {
+        pub fn own(self, _number: u32, _mark: &str) -> Own {
             Own
         }
     }
@@ -436,15 +513,15 @@ mod no_orphans {
 /// Windows has no groups to signal. `taskkill` ends a process and those it started.
 #[cfg(not(unix))]
 mod other {
-    use super::{Child, End, Request, Whom, io};
+    use super::{End, Offspring, Request, Whom, io};
 
     pub struct Reach {
         number: u32,
     }
 
     impl Reach {
-        pub fn of(child: &Child, _mark: String) -> Self {
-            Self { number: child.id() }
+        pub fn of(child: &Offspring, _mark: String) -> Self {
+            Self { number: child.number() }
         }
 
         pub fn number(&self) -> u32 {
@@ -461,7 +538,8 @@ mod other {
         }
     }
 
-    pub fn await_end(child: &mut Child) -> End {
+    pub fn await_end(child: &mut Offspring) -> End {
+        let Offspring::Started(child) = child;
         child.wait().ok().and_then(|status| status.code()).map_or(End::Exited(-1), End::Exited)
     }
 

@@ -451,3 +451,22 @@ fn a_confined_approach_lowers_only_its_own_limits() {
         ran.shared(u64::from(ran.header["approach"] == "b"), 1);
     }
 }
+
+/// Prints what the confinement of one program costs: the difference of two runs with 200 commands, with and without isolation.
+#[test]
+#[ignore = "measures"]
+fn what_isolation_costs() {
+    needs!(crate::needs::LANDLOCK);
+    let commands: Vec<String> = (0..200).map(|number| format!("    - 'true {number}'\n")).collect();
+    let took = |more: &[&str]| {
+        let code = Code::new(&format!("tests:\n  shared:\n{}", commands.concat()), ": > right.txt\n");
+        let begin = std::time::Instant::now();
+        code.command(more, &[]);
+        begin.elapsed().as_secs_f64()
+    };
+    let least = |more: &[&str]| (0..5).map(|_| took(more)).fold(f64::INFINITY, f64::min);
+    let (free, confined) = (least(&["--no-isolation"]), least(&[]));
+    let each = (confined - free) / 201.0 * 1000.0;
+    eprintln!("{each:.1} ms for each program: {confined:.3} s instead of {free:.3} s for 201 of them");
+    assert!(each < 50.0, "{each} ms");
+}
