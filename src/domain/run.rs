@@ -219,8 +219,8 @@ pub struct ScoreRecord {
 impl ScoreRecord {
     /// Says why the score cannot be, or returns `None` if it can.
     pub fn problem(&self) -> Option<String> {
-        let numbers = [self.value, self.standard_error].into_iter().chain(self.range.unwrap_or_default().map(Some)).flatten();
-        let problem = numbers.into_iter().find_map(figure_problem).or_else(|| self.n.and_then(count_problem));
+        let mut numbers = [self.value, self.standard_error].into_iter().chain(self.range.unwrap_or_default().map(Some)).flatten();
+        let problem = numbers.find_map(figure_problem).or_else(|| self.n.and_then(count_problem));
         problem.map(|problem| format!("`{}` {problem}", visible(&self.metric)))
     }
 

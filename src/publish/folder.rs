@@ -89,10 +89,10 @@ impl SiteFolder {
         let memory = cache.and_then(|cache| SiteMemory::place(cache, root).ok());
         let known = memory.as_deref().map_or_else(SiteMemory::default, SiteMemory::load);
         fs::create_dir_all(root).map_err(|error| PublishError::new(format!("cannot create {}: {error}", shown(root))))?;
-        let _use = FolderUse::begin_cleared(root, |alone| {
+        let held = FolderUse::begin_cleared(root, |alone| {
             files::sweep_tree(root, alone);
         });
-        let mut folder = Self { root: root.to_owned(), old, known, memory, new: Mutex::default(), journal: Mutex::default(), _use };
+        let mut folder = Self { root: root.to_owned(), old, known, memory, new: Mutex::default(), journal: Mutex::default(), _use: held };
         // From here on the folder is ours, even if this build is interrupted.
         if folder.old.files.is_empty() {
             folder.save(&folder.old)?;

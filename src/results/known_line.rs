@@ -90,10 +90,10 @@ impl Measured {
         }
         let amounts = [("duration_seconds", self.duration_seconds), ("cost_usd", self.cost_usd)];
         let counts = [("input_tokens", self.input_tokens), ("output_tokens", self.output_tokens)];
-        let problems = [("score", self.score.and_then(figure_problem))]
+        let mut problems = [("score", self.score.and_then(figure_problem))]
             .into_iter()
             .chain(amounts.map(|(key, value)| (key, value.and_then(amount_problem))))
             .chain(counts.map(|(key, value)| (key, value.and_then(count_problem))));
-        problems.into_iter().find_map(|(key, problem)| Some(format!("key `{key}` {}", problem?)))
+        problems.find_map(|(key, problem)| Some(format!("key `{key}` {}", problem?)))
     }
 }

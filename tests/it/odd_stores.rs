@@ -25,7 +25,8 @@ impl Runs<'_> {
         let id = format!("run-{:03}", self.next);
         self.next += 1;
         let mut run = result(&id, suite, approach, json!({"timestamp": format!("2026-03-{:02}T00:00:00Z", 1 + self.next % 28)}));
-        run.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+        let Value::Object(fields) = fields else { unreachable!("the fields are an object") };
+        run.as_object_mut().expect("a result is an object").extend(fields);
         self.project.result(&run);
         if !items.is_empty() {
             self.project.items(&id, items);
@@ -88,7 +89,7 @@ fn many_suites(project: &Project) {
         let attempts: Vec<Value> = [1_u32, 2, 3, 70_000, u32::MAX]
             .iter()
             .map(|attempt| {
-                let mut line = item("q0", "question", "x", if attempt.wrapping_add(arm as u32) % 2 == 0 { "pass" } else { "fail" });
+                let mut line = item("q0", "question", "x", if attempt.wrapping_add(u32::try_from(arm).expect("four")) % 2 == 0 { "pass" } else { "fail" });
                 line["attempt"] = json!(attempt);
                 line
             })
