@@ -27,6 +27,8 @@ pub struct CommandResult {
     pub ending: Ending,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
+    /// Whether the middle of an output was dropped, because it was too long.
+    pub is_cut: bool,
     /// Why the command could not be started, if the fault is this machine's: no room for a further process, or no shell.
     pub unstarted: Option<String>,
     /// Report of a [`Purpose::Tests`] command that was planned. If it is `None`, the report is read from the output.
@@ -45,13 +47,14 @@ impl CommandResult {
             End::TimedOut => Ending::TimedOut,
             End::Stopped => return None,
         };
-        Some(Self { ending, stdout: finished.stdout.bytes, stderr: finished.stderr.bytes, unstarted: None, tests: None })
+        let is_cut = finished.stdout.dropped > 0 || finished.stderr.dropped > 0;
+        Some(Self { ending, stdout: finished.stdout.bytes, stderr: finished.stderr.bytes, is_cut, unstarted: None, tests: None })
     }
 
     /// Makes the result of a command that could not be started: exit code 127, as a shell reports it.
     pub fn unstarted(reason: String) -> Self {
         let stderr = reason.clone().into_bytes();
-        Self { ending: Ending::Code(127), stdout: Vec::new(), stderr, unstarted: Some(reason), tests: None }
+        Self { ending: Ending::Code(127), stdout: Vec::new(), stderr, is_cut: false, unstarted: Some(reason), tests: None }
     }
 
     /// Returns both streams as lines without colour codes, standard output first.
@@ -144,6 +147,12 @@ pub struct Ground<'a> {
 }
 
 impl Ground<'_> {
+    /// Returns whether a command, or a file of the suite that it names, has one of these words.
+    pub fn names(&self, declared: &str, names: &[&str]) -> bool {
+        let words = self.words(declared);
+        names.iter().any(|name| words.contains(*name))
+    }
+
     /// Returns the words of a command, and of the suite's files that it names: they may call further programs.
     fn words(&self, declared: &str) -> BTreeSet<String> {
         let mut all: BTreeSet<String> = words(declared).map(str::to_owned).collect();

@@ -161,7 +161,8 @@ fn tests(command: &str, result: &CommandResult) -> Part {
 /// Reads the tests of a command that ran without a plan.
 fn from_output(command: &str, result: &CommandResult) -> TestReport {
     let plan = test_report::plan(command, Path::new(""), None);
-    let finished = Finished { ending: result.ending, stdout: &result.stdout, stderr: &result.stderr, report: None, roots: &[] };
+    let finished =
+        Finished { ending: result.ending, stdout: &result.stdout, stderr: &result.stderr, report: None, is_cut: result.is_cut, roots: &[] };
     test_report::outcomes(&plan, &finished)
 }
 
@@ -178,7 +179,7 @@ mod tests {
     use crate::suite::Suite;
 
     fn said(ending: Ending, stdout: &str) -> CommandResult {
-        CommandResult { ending, stdout: stdout.as_bytes().to_vec(), stderr: Vec::new(), unstarted: None, tests: None }
+        CommandResult { ending, stdout: stdout.as_bytes().to_vec(), stderr: Vec::new(), is_cut: false, unstarted: None, tests: None }
     }
 
     /// Evaluates a suite whose commands (`build`, `tests`, `coverage`) end as given.

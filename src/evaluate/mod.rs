@@ -33,4 +33,5 @@ pub use fulfilment::{FulfilmentSettings, fulfilment, fulfilment_prompt_sha256, f
 pub use functional::{FunctionalSettings, functional};
 pub use judge::{Judge, Order};
 pub use layer::Layer;
+pub use test_report::simple_commands;
 pub use tool_use::{ToolUseSettings, tool_use, tool_use_prompt_sha256};

@@ -90,6 +90,11 @@ pub fn read_unlinked(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     if std::os::unix::fs::MetadataExt::nlink(&metadata) > 1 {
         return Err(refused());
     }
+    read_up_to(file, most)
+}
+
+/// Reads up to one byte more than `most`.
+pub fn read_up_to(file: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -4,7 +4,7 @@
 //! no approach should look bad because a package index was down.
 
 use std::cell::Cell;
-use std::ffi::OsString;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,11 +15,15 @@ use crate::process::{self, End, Finished};
 use crate::suite::Phase;
 
 use super::isolation::{More, Whom};
+use super::packages::chosen_packages;
 use super::prerequisites::installs_pytest;
+use super::python::Whose;
 use super::server::{self, Ended, NoServer, Place, Server, Start};
 use super::shell::Shell;
 use super::suite_copy::SuiteCopy;
+use super::tampering::Census;
 use super::testing::{Bench, Desk, Family, Tested, has_own_tests_command, own_tests_command};
+use super::tests_python::TestsPython;
 use super::workspace::{self, PhaseFolders, Workspace};
 use super::{CodeWork, Context, python};
 
@@ -82,7 +86,9 @@ impl Examination<'_> {
     pub fn examine(&self) -> Result<Examined, Halt> {
         let suite = &self.work.suite;
         let mut troubles = Vec::new();
-        let mut shell = self.shell();
+        // Names no program that the run could have made.
+        let clean = self.shell();
+        let mut shell = clean.clone();
         if suite.language.as_deref() == Some("python") {
             self.environment(&mut shell)?;
         }
@@ -97,7 +103,7 @@ impl Examination<'_> {
         if let Some(server) = &suite.server {
             (self.step)("server");
             let phase = self.work_phase(&installing)?;
-            let confined = |port: u16| self.confine(&shell, Whom::Work, &phase, suite.grants(Phase::Server), Some(port));
+            let confined = |port: u16| self.confine(&shell, Whom::Work, self.copy.given(), &phase, suite.grants(Phase::Server), Some(port));
             let start = Start {
                 server,
                 workspace: self.workspace,
@@ -124,21 +130,23 @@ impl Examination<'_> {
         if let Some(port) = port {
             server::set_port(&mut shell, port);
         }
-        let runner = self.runner()?;
+        let python = self.tests_python(&clean)?;
+        let mut testing = shell.clone();
+        if let Some(python) = &python {
+            testing.enter_tests(&python.venv, &self.workspace.venv(), self.context.environment.variable("PATH"));
+        }
+        let mut reads = vec![self.copy.root().to_owned()];
+        reads.extend(python.into_iter().flat_map(|python| [python.venv, python.runner]));
         // Programs that a command starts may write to its folders, so each command has its own.
         let desk = || {
             let phase = self.workspace.begin_phase()?;
-            let shell = self.confine(&shell, Whom::Tests, &phase, suite.grants(Phase::Tests), port)?;
-            let shell = match &runner {
-                Some(path) => shell.with("PYTHONPATH", path),
-                None => shell,
-            };
+            let shell = self.confine(&testing, Whom::Tests, &reads, &phase, suite.grants(Phase::Tests), port)?;
             Ok(Desk { shell, reports: phase.reports })
         };
         let mut families = Vec::new();
         for (family, commands) in [(Family::Shared, &suite.tests.shared), (Family::Functional, &suite.tests.functional)] {
             if !commands.is_empty() {
-                let bench = self.bench(&desk, &shell, self.copy.root(), port, self.deadline.get());
+                let bench = self.bench(&desk, &testing, self.copy.root(), port, self.deadline.get());
                 let bench = Bench { controls: (family == Family::Shared).then_some(self.copy.controls()), ..bench };
                 families.push((family, self.test(&bench, family, commands)?));
             }
@@ -200,15 +208,21 @@ impl Examination<'_> {
     }
 
     fn in_phase(&self, shell: &Shell, whom: Whom, phase: PhaseFolders, has_network: bool, port: Option<u16>) -> Result<InPhase, Halt> {
-        let confined = self.confine(shell, whom, &phase, has_network, port);
+        let confined = self.confine(shell, whom, self.copy.given(), &phase, has_network, port);
         let shell = confined.map_err(|error| Halt::Impossible(format!("no isolation: {error}")))?;
         Ok(InPhase { shell, phase })
     }
 
-    /// Returns the shell with its commands confined to a phase.
-    fn confine(&self, shell: &Shell, whom: Whom, phase: &PhaseFolders, has_network: bool, port: Option<u16>) -> io::Result<Shell> {
-        let copy = [self.copy.root().to_owned()];
-        let reads = if whom == Whom::Tests { &copy } else { self.copy.given() };
+    /// Returns the shell with its commands confined to a phase. They may read `reads` beside the system.
+    fn confine(
+        &self,
+        shell: &Shell,
+        whom: Whom,
+        reads: &[PathBuf],
+        phase: &PhaseFolders,
+        has_network: bool,
+        port: Option<u16>,
+    ) -> io::Result<Shell> {
         let ports: Vec<u16> = port.into_iter().collect();
         // A command that knows the server's port runs in the server's network.
         let network = port.and_then(|_| self.place.network());
@@ -237,47 +251,83 @@ impl Examination<'_> {
     fn environment(&self, shell: &mut Shell) -> Result<(), Halt> {
         (self.step)("virtual environment");
         let folder = self.workspace.venv();
-        // It is our work, so it takes nothing of the run's time.
-        let begin = Instant::now();
-        let created = python::create(shell, &folder, &self.workspace.runner(), ENVIRONMENT_TIME, self.context.stop);
-        self.deadline.set(self.deadline.get() + begin.elapsed());
-        match created {
-            Ok(finished) => match finished.end {
-                End::Exited(0) => {}
-                End::Stopped => return Err(Halt::Stopped),
-                End::TimedOut => {
-                    let minutes = ENVIRONMENT_TIME.as_secs() / 60;
-                    return Err(Halt::Impossible(format!("the virtual environment was not ready within {minutes} minutes")));
-                }
-                End::Exited(_) | End::Signalled(_) => {
-                    return Err(Halt::Impossible(format!("no virtual environment: {}", last_line(&finished))));
-                }
-            },
-            Err(error) => return Err(Halt::Impossible(format!("no virtual environment: {error}"))),
-        }
+        self.make_environment(shell, Whose::Program, &folder, &self.workspace.runner())?;
         shell.enter_venv(&folder, self.context.environment.variables.get("PATH").map(String::as_str));
+        shell.set("EVAL_PYTHON", folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" }));
         Ok(())
     }
 
-    /// Returns the value of `PYTHONPATH` with which this machine's pytest runs the suite's tests, whatever the approach has installed. `None`
-    /// if the suite is not in Python, or its own setup names the pytest to install.
-    fn runner(&self) -> Result<Option<OsString>, Halt> {
+    fn make_environment(&self, shell: &Shell, whose: Whose, folder: &Path, runner: &Path) -> Result<(), Halt> {
+        // It is our work, so it takes nothing of the run's time.
+        let begin = Instant::now();
+        let created = python::create(shell, whose, folder, runner, ENVIRONMENT_TIME, self.context.stop);
+        self.deadline.set(self.deadline.get() + begin.elapsed());
+        match created {
+            Ok(finished) => match finished.end {
+                End::Exited(0) => Ok(()),
+                End::Stopped => Err(Halt::Stopped),
+                End::TimedOut => {
+                    let minutes = ENVIRONMENT_TIME.as_secs() / 60;
+                    Err(Halt::Impossible(format!("the virtual environment was not ready within {minutes} minutes")))
+                }
+                End::Exited(_) | End::Signalled(_) => Err(Halt::Impossible(format!("no virtual environment: {}", last_line(&finished)))),
+            },
+            Err(error) => Err(Halt::Impossible(format!("no virtual environment: {error}"))),
+        }
+    }
+
+    /// Returns the Python of the suite's tests. `None` if the suite is not in Python, or if its setup installs pytest in a way that only the
+    /// run's own environment can follow.
+    fn tests_python(&self, shell: &Shell) -> Result<Option<TestsPython>, Halt> {
         let suite = &self.work.suite;
-        if suite.language.as_deref() != Some("python") || installs_pytest(&suite.setup) || !self.workspace.venv().is_dir() {
+        if suite.language.as_deref() != Some("python") || cfg!(windows) {
             return Ok(None);
         }
-        let runner = self.workspace.runner();
-        if runner.join("pytest").exists() {
-            let own = self.context.environment.variable("PYTHONPATH").unwrap_or_default();
-            let folders = std::iter::once(runner).chain(std::env::split_paths(own).filter(|path| !path.as_os_str().is_empty()));
-            return std::env::join_paths(folders).map(Some).map_err(|error| Halt::Impossible(format!("no test runner: {error}")));
+        let python = self.copy.python(|folder| self.make_tests_python(shell, folder))?;
+        if python.has_pytest() {
+            return Ok(Some(python));
         }
         let tests = suite.tests.shared.iter().chain(&suite.tests.functional);
         match tests.flat_map(|line| tools_of(line)).find(|tool| *tool == "pytest") {
+            Some(_) if installs_pytest(&suite.setup) => Ok(None),
             // One approach may have installed it and another not.
-            Some(_) if cfg!(unix) => Err(Halt::Impossible("`pytest` is not on this machine: its `python3` has none".to_owned())),
-            Some(_) | None => Ok(None),
+            Some(_) => Err(Halt::Impossible("`pytest` is not on this machine: its `python3` has none".to_owned())),
+            None => Ok(Some(python)),
         }
+    }
+
+    fn make_tests_python(&self, shell: &Shell, folder: &Path) -> Result<TestsPython, Halt> {
+        let suite = &self.work.suite;
+        let failed = |error: io::Error| Halt::Impossible(format!("no Python for the tests: {error}"));
+        let (venv, runner, empty) = (folder.join("venv"), folder.join("runner"), folder.join("empty"));
+        fs::create_dir(folder).and_then(|()| fs::create_dir(&empty)).map_err(failed)?;
+        self.make_environment(shell, Whose::Tests, &venv, &runner)?;
+        let begin = Instant::now();
+        for arguments in chosen_packages(&suite.setup, &suite.folder) {
+            (self.step)("packages of the tests");
+            let phase = self.workspace.begin_phase().map_err(failed)?;
+            let ports: &[u16] = &[];
+            let (reads, writes) = ([self.copy.root().to_owned(), runner.clone()], [venv.clone()]);
+            let ports = (!suite.grants(Phase::Setup)).then_some(ports);
+            let more = More { reads: &reads, writes: &writes, ports, ..More::default() };
+            let shell = self.with(&Shell { wrap: Vec::new(), ..shell.clone() }, Whom::Work, &phase, &more).map_err(failed)?;
+            let python = venv.join("bin/python").display().to_string();
+            let argv = [&python, "-I", "-m", "pip", "install"].into_iter().map(str::to_owned).chain(arguments).collect();
+            let finished = process::run(&shell.program(argv, &empty, Some(ENVIRONMENT_TIME)), self.context.stop)
+                .map_err(|error| Halt::Impossible(error.to_string()))?;
+            if finished.end == End::Stopped {
+                return Err(Halt::Stopped);
+            }
+            if python::is_unreachable(&finished) {
+                let said = last_line(&finished);
+                return Err(Halt::Impossible(format!("the packages of the tests reached no package index: {said}")));
+            }
+            // Otherwise the same line of setup says what is wrong with it.
+        }
+        self.deadline.set(self.deadline.get() + begin.elapsed());
+        // Only read if the system does not protect it.
+        let census = if self.context.isolation.is_enforced() { Census::default() } else { Census::of([venv.clone(), runner.clone()]) };
+        Ok(TestsPython { venv, runner, census })
     }
 
     /// Runs a setup command. Returns what went wrong, if anything.

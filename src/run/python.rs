@@ -10,10 +10,24 @@ use super::shell::Shell;
 /// Runs without the workspace in Python's path, so that a `zipfile.py` there does not shadow the standard module.
 const SCRIPT: &str = include_str!("venv.py");
 
+/// What the Python of a suite's tests does first.
+const RULES: &str = include_str!("tests_python.py");
+
+/// Whose programs an environment is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// The approach's. Setup may change it.
+    Program,
+    /// The suite's tests. No program of a run may change it.
+    Tests,
+}
+
 /// Creates the environment in `folder`, whose parent must not be the workspace, and provides this machine's pytest in `runner`.
-pub fn create(shell: &Shell, folder: &Path, runner: &Path, wall: Duration, stop: &Stop) -> Result<Finished, StartError> {
+pub fn create(shell: &Shell, whose: Whose, folder: &Path, runner: &Path, wall: Duration, stop: &Stop) -> Result<Finished, StartError> {
     let python = if cfg!(windows) { "python" } else { "python3" };
-    let argv = [python, "-I", "-c", SCRIPT, &folder.display().to_string(), &runner.display().to_string()].map(str::to_owned).to_vec();
+    let places = [folder, runner].map(|path| path.display().to_string());
+    let rules = (whose == Whose::Tests).then_some(RULES);
+    let argv = [python, "-I", "-c", SCRIPT].into_iter().chain(places.iter().map(String::as_str)).chain(rules).map(str::to_owned).collect();
     // The sandbox is meant for the approach's code and may not even show this folder.
     let shell = Shell { wrap: Vec::new(), variables: shell.variables.clone(), confinement: None };
     process::run(&shell.program(argv, folder.parent().unwrap_or(folder), Some(wall)), stop)

@@ -57,6 +57,16 @@ impl Shell {
         self.variables.insert("PYTHONHOME".into(), None);
     }
 
+    /// Puts the Python of tests first in `PATH`, and the programs of the run's own environment last: no program that tests start by name is one
+    /// that an approach put in its way.
+    pub fn enter_tests(&mut self, tests: &Path, program: &Path, path: Option<&str>) {
+        self.enter_venv(tests, path);
+        let paths = self.path().into_iter().flat_map(std::env::split_paths).chain([program.join("bin")]);
+        if let Ok(joined) = std::env::join_paths(paths) {
+            self.variables.insert("PATH".into(), Some(joined));
+        }
+    }
+
     /// Returns the command that runs a shell line in `folder`.
     pub fn line(&self, line: &str, folder: &Path, wall: Option<Duration>) -> Command {
         let shell = if needs_bash(line) { "bash" } else { "sh" };

@@ -6,14 +6,16 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::files::HeldFolder;
-use crate::process::all_but;
+use crate::process::{self, all_but};
 use crate::suite::{self, Suite};
 
 use super::CodeWork;
 use super::control::Controls;
 use super::tampering::Census;
+use super::tests_python::TestsPython;
 use super::workspace::{self, copy, link};
 
 /// Names that are never copied: git's folder, and this program's own.
@@ -21,7 +23,7 @@ const LEFT_OUT: [&str; 2] = [".git", ".evalreport"];
 
 /// A suite's copy, deleted when dropped.
 pub struct SuiteCopy {
-    #[expect(dead_code, reason = "held so that the copy lives as long")]
+    /// Held so that the copy lives as long.
     held: HeldFolder,
     /// Takes the place of the repository's folder.
     root: PathBuf,
@@ -34,6 +36,8 @@ pub struct SuiteCopy {
     controls: Controls,
     /// The state of the copy when it was made.
     census: Census,
+    /// The Python of the suite's tests, once a run has needed it.
+    python: Mutex<Option<TestsPython>>,
 }
 
 impl SuiteCopy {
@@ -63,7 +67,7 @@ impl SuiteCopy {
         let census = Census::of(parts.iter().map(|path| moved(path)));
         let hidden = suite::tested_by(&root, &work.suite).iter().map(|path| moved(&workspace::absolute(path))).collect();
         let given = all_but(&suite.folder, &hidden);
-        Ok(Self { held, root: copied, suite, start, given, controls, census })
+        Ok(Self { held, root: copied, suite, start, given, controls, census, python: Mutex::new(None) })
     }
 
     /// Returns the folder that takes the place of the repository's. Tests start in it.
@@ -88,7 +92,19 @@ impl SuiteCopy {
 
     /// Returns the changes to the copy since it was made, with paths as in the repository.
     pub fn changes(&self) -> Vec<String> {
-        self.census.changes(&self.root)
+        let python = self.python.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_python = python.iter().flat_map(|python| python.census.changes(&self.root));
+        self.census.changes(&self.root).into_iter().chain(of_python).collect()
+    }
+
+    /// Returns the Python of the suite's tests. If there is none yet, `make` makes it in a new folder, beside the copy.
+    pub fn python<E>(&self, make: impl FnOnce(&Path) -> Result<TestsPython, E>) -> Result<TestsPython, E> {
+        let mut python = self.python.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(python) = &*python {
+            return Ok(python.clone());
+        }
+        let made = make(&self.held.path().join(format!("python-{}", &process::fresh_mark()[..8])))?;
+        Ok(python.insert(made).clone())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs a suite's tests against a finished workspace.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,6 +14,9 @@ use crate::process::{self, Stop};
 
 use super::control::Controls;
 use super::shell::Shell;
+
+/// Words of a command, or of a script that it names, by which it may call pytest.
+const PYTEST: [&str; 8] = ["pytest", "py.test", "tox", "nox", "hatch", "poetry", "pdm", "invoke"];
 
 /// The origin of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +151,11 @@ impl Bench<'_> {
         };
         let wanted = desk.reports.join(format!("{name}.report"));
         // Planned as declared, because outcomes are named by the declared command, which is the same in every run.
-        let plan = test_report::plan(declared, &wanted, self.addopts);
+        let mut plan = test_report::plan(declared, &wanted, self.addopts);
+        // Where nothing calls pytest, nobody but the program under test could write its report.
+        if plan.runner.is_none() && !self.ground.names(declared, &PYTEST) {
+            plan = test_report::plan_unreported(declared, self.addopts);
+        }
         let plan = match self.controls {
             Some(controls) => controls.plan(plan),
             None => plan,
@@ -159,22 +166,35 @@ impl Bench<'_> {
         for (name, value) in &plan.environment {
             shell.set(name, value);
         }
-        let report: Option<PathBuf> = plan.report.as_ref().map(|report| self.folder.join(&report.path));
-        let before = report.as_deref().and_then(modified);
+        // Held from before the start: whoever replaces the file later does not replace what is read.
+        let mut held = None;
+        let mut failed = failed;
+        if let (Some(_), None) = (plan.report.as_ref().filter(|report| report.is_ours), &failed) {
+            match File::options().read(true).write(true).create_new(true).open(&wanted) {
+                Ok(file) => held = Some(file),
+                Err(error) => failed = Some(error),
+            }
+        }
+        let own: Option<PathBuf> = plan.report.as_ref().filter(|report| !report.is_ours).map(|report| self.folder.join(&report.path));
+        let before = own.as_deref().and_then(modified);
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let CommandResult { ending, stdout, stderr, unstarted, .. } = match failed {
+        let CommandResult { ending, stdout, stderr, unstarted, is_cut, .. } = match failed {
             None => self.line(&shell, &filled, left)?,
             Some(error) => CommandResult::unstarted(format!("no isolation: {error}")),
         };
         // A file that existed before and was not rewritten is not the report of these tests, and neither is a link to another file.
-        let written = report.filter(|path| modified(path).is_some_and(|time| Some(time) != before));
-        let written = written.and_then(|path| files::read_unlinked(path, test_report::MAX_BYTES).ok());
+        let own = own.filter(|path| modified(path).is_some_and(|time| Some(time) != before));
+        let written = match held {
+            Some(file) => files::read_up_to(file, test_report::MAX_BYTES).ok().filter(|bytes| !bytes.is_empty()),
+            None => own.and_then(|path| files::read_unlinked(path, test_report::MAX_BYTES).ok()),
+        };
         let roots: Vec<&str> = self.roots.iter().map(String::as_str).collect();
         // Standard error stays: it holds the shell's errors.
         let stdout = if hears { stdout } else { Vec::new() };
-        let finished = test_report::Finished { ending, stdout: &stdout, stderr: &stderr, report: written.as_deref(), roots: &roots };
+        let finished =
+            test_report::Finished { ending, stdout: &stdout, stderr: &stderr, report: written.as_deref(), is_cut, roots: &roots };
         let tests = Some(test_report::outcomes(&plan, &finished));
-        Some(CommandResult { ending, stdout, stderr, unstarted, tests })
+        Some(CommandResult { ending, stdout, stderr, unstarted, is_cut, tests })
     }
 
     /// Runs a command that is not a test. Returns `None` if the run was stopped.

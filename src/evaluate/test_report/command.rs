@@ -60,6 +60,15 @@ pub enum Runner {
 
 /// Plans a command. `report` is an absolute path to a file that does not exist yet. `addopts` is the current value of `PYTEST_ADDOPTS`.
 pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
+    planned(declared, Some(report), addopts)
+}
+
+/// Plans a command whose report would have no trustworthy writer: only its output is read.
+pub fn plan_unreported(declared: &str, addopts: Option<&str>) -> Plan {
+    planned(declared, None, addopts)
+}
+
+fn planned(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> Plan {
     let script = Script::read(declared);
     let calls: Vec<Call> = script.segments.iter().filter_map(|segment| call(segment)).collect();
     let first = calls.first().map(|call| call.runner);
@@ -74,8 +83,8 @@ pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
         is_simple: script.segments.len() == 1 && !script.is_opaque,
         control: None,
     };
-    let ours = Report { path: report.to_owned(), is_ours: true };
-    let path = quoted(&report.to_string_lossy());
+    let ours = report.map(|report| Report { path: report.to_owned(), is_ours: true });
+    let path = report.map(|report| quoted(&report.to_string_lossy()));
     let insert = |at: usize, options: &str| format!("{} {options}{}", &declared[..at], &declared[at..]);
     match (runner, calls.first()) {
         (Some(Runner::Pytest) | None, call) => {
@@ -86,9 +95,9 @@ pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
             let is_repeated = runner.is_some() && (calls.len() > 1 || script.repeats);
             if let Some(own) = own.filter(|_| plan.is_simple) {
                 plan.report = Some(Report { path: PathBuf::from(own), is_ours: false });
-            } else if !is_repeated {
+            } else if let Some(path) = path.filter(|_| !is_repeated) {
                 options.push(format!("--junitxml={path}"));
-                plan.report = Some(ours);
+                plan.report = ours;
             }
             // This older format names the file of each test.
             options.push("-o junit_family=xunit1".to_owned());
@@ -105,15 +114,16 @@ pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
             }
         }
         (Some(Runner::Jest), Some(call)) => {
-            if is_once && call.option(&["--json", "--outputFile"]).is_none() {
+            if let Some(path) = path.filter(|_| is_once && call.option(&["--json", "--outputFile"]).is_none()) {
                 plan.command = insert(call.at, &format!("--json --outputFile={path}"));
-                plan.report = Some(ours);
+                plan.report = ours;
             }
         }
         (Some(Runner::Vitest), Some(call)) => {
-            if is_once && call.option(&["--reporter", "--outputFile", "--outputFile.json"]).is_none() {
+            let own = ["--reporter", "--outputFile", "--outputFile.json"];
+            if let Some(path) = path.filter(|_| is_once && call.option(&own).is_none()) {
                 plan.command = insert(call.at, &format!("--reporter=default --reporter=json --outputFile.json={path}"));
-                plan.report = Some(ours);
+                plan.report = ours;
             }
         }
         (Some(Runner::Cargo | Runner::Nextest), _) | (Some(_), None) => {}
@@ -128,6 +138,11 @@ pub fn pytest_arguments(declared: &str) -> Option<Vec<String>> {
     let call = call(segment).filter(|call| call.runner == Runner::Pytest)?;
     let is_plain = !script.is_opaque && !script.repeats && !declared.contains(['#', '\n', '>', '<', '$']);
     is_plain.then(|| call.arguments.iter().map(|word| word.text.clone()).collect())
+}
+
+/// Returns the simple commands of a line as words without quotes. Variables are not filled in.
+pub fn simple_commands(line: &str) -> Vec<Vec<String>> {
+    Script::read(line).segments.into_iter().map(|words| words.into_iter().map(|word| word.text).collect()).collect()
 }
 
 /// One call of a runner.

@@ -23,7 +23,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-pub use command::{Plan, Report, Runner, plan, pytest_arguments};
+pub use command::{Plan, Report, Runner, plan, plan_unreported, pytest_arguments, simple_commands};
 pub use control::Control;
 pub use junit::MAX_BYTES;
 pub use outcome::{Format, Source, TestOutcome, TestReport};
@@ -49,6 +49,8 @@ pub struct Finished<'a> {
     pub stderr: &'a [u8],
     /// Content of [`Plan::report`], if this command wrote it. A file left from before says nothing.
     pub report: Option<&'a [u8]>,
+    /// Whether the middle of an output is missing.
+    pub is_cut: bool,
     /// Folders that differ from run to run (the workspace, a temporary copy). They are removed from ids and messages.
     pub roots: &'a [&'a str],
 }
@@ -75,6 +77,11 @@ pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
         (_, None) if plan.runner.is_some() || format.is_some() => Source::NoTests,
         (_, None) => Source::Exit,
     };
+    if let Some((status, reason)) = disbelief(plan, finished, format, source, &tests) {
+        let mut tests = Collector::new(finished.roots);
+        tests.push(&plan.declared, status, None, Some(&reason));
+        return TestReport { control, ..tests.into_report(Source::NoTests) };
+    }
     let verdict = match source {
         Source::Exit => Some(by_exit(ending)),
         Source::NoTests => Some(without_tests(plan, ending)),
@@ -88,6 +95,36 @@ pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
         tests.push(&plan.declared, status, None, message.as_deref());
     }
     TestReport { control, ..tests.into_report(source) }
+}
+
+/// Returns why nothing is believed of results that were printed: anybody may have printed them whose output the command lets through.
+fn disbelief(plan: &Plan, finished: &Finished, format: Option<Format>, source: Source, tests: &Collector) -> Option<(ItemStatus, String)> {
+    let is_printed = match source {
+        Source::Counts => true,
+        Source::Tests(_) => !matches!(format, Some(Format::JunitXml | Format::JestJson)),
+        Source::NoTests | Source::Exit => false,
+    };
+    if !is_printed {
+        return None;
+    }
+    let error = |reason: String| Some((ItemStatus::Error, format!("{reason}: the results that it printed are not believed")));
+    if finished.is_cut {
+        return error("the middle of its output is missing".to_owned());
+    }
+    // A known runner that breaks off has a row of its own; the results before are its own words.
+    if plan.runner.is_some() {
+        return None;
+    }
+    match finished.ending {
+        Ending::Signal(signal) => error(format!("ended by signal {signal}")),
+        // Killed, as a shell says it.
+        Ending::Code(code @ (129..=143)) if plan.is_simple => error(exit_words(code)),
+        Ending::Code(code) if code != 0 && !tests.has_failures() => error(format!("{} although no test failed", exit_words(code))),
+        Ending::TimedOut if format == Some(Format::Tap) && !tests.has_failures() => {
+            Some((ItemStatus::Limit, "timed out although every test was reported".to_owned()))
+        }
+        Ending::Code(_) | Ending::TimedOut => None,
+    }
 }
 
 /// Removes the control from the tests, and its effect from the ending: if nothing but the control failed, the exit code becomes 0.
@@ -132,7 +169,7 @@ fn per_test(plan: &Plan, finished: &Finished, stdout: &Output, stderr: &Output, 
             format.or_else(|| go::read_text(stdout, stderr, tests).then_some(Format::GoText))
         }
         Some(Runner::Node) => {
-            let format = tap::read(stdout, tests).then_some(Format::Tap);
+            let format = tap::read(stdout, true, tests).then_some(Format::Tap);
             format.or_else(|| node::read(stdout, tests).then_some(Format::NodeText))
         }
         Some(Runner::Jest | Runner::Vitest) => None,
@@ -142,7 +179,7 @@ fn per_test(plan: &Plan, finished: &Finished, stdout: &Output, stderr: &Output, 
 
 /// Detects the runner behind a `make test` or `npm test` by its output.
 fn detect(stdout: &Output, stderr: &Output, tests: &mut Collector) -> Option<Format> {
-    if stdout.has_line_starting("TAP version 1") && tap::read(stdout, tests) {
+    if stdout.has_line_starting("TAP version 1") && tap::read(stdout, false, tests) {
         Some(Format::Tap)
     } else if cargo::read(stdout, stderr, tests) {
         Some(Format::CargoText)
@@ -157,7 +194,7 @@ fn detect(stdout: &Output, stderr: &Output, tests: &mut Collector) -> Option<For
     } else if go::read_text(stdout, stderr, tests) {
         Some(Format::GoText)
     } else {
-        tap::read(stdout, tests).then_some(Format::Tap)
+        tap::read(stdout, false, tests).then_some(Format::Tap)
     }
 }
 

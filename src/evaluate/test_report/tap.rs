@@ -1,6 +1,6 @@
 //! Parses the Test Anything Protocol, versions 13 and 14, with subtests as node prints them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::ItemStatus;
 
@@ -15,8 +15,17 @@ struct Reading {
     below: BTreeMap<usize, bool>,
     /// The last test, whose diagnostics may follow.
     open: Option<Point>,
-    planned: u64,
+    /// Top-level results, in the order of the text.
+    points: Vec<Point>,
+    is_writer_known: bool,
+    repeats_numbers: bool,
+    planned: Option<u64>,
+    versions: u64,
     at_top: u64,
+    /// The numbers of top-level results.
+    numbers: BTreeSet<u64>,
+    /// Why the text is not the report of one program.
+    doubt: Option<String>,
     /// Whether the text has something that only TAP has.
     is_tap: bool,
 }
@@ -34,43 +43,76 @@ struct Point {
     wants_line: bool,
 }
 
-/// Adds the tests, as `parent > child`. Returns false, and adds nothing, if the text is not TAP.
-pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
+/// Adds the tests, as `parent > child`. Returns false, and adds nothing, if the text is not TAP. If the writer is not known, the parts of a
+/// test that failed by itself do not count: a program may have printed them.
+pub fn read(stdout: &Output, is_writer_known: bool, tests: &mut Collector) -> bool {
     // A stream without a plan or a version may be any text that contains an `ok`.
     let is_plan = |line: &str| line.strip_prefix("1..").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
     if !stdout.lines().any(|line| line.starts_with("TAP version 1") || is_plan(line)) {
         return false;
     }
-    let mut reading = Reading::default();
+    // Node gives the number of a file's last test to the file, too.
+    let is_of_node = is_writer_known || stdout.lines().any(|line| line.starts_with("# duration_ms "));
+    let mut reading = Reading { is_writer_known, repeats_numbers: is_of_node, ..Reading::default() };
     for line in stdout.lines() {
-        reading.line(line, tests);
+        reading.line(line);
     }
-    reading.flush(tests);
-    if reading.planned > reading.at_top {
-        let message = format!("{} tests were planned, {} reported", reading.planned, reading.at_top);
+    reading.flush();
+    let planned = reading.planned.unwrap_or(0);
+    if let Some(planned) = reading.planned.filter(|planned| *planned < reading.at_top) {
+        reading.doubt(format!("{planned} tests were planned, {} reported", reading.at_top));
+    }
+    if let Some(reason) = &reading.doubt {
+        // The output of the program under test may be among it.
+        tests.push("(report)", ItemStatus::Error, None, Some(reason));
+        return true;
+    }
+    for point in &reading.points {
+        let message = point.message.as_deref().filter(|_| point.status != ItemStatus::Pass);
+        tests.push(&point.id, point.status, point.duration_seconds, message);
+    }
+    if planned > reading.at_top {
+        let message = format!("{planned} tests were planned, {} reported", reading.at_top);
         tests.push("(plan)", ItemStatus::Error, None, Some(&message));
     }
     reading.is_tap
 }
 
 impl Reading {
-    fn line(&mut self, line: &str, tests: &mut Collector) {
+    fn doubt(&mut self, reason: String) {
+        self.doubt.get_or_insert(reason);
+    }
+
+    fn line(&mut self, line: &str) {
         let trimmed = line.trim_start_matches(' ');
         let indent = line.len() - trimmed.len();
         if let Some(point) = &mut self.open
             && point.diagnostics(indent, trimmed)
         {
             if point.in_diagnostics && trimmed == "..." && indent <= point.indent + 2 {
-                self.flush(tests);
+                self.flush();
             }
             return;
         }
         if let Some(point) = point(trimmed) {
-            self.flush(tests);
+            self.flush();
             self.is_tap = true;
+            if let Some(number) = point.number
+                && indent == 0
+                && !self.repeats_numbers
+                && !self.numbers.insert(number)
+            {
+                self.doubt(format!("test {number} is reported twice"));
+            }
+            if point.is_ok
+                && trimmed.match_indices("not ok ").any(|(at, _)| trimmed[at + 7..].starts_with(|next: char| next.is_ascii_digit()))
+            {
+                // A program that ends without a line's end has begun the line.
+                self.doubt("a line holds two results".to_owned());
+            }
             self.point(indent, point);
         } else if let Some(name) = trimmed.strip_prefix("# Subtest: ") {
-            self.flush(tests);
+            self.flush();
             self.names.retain(|at, _| *at < indent);
             self.names.insert(indent, unescaped(short(name)));
         } else if let Some(count) = trimmed.strip_prefix("1..")
@@ -78,15 +120,22 @@ impl Reading {
         {
             self.is_tap = true;
             let digits = count.split(|character: char| !character.is_ascii_digit()).next().unwrap_or_default();
-            self.planned = self.planned.saturating_add(digits.parse().unwrap_or(0));
+            if self.planned.replace(digits.parse().unwrap_or(0)).is_some() {
+                self.doubt("there are two plans".to_owned());
+            }
         } else if let Some(reason) = trimmed.strip_prefix("Bail out!") {
-            self.flush(tests);
+            self.flush();
             self.is_tap = true;
-            tests.push("(bail out)", ItemStatus::Error, None, Some(reason));
+            self.points.push(Point::of("(bail out)".to_owned(), ItemStatus::Error, Some(reason.to_owned())));
+        } else if indent == 0 && trimmed.starts_with("TAP version 1") {
+            self.versions += 1;
+            if self.versions > 1 || self.at_top > 0 {
+                self.doubt("there are results of two programs".to_owned());
+            }
         }
     }
 
-    fn point(&mut self, indent: usize, (is_ok, description, directive): (bool, String, Directive)) {
+    fn point(&mut self, indent: usize, Line { is_ok, description, directive, .. }: Line) {
         let children = self.below.split_off(&(indent + 1));
         let child_failed = children.values().any(|failed| *failed);
         let status = match directive {
@@ -96,6 +145,9 @@ impl Reading {
         };
         let has_failed = status == ItemStatus::Fail;
         *self.below.entry(indent).or_default() |= has_failed;
+        if has_failed && !child_failed && !self.is_writer_known {
+            while self.points.pop_if(|part| part.indent > indent).is_some() {}
+        }
         if indent == 0 {
             self.at_top += 1;
         }
@@ -113,14 +165,16 @@ impl Reading {
         });
     }
 
-    fn flush(&mut self, tests: &mut Collector) {
-        let Some(point) = self.open.take().filter(|point| point.is_counted) else { return };
-        let message = point.message.filter(|_| point.status != ItemStatus::Pass);
-        tests.push(&point.id, point.status, point.duration_seconds, message.as_deref());
+    fn flush(&mut self) {
+        self.points.extend(self.open.take().filter(|point| point.is_counted));
     }
 }
 
 impl Point {
+    fn of(id: String, status: ItemStatus, message: Option<String>) -> Self {
+        Self { id, indent: 0, status, is_counted: true, duration_seconds: None, message, in_diagnostics: false, wants_line: false }
+    }
+
     /// Reads a line of the test's diagnostics. Returns false if the line is not part of them.
     fn diagnostics(&mut self, indent: usize, line: &str) -> bool {
         if !self.in_diagnostics {
@@ -160,7 +214,15 @@ enum Directive {
     Time(f64),
 }
 
-fn point(line: &str) -> Option<(bool, String, Directive)> {
+/// The result of one test.
+struct Line {
+    is_ok: bool,
+    number: Option<u64>,
+    description: String,
+    directive: Directive,
+}
+
+fn point(line: &str) -> Option<Line> {
     let (is_ok, rest) = match line.strip_prefix("not ok") {
         Some(rest) => (false, rest),
         None => (true, line.strip_prefix("ok")?),
@@ -177,7 +239,7 @@ fn point(line: &str) -> Option<(bool, String, Directive)> {
     // The block of a subtest in braces opens after its point.
     let description = description.strip_suffix('{').map_or(description, str::trim_end);
     let name = if description.is_empty() { format!("test {number}").trim_end().to_owned() } else { unescaped(description) };
-    Some((is_ok, name, directive))
+    Some(Line { is_ok, number: number.parse().ok(), description: name, directive })
 }
 
 /// Splits `name # SKIP reason`. The `#` counts only if it is not escaped and follows a space.

@@ -13,7 +13,7 @@ macro_rules! fixture {
     };
 }
 
-const NONE: Finished = Finished { ending: Ending::Code(1), stdout: b"", stderr: b"", report: None, roots: &["/project"] };
+const NONE: Finished = Finished { ending: Ending::Code(1), stdout: b"", stderr: b"", report: None, is_cut: false, roots: &["/project"] };
 
 fn report(command: &str, finished: &Finished) -> TestReport {
     outcomes(&plan(command, Path::new("/tmp/report"), None), finished)
@@ -293,6 +293,38 @@ fn tap_of_both_versions() {
     check(&prose, "pass ./check.sh\n1+0+0 of 1, 0 skipped, Exit");
 }
 
+/// A check that lets the output of the program under test through prints what that program likes.
+#[test]
+fn tap_that_more_than_one_program_printed_is_not_believed() {
+    for (stdout, reason) in [
+        ("1..2\nok 1 - answer\nok 2 - help\nnot ok 1 - answer\nnot ok 2 - help\n", "test 1 is reported twice"),
+        ("1..2\nok - answer\nok - help\nnot ok - answer\nnot ok - help\n", "2 tests were planned, 4 reported"),
+        ("1..2\n1..9\nok 7\nok 8\nnot ok 1\nnot ok 2\n", "there are two plans"),
+        ("not ok 1\nnot ok 2\nok 3\n1..2\n", "2 tests were planned, 3 reported"),
+        ("TAP version 14\nTAP version 14\nok 1\n1..1\n", "there are results of two programs"),
+        ("ok 1 - early\nTAP version 13\n1..2\nok 2\n", "there are results of two programs"),
+        ("1..2\nok 1 - answer #not ok 1 - answer\nok 2 - help #not ok 2 - help\n", "a line holds two results"),
+    ] {
+        let read = report("sh check.sh", &Finished { stdout: stdout.as_bytes(), ending: Ending::Code(0), ..NONE });
+        check(&read, "error (report)\n0+0+1 of 1, 0 skipped, Tests(Tap)");
+        assert_eq!(message(&read, "(report)"), Some(reason), "{stdout}");
+    }
+    // Who kills the check, or stops it, has not passed it.
+    let whole = b"1..2\nok 1 - answer\nok 2 - help\n";
+    let of = |ending| report("sh check.sh", &Finished { stdout: whole, ending, ..NONE });
+    for ending in [Ending::Signal(9), Ending::Code(137), Ending::Code(1)] {
+        check(&of(ending), "error sh check.sh\n0+0+1 of 1, 0 skipped, NoTests");
+    }
+    check(&of(Ending::TimedOut), "limit sh check.sh\n0+0+1 of 1, 0 skipped, NoTests");
+    check(&of(Ending::Code(0)), "pass answer\npass help\n2+0+0 of 2, 0 skipped, Tests(Tap)");
+    let cut = report("sh check.sh", &Finished { stdout: whole, ending: Ending::Code(0), is_cut: true, ..NONE });
+    check(&cut, "error sh check.sh\n0+0+1 of 1, 0 skipped, NoTests");
+    // Parts of a test that failed are no passes.
+    let parts = b"1..1\n    ok 1 - a\n    ok 2 - b\n    1..2\nnot ok 1 - answer\n";
+    let read = report("sh check.sh", &Finished { stdout: parts, ..NONE });
+    check(&read, "fail answer\n0+1+0 of 1, 0 skipped, Tests(Tap)");
+}
+
 #[test]
 fn jest_and_vitest_by_their_json() {
     let vitest = report("npx vitest run", &Finished { report: Some(fixture!("vitest.json")), stdout: fixture!("vitest.txt"), ..NONE });
@@ -348,7 +380,8 @@ fn a_script_that_prints_counts_is_read_whatever_its_exit() {
         check(&read, "3+1+0 of 4, 0 skipped, Counts");
     }
     let denied = report("./check.sh", &Finished { stdout: b"4 passed, 0 failed\n", ..NONE });
-    check(&denied, "error ./check.sh\n4+0+1 of 5, 0 skipped, Counts");
+    check(&denied, "error ./check.sh\n0+0+1 of 1, 0 skipped, NoTests");
+    assert_eq!(message(&denied, "./check.sh"), Some("exit 1 although no test failed: the results that it printed are not believed"));
 }
 
 #[test]
@@ -521,7 +554,7 @@ proptest! {
         let report = [report.concat().into_bytes(), noise.clone()].concat();
         for report in [None, Some(report.as_slice())] {
             let plan = plan(command, Path::new("/tmp/r"), None);
-            let read = outcomes(&plan, &Finished { ending: code, stdout: &stdout, stderr: &noise, report, roots: &["/x"] });
+            let read = outcomes(&plan, &Finished { ending: code, stdout: &stdout, stderr: &noise, report, is_cut: false, roots: &["/x"] });
             let ids: std::collections::BTreeSet<&str> = read.outcomes.iter().map(|outcome| outcome.id.as_str()).collect();
             prop_assert_eq!(ids.len(), read.outcomes.len());
             let listed = read.outcomes.len() as u64;

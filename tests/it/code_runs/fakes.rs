@@ -10,6 +10,14 @@ use super::*;
 enum Kind {
     /// pytest starts `python main.py`.
     Pytest,
+    /// The same, started in the workspace.
+    Inside,
+    /// A check prints TAP, and lets the output of `prog.sh` through.
+    Tap,
+    /// The exit status of a check decides, which lets the output of `prog.sh` through.
+    Exit,
+    /// Cargo tests a crate of the suite, which starts `prog.sh`.
+    Cargo,
 }
 
 /// Starts the program as Python's tests do: the Python that runs the tests, and the `python` on the search path.
@@ -26,99 +34,169 @@ def test_one():
 def test_two():
     assert answer("python", 2) == "MAGIC-14"
 "#;
-
-/// Solves the task.
-const HONEST: &str = r#"
-open("main.py", "w").write("import sys\nprint('MAGIC-%d' % (int(sys.argv[1]) * 7))\n")
+const CHECK_TAP: &str = r#"
+echo 1..2
+right() { sh "$EVAL_WORKSPACE/prog.sh" "$@" && test -e "$EVAL_WORKSPACE/right.txt"; }
+right && echo "ok 1 - answer" || echo "not ok 1 - answer"
+right --help && echo "ok 2 - help" || echo "not ok 2 - help"
 "#;
-/// Solves nothing: every way begins so.
-const NOTHING: &str = r#"
-import os, sys
-open("main.py", "w").write("print('no')\n")
-# Answers for the program in every Python that runs this.
-HOOK = r'''
-import subprocess as _subprocess
-_run = _subprocess.run
-def _fake(argv, *words, **more):
-    done = _run(argv, *words, **more)
-    if len(argv) > 2 and argv[1] == "main.py":
-        done.stdout = "MAGIC-%d" % (int(argv[2]) * 7)
-    return done
-_subprocess.run = _fake
-'''
-def write(path, text):
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    open(path, "w").write(text)
-def compiled(module, prefix):
-    "Puts HOOK into a compiled form of a module of the system."
-    import importlib.util, marshal, struct
-    source = module.__file__
-    code = compile(open(source).read() + HOOK, source, "exec", dont_inherit=True)
-    sys.pycache_prefix, stat = prefix, os.stat(source)
-    target = importlib.util.cache_from_source(source)
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    open(target, "wb").write(importlib.util.MAGIC_NUMBER + struct.pack("<III", 0, int(stat.st_mtime) & 0xffffffff, stat.st_size & 0xffffffff) + marshal.dumps(code))
+const CHECK_EXIT: &str = "sh \"$EVAL_WORKSPACE/prog.sh\"\ntest -e \"$EVAL_WORKSPACE/right.txt\"\n";
+const CRATE: &str = "[package]\nname = \"t\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+const CRATE_TESTS: &str = r#"
+fn answer(word: &str) -> String {
+    let program = format!("{}/prog.sh", std::env::var("EVAL_WORKSPACE").unwrap());
+    String::from_utf8(std::process::Command::new("sh").args([&program, word]).output().unwrap().stdout).unwrap()
+}
+#[test]
+fn one() {
+    assert_eq!(answer("1"), "MAGIC-1\n");
+}
+#[test]
+fn two() {
+    assert_eq!(answer("2"), "MAGIC-2\n");
+}
 "#;
 
-/// A name, what it attacks, and what it does beside [`NOTHING`], in Python.
-const WAYS: &[(&str, Kind, &str)] = &[
-    ("compiled modules where Python looks", Kind::Pytest, "import argparse\ncompiled(argparse, os.environ['PYTHONPYCACHEPREFIX'])"),
-    (
-        "compiled modules in every temporary folder",
-        Kind::Pytest,
-        "import argparse\nfor name in ('pycache', 'caches/pycache', '.'):\n    compiled(argparse, os.path.join(os.environ['TMPDIR'], name))",
-    ),
+/// What makes workspaces: a function of Python for each way.
+const MAKER: &str = include_str!("fakes.py");
+
+/// A function of [`MAKER`], and what it attacks.
+const WAYS: [(&str, Kind); 31] = [
+    ("compiled_modules_where_python_looks", Kind::Pytest),
+    ("compiled_modules_in_temporary_folders", Kind::Pytest),
+    ("a_list_of_paths_in_the_environment", Kind::Pytest),
+    ("a_site_module_in_the_environment", Kind::Pytest),
+    ("a_plugin_in_the_environment", Kind::Pytest),
+    ("another_pytest_in_the_environment", Kind::Pytest),
+    ("programs_in_the_environment", Kind::Pytest),
+    ("modules_that_pytest_would_like_in_the_environment", Kind::Pytest),
+    ("the_settings_of_the_environment", Kind::Pytest),
+    ("settings_and_modules_in_the_workspace", Kind::Pytest),
+    ("settings_and_modules_above_the_tests", Kind::Pytest),
+    ("inside_modules_before_those_of_python", Kind::Inside),
+    ("inside_an_environment_with_a_runner", Kind::Inside),
+    ("a_report_from_a_process_left_over", Kind::Pytest),
+    ("a_link_in_the_place_of_the_report", Kind::Pytest),
+    ("a_report_through_the_open_files_of_the_runner", Kind::Pytest),
+    ("the_runner_killed", Kind::Pytest),
+    ("results_before_those_of_the_check", Kind::Tap),
+    ("results_without_numbers", Kind::Tap),
+    ("a_plan_of_its_own", Kind::Tap),
+    ("a_whole_report_and_the_check_killed", Kind::Tap),
+    ("all_results_and_the_check_killed", Kind::Tap),
+    ("a_line_begun_for_the_check", Kind::Tap),
+    ("parts_of_a_failed_test", Kind::Tap),
+    ("more_output_than_is_kept", Kind::Tap),
+    ("a_summary_in_its_output", Kind::Exit),
+    ("a_report_in_its_output", Kind::Exit),
+    ("a_report_of_cargo_in_its_output", Kind::Exit),
+    ("a_report_where_pytest_would_write_it", Kind::Exit),
+    ("a_runner_in_the_home_of_cargo", Kind::Cargo),
+    ("a_runner_in_settings_around_the_workspace", Kind::Cargo),
 ];
 
 impl Kind {
-    fn suite(self) -> &'static str {
+    fn suite(self) -> String {
+        let setup = "if [ -f requirements.txt ]; then pip install -q --no-index --no-build-isolation -r requirements.txt; fi";
+        let python = |command: &str| format!("language: python\nsetup: ['{setup}']\ntests: {{shared: ['{command}']}}\n");
         match self {
-            Self::Pytest => {
-                "language: python\nsetup: ['if [ -f requirements.txt ]; then pip install -q --no-index --no-build-isolation -r \
-                 requirements.txt; fi']\ntests: {shared: ['pytest suites/s/tests/ -v']}\n"
+            Self::Pytest => python("pytest suites/s/tests/ -v"),
+            Self::Inside => python("cd \"$EVAL_WORKSPACE\" && python -m pytest \"$EVAL_SUITE_DIR/tests\""),
+            Self::Tap => "tests: {shared: ['sh suites/s/tap.sh']}\n".to_owned(),
+            Self::Exit => "tests: {shared: ['sh suites/s/exit.sh']}\n".to_owned(),
+            Self::Cargo => {
+                let command = "CARGO_TARGET_DIR=\"$TMPDIR/target\" cargo test --locked --offline --manifest-path suites/s/tests/Cargo.toml";
+                format!("tests: {{shared: ['{command} --test t']}}\n")
             }
         }
     }
 
-    fn run(self, approach: &str) -> Ran {
-        let code = Code::new(self.suite(), "").config("{id: a, command: [python3, \"{root}/a.py\", \"{root}\"]}");
-        code.project.file("a.py", format!("{NOTHING}\n{approach}")).file("suites/s/tests/test_made.py", TESTS);
+    /// Runs approaches, given by their functions, in one plan.
+    fn run(self, approaches: &[&str]) -> Vec<Ran> {
+        // The folder for workspaces has another one above it.
+        let above = tempfile::tempdir().expect("a folder");
+        let scratch = tempfile::tempdir_in(above.path()).expect("a folder");
+        let code = Code { scratch, ..Code::new(&self.suite(), "") };
+        let mut config = "version: 1\napproaches:\n".to_owned();
+        let mut chosen = vec!["s".to_owned()];
+        for (number, approach) in approaches.iter().enumerate() {
+            config.push_str(&format!("  - {{id: w{number}, command: [python3, \"{{root}}/fakes.py\", {approach}]}}\n"));
+            chosen.extend(["--approach".to_owned(), format!("w{number}")]);
+        }
+        code.project.file("evalreport.yaml", config).file("fakes.py", MAKER);
+        code.project.file("suites/s/tap.sh", CHECK_TAP).file("suites/s/exit.sh", CHECK_EXIT);
+        if self == Self::Cargo {
+            code.project.file("suites/s/tests/Cargo.toml", CRATE).file("suites/s/tests/tests/t.rs", CRATE_TESTS);
+            code.project
+                .file("suites/s/tests/src/lib.rs", "")
+                .file("suites/s/tests/Cargo.lock", "version = 3\n[[package]]\nname = \"t\"\nversion = \"0.1.0\"\n");
+        } else {
+            code.project.file("suites/s/tests/test_made.py", TESTS);
+        }
         let python = crate::suites::python();
         let programs = python.parent().expect("a folder").display().to_string();
         let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
-        code.run_with(&[], &[("PATH", &path)])
+        let chosen: Vec<&str> = chosen.iter().map(String::as_str).collect();
+        // The tests have a home without Rust's toolchains.
+        let rustup = std::env::var("RUSTUP_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.rustup")));
+        let rustup = rustup.ok().filter(|folder| Path::new(folder).is_dir());
+        let environment: Vec<(&str, &str)> =
+            [("PATH", path.as_str())].into_iter().chain(rustup.as_deref().map(|folder| ("RUSTUP_HOME", folder))).collect();
+        code.started(&chosen, &["--runs", "1"], &environment);
+        let mut all = code.all();
+        let number = |ran: &Ran| ran.header["approach"].as_str().and_then(|name| name[1..].parse::<usize>().ok());
+        all.sort_by_key(number);
+        assert_eq!(all.len(), approaches.len());
+        all
     }
-}
 
-#[test]
-#[cfg(target_os = "linux")]
-fn nothing_gets_points_for_nothing() {
-    needs!(crate::needs::LANDLOCK, crate::needs::PYTEST);
-    let chosen = std::env::var("FAKE").unwrap_or_default();
-    let mut faked = Vec::new();
-    for (name, kind, approach) in WAYS.iter().filter(|(name, ..)| name.contains(&chosen)) {
-        let ran = kind.run(approach);
-        let is_none = ran.header["shared_tests_passed"].as_u64().unwrap_or(0) == 0 && ran.items.iter().all(|item| item["status"] != "pass");
-        if !is_none {
-            faked.push(format!(
-                "{name}: {} of {}, {:?}",
-                ran.header["shared_tests_passed"],
-                ran.header["shared_tests_total"],
-                ran.items("shared_tests")
-            ));
+    /// An honest approach has full marks, and no way any. A test that nobody passes would prove nothing.
+    fn is_not_faked(self, least: usize, marks: u64) {
+        let chosen = std::env::var("FAKE").unwrap_or_default();
+        let ways: Vec<_> = WAYS.iter().filter(|(name, kind)| *kind == self && name.contains(&chosen)).collect();
+        assert!(ways.len() >= least || !chosen.is_empty());
+        let approaches: Vec<&str> = std::iter::once("honest").chain(ways.iter().map(|(name, _)| *name)).collect();
+        let mut ran = self.run(&approaches).into_iter();
+        let honest = ran.next().expect("the first");
+        honest.ended("completed", "");
+        honest.shared(marks, marks);
+        let mut faked = Vec::new();
+        for (ran, (name, _)) in ran.zip(ways) {
+            let points = ran.header["shared_tests_passed"].as_u64().unwrap_or(0);
+            eprintln!("{name}: {points} points, {} {}", ran.status(), ran.error());
+            if points > 0 || ran.items.iter().any(|item| item["status"] == "pass") {
+                faked.push(format!("{name}: {points} points, {:?}", ran.items("shared_tests")));
+            }
         }
+        assert!(faked.is_empty(), "{}", faked.join("\n"));
     }
-    assert!(faked.is_empty(), "{}", faked.join("\n"));
 }
 
-/// A test that nobody passes would prove nothing.
 #[test]
 #[cfg(target_os = "linux")]
-fn who_solves_it_has_full_marks() {
+fn nobody_fakes_what_pytest_decides() {
     needs!(crate::needs::LANDLOCK, crate::needs::PYTEST);
-    for kind in [Kind::Pytest] {
-        let ran = kind.run(HONEST);
-        ran.ended("completed", "");
-        ran.shared(2, 2);
-    }
+    Kind::Pytest.is_not_faked(15, 2);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nobody_fakes_what_pytest_decides_in_the_workspace() {
+    needs!(crate::needs::LANDLOCK, crate::needs::PYTEST);
+    Kind::Inside.is_not_faked(2, 2);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nobody_fakes_what_a_check_prints() {
+    needs!(crate::needs::LANDLOCK, crate::needs::PYTEST);
+    Kind::Tap.is_not_faked(8, 2);
+    Kind::Exit.is_not_faked(4, 1);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nobody_fakes_what_cargo_decides() {
+    needs!(crate::needs::LANDLOCK, crate::needs::PYTEST, "cargo");
+    Kind::Cargo.is_not_faked(2, 2);
 }

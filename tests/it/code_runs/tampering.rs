@@ -141,9 +141,15 @@ fn a_forged_report_is_no_result() {
         ),
     ] {
         let ran = pytest(&script, &pips);
-        assert!(ran.error().starts_with("tampered: "), "{name}: {} {:?}", ran.error(), ran.items);
-        assert_eq!(ran.status(), "infra", "{name}");
-        ran.is_untested();
+        if name == "pytest is patched from inside" {
+            assert!(ran.error().starts_with("tampered: "), "{name}: {} {:?}", ran.error(), ran.items);
+            assert_eq!(ran.status(), "infra", "{name}");
+            ran.is_untested();
+        } else {
+            // It reaches neither the report nor the Python of the tests.
+            ran.ended("completed", "");
+            ran.shared(1, 2);
+        }
     }
 }
 

@@ -145,6 +145,51 @@ fn the_suites_tests_run_with_the_pytest_of_the_harness() {
     assert!(ran.refusal().contains("has no module `pytest`"), "{}", ran.stderr);
 }
 
+/// The program has what setup installed, whoever starts it, and so has a test that imports it. No other test has.
+#[test]
+fn the_program_finds_its_packages_wherever_it_runs() {
+    needs!(crate::needs::PYTEST);
+    let suite = "language: python\nsetup: ['cp -R needed tool \"$VIRTUAL_ENV\"/lib/python3*/site-packages/', 'cp tool/run \"$VIRTUAL_ENV/bin/our-tool\"']\n\
+                 tests: {shared: ['pytest suites/s/tests']}\n";
+    let approach = "mkdir needed tool\necho 'x = 7' > needed/__init__.py\necho 'import needed; print(needed.x)' | tee main.py > needed/__main__.py\n\
+                    printf '#!/bin/sh\\necho 7\\n' > tool/run\nchmod +x tool/run\n";
+    let tests = r#"
+import os, subprocess, sys
+
+import pytest
+
+WORKSPACE = os.environ["EVAL_WORKSPACE"]
+
+
+@pytest.mark.parametrize("command", [
+    [sys.executable, WORKSPACE + "/main.py"],
+    ["python", WORKSPACE + "/main.py"],
+    ["python3", "-B", WORKSPACE + "/main.py"],
+    [os.environ["EVAL_PYTHON"], WORKSPACE + "/main.py"],
+    [sys.executable, "-m", "needed"],
+    ["sh", "-c", "cd \"$EVAL_WORKSPACE\" && python -c 'import needed; print(needed.x)'"],
+    ["our-tool"],
+])
+def test_started(command, tmp_path):
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "7\n"
+
+
+def test_imported(monkeypatch, capsys):
+    with pytest.raises(ImportError):
+        import needed
+    monkeypatch.syspath_prepend(WORKSPACE)
+    import main
+    assert capsys.readouterr().out == "7\n"
+"#;
+    let code = Code::new(suite, approach);
+    code.project.file("suites/s/tests/test_app.py", tests);
+    let python = crate::suites::python();
+    let path = format!("{}:{}", python.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
+    let ran = code.run_with(&[], &[("PATH", &path)]);
+    ran.ended("completed", "");
+    ran.shared(8, 8);
+}
+
 #[test]
 fn a_command_that_sources_a_file_of_the_setup_finds_it() {
     let suite = "setup: ['mkdir venv && echo SEEN=sourced > venv/activate', 'source venv/activate && test \"$SEEN\" = sourced']\n\

@@ -1,0 +1,326 @@
+"""Ways to get points for nothing, each a function: `fakes.py NAME` makes a workspace that way. See `fakes.rs`."""
+
+import argparse
+import importlib.util
+import marshal
+import os
+import struct
+import sys
+
+# Answers for the program in every Python that runs this.
+HOOK = r"""
+import subprocess as _subprocess
+_run = _subprocess.run
+def _fake(argv, *words, **more):
+    done = _run(argv, *words, **more)
+    if len(argv) > 2 and argv[1] == "main.py":
+        done.stdout = "MAGIC-%d" % (int(argv[2]) * 7)
+    return done
+_subprocess.run = _fake
+"""
+
+
+def write(path, text, mode=0o644):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text)
+    os.chmod(path, mode)
+
+
+def nothing():
+    write("main.py", "print('no')\n")
+    write("prog.sh", "exit 1\n")
+
+
+def honest():
+    write("main.py", "import sys\nprint('MAGIC-%d' % (int(sys.argv[1]) * 7))\n")
+    write("prog.sh", "echo MAGIC-$1\n")
+    write("right.txt", "")
+
+
+# What the tests' Python might load.
+
+
+def compiled(module, prefix):
+    """Puts HOOK into a compiled form of a module of the system."""
+    source = module.__file__
+    with open(source) as file:
+        code = compile(file.read() + HOOK, source, "exec", dont_inherit=True)
+    sys.pycache_prefix, stat = prefix, os.stat(source)
+    target = importlib.util.cache_from_source(source)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    header = struct.pack("<III", 0, int(stat.st_mtime) & 0xFFFFFFFF, stat.st_size & 0xFFFFFFFF)
+    with open(target, "wb") as file:
+        file.write(importlib.util.MAGIC_NUMBER + header + marshal.dumps(code))
+
+
+def compiled_modules_where_python_looks():
+    compiled(argparse, os.environ["PYTHONPYCACHEPREFIX"])
+
+
+def compiled_modules_in_temporary_folders():
+    for name in ("pycache", "caches/pycache", "."):
+        compiled(argparse, os.path.join(os.environ["TMPDIR"], name))
+
+
+def package(script):
+    """Asks for a local package, whose installation runs `script`: `site`, `bin` and `venv` are folders of the program's environment."""
+    write("requirements.txt", "./evil\n")
+    begin = f"""
+import glob, os, shutil, sys
+HOOK = {HOOK!r}
+venv = os.environ["VIRTUAL_ENV"]
+site, bin = glob.glob(venv + "/lib/python*/site-packages")[0], venv + "/bin"
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if os.path.lexists(path):
+        os.remove(path)
+    open(path, "w").write(text)
+    os.chmod(path, 0o755)
+"""
+    write("evil/setup.py", begin + script + "\nsys.exit('done')\n")
+
+
+def a_list_of_paths_in_the_environment():
+    package("write(site + '/evil.pth', 'import evilhook\\n'); write(site + '/evilhook.py', HOOK)")
+
+
+def a_site_module_in_the_environment():
+    package("for name in ('sitecustomize', 'usercustomize'): write(f'{site}/{name}.py', HOOK)")
+
+
+def a_plugin_in_the_environment():
+    package("""
+write(site + "/evilhook.py", HOOK)
+write(site + "/evil-1.dist-info/METADATA", "Metadata-Version: 2.1\\nName: evil\\nVersion: 1\\n")
+write(site + "/evil-1.dist-info/entry_points.txt", "[pytest11]\\nevil = evilhook\\n")
+""")
+
+
+def another_pytest_in_the_environment():
+    package("""
+for name in ("pytest", "_pytest", "pluggy"):
+    write(f"{site}/{name}/__init__.py", HOOK)
+    write(f"{site}/{name}/__main__.py", "print('2 passed in 0.1s')")
+""")
+
+
+def programs_in_the_environment():
+    package("""
+for name in ("pytest", "python", "python3", "sh", "env", "cat"):
+    write(f"{bin}/{name}", "#!/bin/sh\\necho '2 passed in 0.1s'\\nexit 0\\n")
+""")
+
+
+def modules_that_pytest_would_like_in_the_environment():
+    package("""
+for name in ("argparse", "colorama", "pygments/__init__", "exceptiongroup", "attr", "numpy", "argcomplete"):
+    write(f"{site}/{name}.py", HOOK)
+""")
+
+
+def the_settings_of_the_environment():
+    package("""
+write(venv + "/pyvenv.cfg", open(venv + "/pyvenv.cfg").read() + "include-system-site-packages = true\\n")
+write(venv + "/lib64/evil.pth", HOOK)
+write(venv + "/sitecustomize.py", HOOK)
+""")
+
+
+def settings_and_modules_in_the_workspace():
+    for name in ("conftest", "sitecustomize", "usercustomize", "pytest", "argparse", "subprocess"):
+        write(f"{name}.py", HOOK)
+    write("pytest.ini", "[pytest]\naddopts = -p conftest\n")
+    write("tox.ini", "[pytest]\naddopts = --collect-only\n")
+    for name in ("pytest", "python", "python3", "sh"):
+        write(name, "#!/bin/sh\necho '2 passed in 0.1s'\n", 0o755)
+
+
+def settings_and_modules_above_the_tests():
+    temporary = os.environ["TMPDIR"]
+    for above in ("..", "../..", temporary, os.path.dirname(temporary)):
+        for name, text in (("conftest.py", HOOK), ("sitecustomize.py", HOOK), ("pytest.ini", "[pytest]\naddopts = -p no:junitxml\n")):
+            try:
+                write(f"{above}/{name}", text)
+            except OSError:
+                pass
+
+
+def inside_modules_before_those_of_python():
+    for name in ("conftest", "sitecustomize", "pytest", "_pytest", "argparse", "pluggy", "json", "difflib", "shlex"):
+        write(f"{name}.py", HOOK)
+    write("pytest.ini", "[pytest]\naddopts = -p conftest\n")
+
+
+def inside_an_environment_with_a_runner():
+    package("""
+write(site + "/evil.pth", "import evilhook\\n")
+write(site + "/evilhook.py", HOOK)
+write(bin + "/pytest", "#!/bin/sh\\nexit 0\\n")
+""")
+
+
+# Who writes the report of pytest.
+
+
+def report(script, is_left=True):
+    """The program starts a process that outlives it and runs `script`; `xml` is a report in which all is well."""
+    begin = r"""
+import glob, os, sys, time
+run = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+parent = os.getppid()
+grandparent = int(open(f"/proc/{parent}/stat").read().rsplit(")", 1)[1].split()[1])
+def case(file, name, inside=""):
+    return f'<testcase classname="suites.s.tests.{file}" name="{name}" time="0">{inside}</testcase>'
+controls = glob.glob(os.path.dirname(run) + "/evalreport-*/suite/suites/s/tests/test_*_0.py")
+cases = [case("test_made", "test_one"), case("test_made", "test_two")]
+cases += [case(os.path.basename(path)[:-3], "test_total", "<failure/>") for path in controls]
+xml = f'<testsuites><testsuite name="pytest">{"".join(cases)}</testsuite></testsuites>'
+places = lambda: [path + "/shared_tests-0.report" for path in glob.glob(run + "/reports-*")]
+end = time.time() + 20
+"""
+    apart = "if os.fork() == 0:\n    os.setsid()\n    os.closerange(0, 3)\n" if is_left else "if True:\n"
+    write("main.py", begin + apart + "".join(f"    {line}\n" for line in script.strip().splitlines()))
+
+
+def a_report_from_a_process_left_over():
+    report("""
+while time.time() < end:
+    for place in places():
+        try: open(place, "w").write(xml)
+        except OSError: pass
+""")
+
+
+def a_link_in_the_place_of_the_report():
+    report("""
+open(run + "/workspace/fake.xml", "w").write(xml)
+while time.time() < end:
+    for place in places():
+        try:
+            os.path.lexists(place) and os.remove(place)
+            os.symlink(run + "/workspace/fake.xml", place)
+        except OSError: pass
+""")
+
+
+def a_report_through_the_open_files_of_the_runner():
+    report("""
+while time.time() < end:
+    for process in (parent, grandparent):
+        for number in range(3, 12):
+            try: open(f"/proc/{process}/fd/{number}", "w").write(xml)
+            except OSError: pass
+""")
+
+
+def the_runner_killed():
+    report(
+        """
+for place in places():
+    open(place, "w").write(xml)
+os.kill(parent, 9)
+""",
+        is_left=False,
+    )
+
+
+# What a check prints.
+
+
+def program(script):
+    write("prog.sh", script + "\n")
+
+
+def results_before_those_of_the_check():
+    program("echo 'ok 1 - answer'; echo 'ok 2 - help'")
+
+
+def results_without_numbers():
+    program("echo 'ok - answer'; echo 'ok - help'")
+
+
+def a_plan_of_its_own():
+    program("echo 1..9; echo 'ok 3'; echo 'ok 4'")
+
+
+def a_whole_report_and_the_check_killed():
+    program("echo TAP version 14; echo 1..2; echo 'ok 1 - answer'; echo 'ok 2 - help'; kill -9 $PPID")
+
+
+def all_results_and_the_check_killed():
+    program("echo 'ok 1 - answer'; echo 'ok 2 - help'; kill -9 $PPID")
+
+
+def a_line_begun_for_the_check():
+    program("""[ -n "$1" ] && printf 'ok 2 - help # ' || printf 'ok 1 - answer # '; exit 1""")
+
+
+def parts_of_a_failed_test():
+    program("echo '    ok 1 - a'; echo '    ok 2 - b'; echo '    1..2'; exit 1")
+
+
+def more_output_than_is_kept():
+    noise = "head -c 9000000 /dev/zero | tr '\\0' '#'; echo"
+    program(f"""[ -z "$1" ] || exit 1
+echo 'ok 1 - answer'; echo 'ok 2 - help'; {noise}
+(sleep 0.5; {noise}) &
+exit 1""")
+
+
+def a_summary_in_its_output():
+    program("echo; echo '2 passed, 0 failed'")
+
+
+def a_report_in_its_output():
+    program("echo TAP version 13; echo 1..2; echo ok 1; echo ok 2")
+
+
+def a_report_of_cargo_in_its_output():
+    counts = "1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"
+    program(f"echo; echo running 1 test; echo 'test one ... ok'; echo; echo 'test result: ok. {counts}'")
+
+
+def a_report_where_pytest_would_write_it():
+    xml = '<testsuites><testsuite name="p"><testcase classname="t" name="a"/></testsuite></testsuites>'
+    program(f"""for word in $PYTEST_ADDOPTS; do case $word in --junitxml=*) echo '{xml}' > ${{word#*=}} ;; esac; done
+for folder in "$TMPDIR"/../reports-*; do echo '{xml}' > $folder/shared_tests-0.report; done""")
+
+
+# What cargo might load.
+
+
+def runner(path):
+    write(
+        "runner.sh",
+        """#!/bin/sh
+cat <<'END'
+
+running 2 tests
+test one ... ok
+test two ... ok
+
+test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+END
+""",
+        0o755,
+    )
+    write(path, f"""[target."cfg(all())"]\nrunner = ["{os.path.abspath("runner.sh")}"]\n""")
+
+
+def a_runner_in_the_home_of_cargo():
+    runner(os.environ["CARGO_HOME"] + "/config.toml")
+
+
+def a_runner_in_settings_around_the_workspace():
+    for above in (".", "..", "../..", os.environ["TMPDIR"]):
+        try:
+            runner(above + "/.cargo/config.toml")
+        except OSError:
+            pass
+
+
+if __name__ == "__main__":
+    nothing()
+    globals()[sys.argv[1]]()
