@@ -13,7 +13,10 @@ pub const TOOL: Tool = Tool {
     program: "claude",
     keys: &["ANTHROPIC_*", "CLAUDE_*"],
     variables: &[],
-    homes: &[Home { variable: "CLAUDE_CONFIG_DIR", then: "", place: ".claude" }],
+    homes: &[
+        Home { variable: "CLAUDE_CONFIG_DIR", then: "", place: ".claude" },
+        Home { variable: "CLAUDE_CONFIG_DIR", then: ".claude.json", place: ".claude.json" },
+    ],
     writing: &[Choice {
         names: &["--permission-mode", "--dangerously-skip-permissions"],
         words: &["--permission-mode", "acceptEdits"],

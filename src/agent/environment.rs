@@ -10,6 +10,45 @@ use std::time::Duration;
 use crate::domain::{Secrets, is_secret};
 use crate::process::Confinement;
 
+/// Variables that lead to services which act for the user: agents of keys, buses, displays, terminals, editors, container engines. No
+/// confined program gets them.
+pub const SERVICES: [&str; 34] = [
+    "AT_SPI_BUS_ADDRESS",
+    "BUILDKIT_HOST",
+    "CONTAINERD_ADDRESS",
+    "CONTAINER_HOST",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_STARTER_ADDRESS",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+    "DISPLAY",
+    "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
+    "DOCKER_HOST",
+    "EMACS_SERVER_FILE",
+    "GIT_ASKPASS",
+    "GNOME_KEYRING_CONTROL",
+    "GPG_AGENT_INFO",
+    "GPG_TTY",
+    "I3SOCK",
+    "KITTY_LISTEN_ON",
+    "KRB5CCNAME",
+    "KUBECONFIG",
+    "NVIM",
+    "NVIM_LISTEN_ADDRESS",
+    "PULSE_SERVER",
+    "SESSION_MANAGER",
+    "SSH_AGENT_PID",
+    "SSH_ASKPASS",
+    "SSH_AUTH_SOCK",
+    "SUDO_ASKPASS",
+    "SWAYSOCK",
+    "TMUX",
+    "VSCODE_IPC_HOOK_CLI",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "XDG_RUNTIME_DIR",
+];
+
 /// The environment in which agents are built. The variables hold keys, so `Debug` shows only their names.
 #[derive(Clone)]
 pub struct Environment {
@@ -24,8 +63,8 @@ pub struct Environment {
     pub grace: Duration,
     /// What programs may access on this machine. `None` means no restriction.
     pub confinement: Option<Arc<Confinement>>,
-    /// Variables set for programs, in addition to those of this process.
-    pub given: BTreeMap<OsString, OsString>,
+    /// Variables set for programs, in addition to those of this process, or removed (`None`).
+    pub given: BTreeMap<OsString, Option<OsString>>,
     /// Versions of programs, shared by all agents built from this environment or a clone of it.
     pub versions: Versions,
 }
@@ -105,7 +144,9 @@ impl Environment {
     /// Returns the variables to set (`Some`) and to remove (`None`) for a program with these grants.
     pub fn for_program(&self, granted: &[String]) -> BTreeMap<OsString, Option<OsString>> {
         let withheld = self.withheld(granted).map(|name| (OsString::from(name), None));
-        withheld.chain(self.given.iter().map(|(name, value)| (name.clone(), Some(value.clone())))).collect()
+        // A confined program could otherwise ask a service of the user, which is not confined.
+        let services = SERVICES.iter().filter(|_| self.confinement.is_some()).map(|name| (OsString::from(name), None));
+        withheld.chain(services).chain(self.given.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
     }
 }
 

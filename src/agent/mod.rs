@@ -16,8 +16,10 @@ mod dialect;
 mod environment;
 mod gemini;
 mod http;
+mod known_tools;
 mod opencode;
 mod outage;
+mod own_folders;
 mod price;
 mod program;
 mod replay;
@@ -28,7 +30,6 @@ mod setup;
 mod tool;
 
 use std::borrow::Cow;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -38,8 +39,9 @@ use crate::domain::Secrets;
 use crate::process::Stop;
 
 pub use crate::transcript::{find_cost, find_count, find_usage};
-pub use environment::{Environment, Retries};
+pub use environment::{Environment, Retries, SERVICES};
 pub use outage::is_outage;
+pub use own_folders::{OwnFolder, OwnPlace, folders_of, folders_of_kind};
 pub use price::Prices;
 pub use program::{MODEL_VARIABLE, crash, failed_start, holds_model, with_withheld};
 pub use replay::prompt_hash;
@@ -49,6 +51,7 @@ pub use setup::SetupError;
 use chat::Chat;
 use command::Command;
 use dialect::Dialect;
+use known_tools::tool_of;
 use program::Program;
 use replay::Replay;
 use tool::{Tool, ToolProgram, writing_line};
@@ -80,17 +83,6 @@ enum Reach {
     Replay(Replay),
 }
 
-/// Returns the coding agent of this type, or `None` if the type has no command line program of its own.
-fn tool_of(kind: AgentKind) -> Option<&'static Tool> {
-    match kind {
-        AgentKind::Claude => Some(&claude::TOOL),
-        AgentKind::Codex => Some(&codex::TOOL),
-        AgentKind::Gemini => Some(&gemini::TOOL),
-        AgentKind::Opencode => Some(&opencode::TOOL),
-        AgentKind::Command | AgentKind::Anthropic | AgentKind::Openai | AgentKind::Replay => None,
-    }
-}
-
 /// Returns the variables that hold keys for the program of this type.
 pub fn own_keys(kind: AgentKind) -> Vec<String> {
     tool_of(kind).map(|tool| tool.keys.iter().map(|name| (*name).to_owned()).collect()).unwrap_or_default()
@@ -113,11 +105,6 @@ pub fn writing_command(agent: &config::Agent, more: &[String], is_confined: bool
         Some(tool) => writing_line(tool, &agent.command, more, is_confined),
         None => [&agent.command[..], more].concat(),
     }
-}
-
-/// Returns the folders in which an agent of this type keeps its sign-in, settings and sessions.
-pub fn own_folders(kind: AgentKind, environment: &Environment) -> Vec<PathBuf> {
-    tool_of(kind).map(|tool| tool.homes.iter().filter_map(|home| home.path(environment)).collect()).unwrap_or_default()
 }
 
 impl Agent {

@@ -1,6 +1,6 @@
 //! Coding agents with their own command line program: how each is started, and how its output is read.
 //!
-//! To add one, write a [`Tool`] in a file of its own and add a line to [`super::tool_of`].
+//! To add one, write a [`Tool`] in a file of its own and add a line to [`super::known_tools`].
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -230,7 +230,7 @@ mod tests {
         };
         assert_eq!(
             of(&[("HOME", "/h")]),
-            "/h/.claude /h/.codex /h/.gemini /h/.config/opencode /h/.local/share/opencode /h/.local/state/opencode"
+            "/h/.claude /h/.claude.json /h/.codex /h/.gemini /h/.config/opencode /h/.local/share/opencode /h/.local/state/opencode"
         );
         assert_eq!(
             of(&[("CODEX_HOME", "/c"), ("GEMINI_CLI_HOME", "/g"), ("XDG_DATA_HOME", "/d"), ("CLAUDE_CONFIG_DIR", "here")]),

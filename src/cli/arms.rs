@@ -335,6 +335,7 @@ impl Maker<'_> {
             timeout: configured.and_then(|approach| approach.timeout),
             wrap: configured.map(|approach| approach.wrap.clone()).unwrap_or_default(),
             env: configured.map(|approach| approach.env.clone()).unwrap_or_default(),
+            reads: configured.map(|approach| self.places(&approach.reads)).unwrap_or_default(),
             writes: configured.map(|approach| self.places(&approach.writes)).unwrap_or_default(),
             laid,
         })

@@ -22,7 +22,7 @@ use crate::render::{board, comparison, format};
 use crate::results::{Batch, PlannedRun, Store, StoreError, parted, plans};
 use crate::run::{
     Arm, Chosen, Context, Executed, Isolation, Kept, Outlook, Purse, Refusal, ToolVersions, Work, ask_until_foreseen, execute, git_state,
-    outlook,
+    outlook, repositories_around,
 };
 use crate::stats::Units;
 use crate::suite;
@@ -357,12 +357,16 @@ fn run_until_foreseen(batch: &Batch, arms: &[Arm], alpha: f64, context: &Context
 /// Returns the access limits for the plan's programs.
 fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) -> Isolation {
     let mut kept = Kept { from_all: settings.results.clone(), unchanged: vec![place.root.clone()], ..Kept::default() };
-    kept.from_all.extend([settings.cache.clone(), place.scratch.clone(), place.root.join(".git"), place.root.join(".env")]);
+    kept.from_all.extend([settings.cache.clone(), place.scratch.clone(), place.root.join(".env")]);
+    kept.from_all.extend(repositories_around(&place.root));
     kept.from_all.extend(settings.config_file());
     // Other suites are hidden too, because they may be run later.
     kept.from_untested.extend(suite::all_folders(&place.root));
     for arm in arms {
         if let Work::Code(work) = &arm.work {
+            // A workspace begins with a copy of its history; the repository has other branches.
+            kept.from_all
+                .extend(work.start.iter().filter(|start| start.join(".git").exists()).flat_map(|start| repositories_around(start)));
             kept.from_untested.push(work.suite.folder.clone());
             kept.from_untested.extend(suite::parts(&place.root, &work.suite));
         }

@@ -24,6 +24,8 @@ pub struct Approach {
     pub files: Option<String>,
     /// A sandbox's program and arguments, which start the command. Empty for none.
     pub wrap: Vec<String>,
+    /// Files and folders that it and its code may read. `~` is the home folder.
+    pub reads: Vec<String>,
     /// Files and folders outside its workspace that it may change. `~` is the home folder.
     pub writes: Vec<String>,
     /// The secrets that it gets as environment variables: names, or prefixes followed by `*`.
@@ -70,10 +72,11 @@ fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Appr
     }
     let files = fields.text("files");
     let wrap = command::read(&mut fields, "wrap");
+    let reads = fields.texts("reads");
     let writes = fields.texts("writes");
     let env = fields.texts("env");
     fields.finish();
-    Some(Approach { id: id?, name, command, timeout, agent, args, prompt, files, wrap, writes, env })
+    Some(Approach { id: id?, name, command, timeout, agent, args, prompt, files, wrap, reads, writes, env })
 }
 
 /// Finds placeholders such as `{word}`. Braces around anything else, such as JSON, are plain text.

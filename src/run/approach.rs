@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::agent::{
-    Agent, Cost, Environment, Failure, FailureKind, MODEL_VARIABLE, Measured, Outlook, Prices, Prompt, crash, failed_start, find_cost,
-    find_count, find_usage, holds_model, is_outage, own_folders, own_keys, program_of, with_withheld, writing_command,
+    Agent, Cost, Environment, Failure, FailureKind, MODEL_VARIABLE, Measured, Outlook, OwnFolder, Prices, Prompt, crash, failed_start,
+    find_cost, find_count, find_usage, folders_of, folders_of_kind, holds_model, is_outage, own_keys, program_of, with_withheld,
+    writing_command,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::files;
@@ -34,6 +35,8 @@ pub struct Approach {
     pub wrap: Vec<String>,
     /// The folder whose files are added to the workspace before it starts.
     pub laid: Option<PathBuf>,
+    /// Paths that it and its code may read.
+    pub reads: Vec<PathBuf>,
     /// Paths outside its workspace that it may change.
     pub writes: Vec<PathBuf>,
     /// The secrets that it gets as environment variables.
@@ -234,14 +237,17 @@ impl Approach {
         names_model(&self.means.argv(), env, root)
     }
 
-    /// Returns the folders in which its program keeps data between starts.
-    pub fn homes(&self, environment: &Environment) -> Vec<PathBuf> {
-        let kind = match &self.means {
-            Means::Oneshot { agent, .. } => agent.kind,
-            Means::Ralph { .. } => AgentKind::Claude,
-            Means::Command { .. } => AgentKind::Command,
-        };
-        own_folders(kind, environment)
+    /// Returns the folders in which the program of its agent keeps data between starts.
+    pub fn own_folders(&self, environment: &Environment) -> Vec<OwnFolder> {
+        match &self.means {
+            Means::Oneshot { agent, .. } if agent.kind != AgentKind::Command => folders_of_kind(agent.kind, environment),
+            Means::Oneshot { agent, .. } => folders_of(&agent.command, environment),
+            Means::Ralph { .. } => {
+                let ralph = folders_of(&["ralph".to_owned()], environment);
+                [folders_of_kind(AgentKind::Claude, environment), ralph].concat()
+            }
+            Means::Command { argv } => folders_of(argv, environment),
+        }
     }
 
     /// Returns the files that its command names. It may read them wherever they are.

@@ -246,25 +246,33 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
     let infra = |what: &str, error: &io::Error| Failure::new(FailureKind::Infra, &format!("{what}: {error}"), Measured::default());
     let phase = workspace.begin_phase().map_err(|error| infra("no temporary folder", &error))?;
     let variables = context.isolation.variables(Whom::Agent, &phase, context.environment);
-    environment.given = variables.into_iter().filter_map(|(name, value)| Some((name.into(), value?))).collect();
+    environment.given = variables.into_iter().map(|(name, value)| (name.into(), value)).collect();
     let mut reads = work.approach.files(&context.root);
     reads.push(workspace::absolute(requirements));
-    // A clone borrows objects from its source repository.
-    reads.extend(work.start.as_deref().map(|start| start.join(".git/objects")));
     let ports: &[u16] = &[];
     let ports = (!work.suite.grants(Phase::Approach)).then_some(ports);
-    let homes = work.approach.homes(context.environment);
-    if context.isolation.is_enforced() && wrap.is_empty() {
-        // A newly installed program creates these folders itself, which a confined program may not do in the home folder. If we cannot
-        // create them either, the program will report it.
-        for home in &homes {
-            drop(fs::create_dir_all(home));
-        }
+    let folders = work.approach.own_folders(context.environment);
+    let home = context.isolation.furnish(&phase, &wrap, &[&work.approach.reads[..], &work.approach.writes].concat(), &folders);
+    let home = home.map_err(|error| infra("no home folder", &error))?;
+    if let Some(home) = &home {
+        environment.given.extend(home.variables().into_iter().map(|(name, value)| (name.into(), value)));
     }
-    let writes = [&work.approach.writes[..], &homes].concat();
+    reads.extend(
+        work.approach
+            .program()
+            .filter(|name| name.contains('/'))
+            .into_iter()
+            .flat_map(|program| context.isolation.around(&context.root.join(program))),
+    );
+    reads.extend(work.approach.reads.iter().cloned());
     environment.confinement = context
         .isolation
-        .confine(Whom::Agent, workspace, &phase, &More { wrap: &wrap, reads: &reads, writes: &writes, ports, ..More::default() })
+        .confine(
+            Whom::Agent,
+            workspace,
+            &phase,
+            &More { wrap: &wrap, reads: &reads, writes: &work.approach.writes, ports, home: home.as_ref(), ..More::default() },
+        )
         .map_err(|error| infra("no isolation", &error))?;
     let order = Order {
         suite: &work.suite.name,
@@ -277,7 +285,11 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
         wrap: &wrap,
         environment: &environment,
     };
-    work.approach.make(&order, context.stop)
+    let made = work.approach.make(&order, context.stop);
+    if let Some(home) = &home {
+        home.carry_back();
+    }
+    made
 }
 
 /// Runs every evaluator. Returns `None` if the user stopped it.

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::agent::SERVICES;
 use crate::domain::{RunId, visible};
 use crate::evaluate::{CommandResult, Ground, tools_of};
 use crate::process::{self, End, Finished};
@@ -232,9 +233,17 @@ impl Examination<'_> {
 
     fn with(&self, shell: &Shell, whom: Whom, phase: &PhaseFolders, more: &More<'_>) -> io::Result<Shell> {
         let isolation = &self.context.isolation;
-        let mut shell = shell.clone();
-        shell.confinement = isolation.confine(whom, self.workspace, phase, &More { wrap: &shell.wrap, ..*more })?;
-        for (name, value) in isolation.variables(whom, phase, self.context.environment) {
+        let home = isolation.furnish(phase, &shell.wrap, &self.work.approach.reads, &[])?;
+        let reads = [more.reads, &self.work.approach.reads].concat();
+        let more = More { wrap: &shell.wrap, reads: &reads, home: home.as_ref(), ..*more };
+        let confinement = isolation.confine(whom, self.workspace, phase, &more)?;
+        let mut shell = Shell { confinement, ..shell.clone() };
+        let mut variables = isolation.variables(whom, phase, self.context.environment);
+        if let Some(home) = home {
+            shell.forget(SERVICES);
+            variables.extend(home.variables());
+        }
+        for (name, value) in variables {
             shell.variables.insert(name.into(), value);
         }
         Ok(shell)

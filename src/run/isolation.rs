@@ -1,8 +1,9 @@
 //! Isolation: what approaches, and the programs they wrote, may access on this machine.
 //!
-//! All may read the system, and write to the run's own folder and the system's temporary folder. None may read results, other runs, the
-//! configuration, or places where people keep keys. Agents may access their programs' own folders in the home folder, but no suite: the
-//! tests are hidden from them. Their code may read the suite's files except those that test commands name; only the tests may read these.
+//! All may read the system, and write to the run's own folder and the system's temporary folder. Nobody reads results, other runs, the
+//! configuration, or the home folder except what is named there ([`super::home`]). Agents get what their own program keeps in the home folder, but no
+//! suite: the tests are hidden from them. Their code may read the suite's files except those that test commands name; only the tests may read
+//! these.
 //!
 //! If the system enforces nothing, or the user wants no isolation, touched files are detected afterwards ([`super::tampering`]).
 
@@ -12,70 +13,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::agent::{Environment, own_folders};
-use crate::config::AgentKind;
+use crate::agent::{Environment, OwnFolder};
 use crate::files;
 use crate::process::{Confinement, Grants, Network, Places, Support, all_but, has_spaces, support};
 
+use super::home::{Home, LaidHome};
 use super::workspace::{PhaseFolders, Workspace};
-
-/// Places below the home folder where people and programs keep keys.
-const KEYS: [&str; 28] = [
-    ".aws",
-    ".azure",
-    ".bash_history",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/hub",
-    ".config/op",
-    ".docker",
-    ".env",
-    ".git-credentials",
-    ".gnupg",
-    ".kaggle",
-    ".kube",
-    ".local/share/keyrings",
-    ".mozilla",
-    ".netrc",
-    ".oci",
-    ".password-store",
-    ".pgpass",
-    ".pypirc",
-    ".ssh",
-    ".terraform.d",
-    ".vault-token",
-    ".zsh_history",
-    ".config/google-chrome",
-    ".config/chromium",
-];
-
-/// Folders below the home folder where agents' programs keep sign-in, settings and sessions by default.
-const AGENTS: [&str; 22] = [
-    ".aider",
-    ".amp",
-    ".claude",
-    ".claude.json",
-    ".codeium",
-    ".codex",
-    ".config/amp",
-    ".config/claude",
-    ".config/goose",
-    ".config/opencode",
-    ".continue",
-    ".copilot",
-    ".cursor",
-    ".factory",
-    ".gemini",
-    ".kimi",
-    ".local/share/goose",
-    ".local/share/opencode",
-    ".local/state/opencode",
-    ".openhands",
-    ".qwen",
-    ".ralph",
-];
 
 /// Shared folders that programs may write to.
 const SHARED: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -100,9 +43,8 @@ pub struct Isolation {
     support: Support,
     /// Whether the user wants isolation.
     is_wanted: bool,
-    home: Option<PathBuf>,
+    home: Home,
     agent_reads: Places,
-    agent_writes: Places,
     work_reads: Places,
     test_reads: Places,
     shared_writes: Places,
@@ -111,13 +53,11 @@ pub struct Isolation {
 impl Isolation {
     pub fn new(is_wanted: bool, kept: &Kept, environment: &Environment) -> Self {
         let support = if is_wanted { support() } else { Support::default() };
-        let home = environment.variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute() && home.components().count() > 1);
         let mut isolation = Self {
             support,
             is_wanted,
-            home,
+            home: Home::default(),
             agent_reads: Places::default(),
-            agent_writes: Places::default(),
             work_reads: Places::default(),
             test_reads: Places::default(),
             shared_writes: Places::default(),
@@ -125,29 +65,28 @@ impl Isolation {
         if !support.files {
             return isolation;
         }
-        let below_home = |names: &[&str]| -> Vec<PathBuf> {
-            isolation.home.iter().flat_map(|home| names.iter().map(move |name| home.join(name))).collect()
-        };
-        let moved = AgentKind::ALL.into_iter().flat_map(|kind| own_folders(kind, environment));
-        let (keys, agents) = (below_home(&KEYS), below_home(&AGENTS).into_iter().chain(moved).collect());
-        let tokens = isolation.home.iter().map(|home| home.join(".npmrc")).filter(|path| names_a_token(path)).collect();
+        let project = kept.unchanged.first().cloned().unwrap_or_default();
+        isolation.home = Home::of(environment, &project);
         let set = |parts: &[&Vec<PathBuf>]| -> BTreeSet<PathBuf> {
             // A path that cannot be resolved is hidden by its name. A missing path need not be hidden.
             let place = |path: &PathBuf| files::if_there(path.canonicalize()).unwrap_or_else(|_| Some(path.clone()));
             parts.iter().flat_map(|part| part.iter()).filter_map(place).collect()
         };
-        let top = Path::new("/");
-        let devices = vec![PathBuf::from(DEVICES)];
-        let from_agents = set(&[&kept.from_all, &kept.from_untested, &keys, &tokens, &devices]);
-        let from_work = set(&[&kept.from_all, &kept.from_untested, &keys, &tokens, &agents, &devices]);
-        let from_tests = set(&[&kept.from_all, &keys, &tokens, &agents, &devices]);
-        isolation.agent_reads = Places::of(all_but(top, &from_agents));
-        isolation.work_reads = Places::of(all_but(top, &from_work));
-        isolation.test_reads = Places::of(all_but(top, &from_tests));
-        let from_writers = set(&[&kept.from_all, &kept.from_untested, &kept.unchanged, &keys, &tokens, &agents]);
+        let reads = |hidden: &BTreeSet<PathBuf>| {
+            let mut all: BTreeSet<PathBuf> = hidden.union(isolation.home.hidden()).cloned().collect();
+            all.insert(PathBuf::from(DEVICES));
+            Places::of(all_but(Path::new("/"), &all).into_iter().chain(isolation.home.named_but(hidden)))
+        };
+        let from_tests = set(&[&kept.from_all]);
+        let from_work = set(&[&kept.from_all, &kept.from_untested]);
+        let (work_reads, test_reads) = (reads(&from_work), reads(&from_tests));
+        let mut from_writers = set(&[&kept.from_all, &kept.from_untested, &kept.unchanged]);
+        from_writers.extend(isolation.home.hidden().iter().cloned());
         let shared = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok());
         isolation.shared_writes = Places::of(shared.flat_map(|path| all_but(&path, &from_writers)));
-        isolation.agent_writes = Places::of(agents);
+        isolation.agent_reads = work_reads.clone();
+        isolation.work_reads = work_reads;
+        isolation.test_reads = test_reads;
         isolation
     }
 
@@ -209,18 +148,35 @@ impl Isolation {
         if whom == Whom::Setup {
             writes.push(workspace.venv());
         }
-        let own_reads = Places::of(more.reads.iter().cloned().chain([workspace.venv(), workspace.runner()]));
-        let own_writes = Places::of(more.writes.iter().cloned().chain(writes));
-        let nothing = Places::default();
-        let of_agent = if whom == Whom::Agent { &self.agent_writes } else { &nothing };
+        let (mut home_reads, mut home_writes) = (Vec::new(), Vec::new());
+        if let Some(home) = more.home {
+            home_reads.extend(home.reads.iter().cloned());
+            home_writes.extend(home.writes.iter().cloned().chain([home.folder.clone()]));
+        }
+        let own_reads = Places::of(more.reads.iter().cloned().chain(home_reads).chain([workspace.venv(), workspace.runner()]));
+        let own_writes = Places::of(more.writes.iter().cloned().chain(home_writes).chain(writes));
         let grants = Grants {
             reads: &[reads, &own_reads],
-            writes: &[&self.shared_writes, of_agent, &own_writes],
+            writes: &[&self.shared_writes, &own_writes],
             ports: more.ports,
             network: more.network,
             ..Grants::default()
         };
         Ok(Confinement::new(&grants).map(Arc::new))
+    }
+
+    /// Makes a phase's home folder for programs that are to be confined, in which an agent finds `folders` of its own, and all find what is
+    /// `granted`. Returns `None` if nothing is enforced, or if `wrap` starts the programs.
+    pub fn furnish(&self, phase: &PhaseFolders, wrap: &[String], granted: &[PathBuf], folders: &[OwnFolder]) -> io::Result<Option<LaidHome>> {
+        if !self.is_enforced() || !wrap.is_empty() {
+            return Ok(None);
+        }
+        self.home.lay(&phase.home, granted, folders).map(Some)
+    }
+
+    /// Returns what a program in a hidden place needs to start: the installation that it belongs to.
+    pub fn around(&self, program: &Path) -> Vec<PathBuf> {
+        self.home.around(program)
     }
 
     /// Returns variables that move temporary files and caches into the folders of a phase. `None` removes a variable.
@@ -253,8 +209,8 @@ impl Isolation {
         variables.push(("TAR_OPTIONS", Some(options.trim().into())));
         // pip's cache and Rust's toolchains stay in the home folder, where they are only read.
         for (name, folder) in [("PIP_CACHE_DIR", ".cache/pip"), ("RUSTUP_HOME", ".rustup")] {
-            if let Some(home) = self.home.as_ref().filter(|home| environment.variable(name).is_none() && home.join(folder).is_dir()) {
-                variables.push((name, Some(home.join(folder).into_os_string())));
+            if let Some(folder) = self.home.below(folder).filter(|folder| environment.variable(name).is_none() && folder.is_dir()) {
+                variables.push((name, Some(folder.into_os_string())));
             }
         }
         variables
@@ -281,12 +237,10 @@ pub struct More<'a> {
     pub wrap: &'a [String],
     pub reads: &'a [PathBuf],
     pub writes: &'a [PathBuf],
+    /// Its home folder.
+    pub home: Option<&'a LaidHome>,
     /// The only ports allowed, if the suite grants no network.
     pub ports: Option<&'a [u16]>,
     /// The run's private network.
     pub network: Option<&'a Arc<Network>>,
-}
-
-fn names_a_token(npmrc: &Path) -> bool {
-    files::read_to_string(npmrc).is_ok_and(|text| text.contains("_auth") || text.contains("_password"))
 }

@@ -2,20 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
 
 use crate::domain::Git;
-use crate::process::{self, Command, End, Limits, Stop};
 
-/// If git takes longer to answer, its state is not recorded.
-const PATIENCE: Duration = Duration::from_secs(10);
+use super::git::said as ask;
 
 /// Asks git about the folder. Returns `None` outside a repository or without git.
 pub fn git_state(folder: &Path) -> Option<Git> {
     let rev = ask(folder, &["rev-parse", "HEAD"])?;
     let branch = ask(folder, &["rev-parse", "--abbrev-ref", "HEAD"]).filter(|branch| branch != "HEAD");
     // Ignore untracked files: the store itself grows with every run, without changing what is evaluated.
-    let dirty = ask(folder, &["status", "--porcelain", "--untracked-files=no"]).is_some_and(|changes| !changes.is_empty());
+    let dirty = ask(folder, &["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty"])
+        .is_some_and(|changes| !changes.is_empty());
     Some(Git { rev, branch, dirty })
 }
 
@@ -46,13 +44,4 @@ pub fn commit_places(folder: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, 
     let Some(listed) = ask(folder, &arguments) else { return BTreeMap::new() };
     let places: BTreeMap<&str, usize> = listed.lines().enumerate().map(|(place, commit)| (commit, place)).collect();
     commits.iter().filter_map(|(name, full)| Some(((*name).to_owned(), *places.get(full.as_str())?))).collect()
-}
-
-/// Returns the trimmed output of a git command, or `None` if it failed.
-pub(super) fn ask(folder: &Path, arguments: &[&str]) -> Option<String> {
-    let argv = ["git"].iter().chain(arguments).map(Into::into).collect();
-    let limits = Limits { wall: Some(PATIENCE), ..Limits::default() };
-    let command = Command { argv, cwd: folder.to_owned(), env: BTreeMap::new(), input: Vec::new(), limits, confinement: None };
-    let finished = process::run(&command, &Stop::new()).ok()?;
-    (finished.end == End::Exited(0)).then(|| finished.stdout.text().trim().to_owned())
 }

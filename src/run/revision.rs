@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::provenance::ask;
+use super::git::said as ask;
 
 /// Why a name means no commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -40,6 +40,11 @@ impl Shell {
         self.variables.insert(name.into(), Some(value.into()));
     }
 
+    /// Keeps variables from commands.
+    pub fn forget<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
+        self.variables.extend(names.into_iter().map(|name| (OsString::from(name), None)));
+    }
+
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.set(name, value);

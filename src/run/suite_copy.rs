@@ -3,6 +3,7 @@
 //! The copy has the repository's layout, so that commands find files under the same names. It holds copies of the suite's folder and of all
 //! files that define its version. All other files are links to the originals. Stores and the folder `.git` are left out.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,9 +15,10 @@ use crate::suite::{self, Suite};
 
 use super::CodeWork;
 use super::control::Controls;
+use super::git;
 use super::tampering::Census;
 use super::tests_python::TestsPython;
-use super::workspace::{self, copy, link};
+use super::workspace::{self, copy_but, link};
 
 /// Names that are never copied: git's folder, and this program's own.
 const LEFT_OUT: [&str; 2] = [".git", ".evalreport"];
@@ -61,8 +63,16 @@ impl SuiteCopy {
             workspace: work.suite.workspace.as_deref().map(moved),
             ..work.suite.clone()
         };
-        // A repository is cloned from its original place.
-        let start = work.start.as_deref().map(|start| if start.join(".git").exists() { start.to_owned() } else { moved(start) });
+        let start = match work.start.as_deref() {
+            // A repository has other branches, such as one with the solution.
+            Some(start) if start.join(".git").exists() => {
+                let history = held.path().join("start");
+                git::copy_head(start, &history)
+                    .map_err(|error| io::Error::other(format!("git could not copy the history of {}: {error}", start.display())))?;
+                Some(history)
+            }
+            start => start.map(moved),
+        };
         let controls = Controls::put(&work.suite.tests, &copied)?;
         let census = Census::of(parts.iter().map(|path| moved(path)));
         let hidden = suite::tested_by(&root, &work.suite).iter().map(|path| moved(&workspace::absolute(path))).collect();
@@ -108,6 +118,10 @@ impl SuiteCopy {
     }
 }
 
+fn is_left_out(name: &OsStr) -> bool {
+    LEFT_OUT.iter().any(|left_out| name == *left_out)
+}
+
 struct Mirror<'a> {
     root: &'a Path,
     copied: &'a Path,
@@ -121,11 +135,11 @@ impl Mirror<'_> {
             let entry = entry?;
             let (from, to) = (entry.path(), self.place(&entry.path()));
             if self.parts.contains(&from) {
-                if from.is_dir() { copy(&from, &to)? } else { fs::copy(&from, &to).map(drop)? }
+                if from.is_dir() { copy_but(&is_left_out, &from, &to)? } else { fs::copy(&from, &to).map(drop)? }
             } else if self.parts.iter().any(|part| part.starts_with(&from)) {
                 fs::create_dir(&to)?;
                 self.folder(&from)?;
-            } else if !self.left_out.contains(&from) && !LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
+            } else if !self.left_out.contains(&from) && !is_left_out(&entry.file_name()) {
                 link(&from, &to)?;
             }
         }

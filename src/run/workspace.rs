@@ -1,13 +1,12 @@
 //! A temporary folder for each run, outside the repository.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::HeldFolder;
 use crate::process;
-
-use super::provenance;
 
 /// The folders of one phase of a run, made when it begins. Only programs of this phase may write there, so nothing that an earlier phase
 /// left is found by a later one.
@@ -19,6 +18,8 @@ pub struct PhaseFolders {
     pub caches: PathBuf,
     /// Test reports, outside the workspace.
     pub reports: PathBuf,
+    /// The path of the home folder, which is made when the first program of the phase is confined.
+    pub home: PathBuf,
 }
 
 /// An approach's working folder and, outside it, the run's other files.
@@ -28,13 +29,12 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Creates a workspace: empty or from `start`, which is cloned if it is the top of a git repository, and copied otherwise.
+    /// Creates a workspace: empty, or a copy of `start`.
     pub fn create(scratch: &Path, start: Option<&Path>) -> io::Result<Self> {
         let scratch = HeldFolder::create_in(scratch)?;
         let folder = scratch.path().join("workspace");
         let workspace = Self { scratch, folder };
         match start {
-            Some(start) if start.join(".git").exists() => workspace.clone_of(start)?,
             Some(start) => copy(start, &workspace.folder)?,
             None => fs::create_dir(&workspace.folder)?,
         }
@@ -57,7 +57,8 @@ impl Workspace {
             let folder = self.beside(&format!("{kind}-{}", &mark[..8]));
             fs::create_dir(&folder).map(|()| folder)
         };
-        Ok(PhaseFolders { temporary: folder("tmp")?, caches: folder("caches")?, reports: folder("reports")? })
+        let home = self.beside(&format!("home-{}", &mark[..8]));
+        Ok(PhaseFolders { temporary: folder("tmp")?, caches: folder("caches")?, reports: folder("reports")?, home })
     }
 
     /// Returns the path of the run's virtual Python environment, if it has one.
@@ -70,29 +71,25 @@ impl Workspace {
         self.beside("runner")
     }
 
-    /// Creates an independent clone. It borrows only the other repository's objects: hooks and settings are not shared.
-    fn clone_of(&self, repository: &Path) -> io::Result<()> {
-        let (from, to) = (absolute(repository).display().to_string(), self.folder.display().to_string());
-        let commit = provenance::ask(repository, &["rev-parse", "HEAD"]);
-        let steps = |commit: &str| {
-            provenance::ask(repository, &["clone", "--quiet", "--shared", "--no-checkout", &from, &to])?;
-            provenance::ask(&self.folder, &["checkout", "--quiet", "--detach", commit])
-        };
-        match commit.and_then(|commit| steps(&commit)) {
-            Some(_) => Ok(()),
-            None => Err(io::Error::other(format!("git could not make a clone of {}", repository.display()))),
-        }
     }
 }
 
 /// Copies a tree. Links stay links, so that no outside file is copied.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    copy_but(&|_| false, from, to)
+}
+
+/// Copies a tree without the entries that `is_left_out` names.
+pub fn copy_but(is_left_out: &dyn Fn(&OsStr) -> bool, from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
+        if is_left_out(&entry.file_name()) {
+            continue;
+        }
         let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
         if kind.is_dir() {
-            copy(&entry.path(), &target)?;
+            copy_but(is_left_out, &entry.path(), &target)?;
         } else if kind.is_symlink() {
             link(&fs::read_link(entry.path())?, &target)?;
         } else if kind.is_file() {
@@ -108,7 +105,7 @@ pub fn link(target: &Path, at: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn link(_target: &Path, at: &Path) -> io::Result<()> {
+pub fn link(_target: &Path, at: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("{} is a symbolic link, which is not copied here", at.display())))
 }
 
@@ -132,25 +129,5 @@ mod tests {
         let folder = workspace.folder().to_owned();
         drop(workspace);
         assert!(!folder.exists());
-    }
-
-    #[test]
-    fn a_repository_gives_a_clone_and_learns_nothing_of_it() {
-        let scratch = tempfile::tempdir().expect("a temporary folder");
-        let start = scratch.path().join("start");
-        fs::create_dir_all(&start).expect("a folder");
-        fs::write(start.join("a.txt"), "text").expect("a file");
-        let git = |arguments: &[&str]| provenance::ask(&start, arguments).expect("git works");
-        git(&["init", "--quiet"]);
-        git(&["add", "."]);
-        git(&["-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "--quiet", "-m", "first"]);
-        let workspace = Workspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
-        assert_eq!(fs::read_to_string(workspace.folder().join("a.txt")).expect("checked out"), "text");
-        fs::write(workspace.folder().join("new.txt"), "new").expect("a file");
-        let hooks = workspace.folder().join(".git/hooks");
-        fs::create_dir_all(&hooks).and_then(|()| fs::write(hooks.join("post-checkout"), "exit 1")).expect("a hook");
-        drop(workspace);
-        assert_eq!((git(&["worktree", "list"]).lines().count(), git(&["status", "--porcelain"])), (1, String::new()));
-        assert!(!start.join(".git/hooks/post-checkout").exists());
     }
 }

@@ -4,6 +4,7 @@
 mod approaches;
 mod escapes;
 mod fakes;
+mod home;
 mod keys;
 mod programs;
 mod seed;

@@ -1,25 +1,15 @@
 //! Asks git about a checkout: its files, its changes, and a second tree at an older commit.
 //!
-//! Hooks, file system monitors and external diff programs are disabled: asking must not run foreign code. Names are read raw and separated
-//! by zero bytes, so that no name can pass for two.
+//! Names are read raw and separated by zero bytes, so that no name can pass for two.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::domain::visible;
-use crate::process::{self, Command, End, Limits, Stop};
+use crate::process::Stop;
+use crate::run::git::{Question, Reach};
 
 /// Time limit of a git command.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// Room for the names of a few hundred thousand files.
-const MOST_BYTES: u64 = 64 << 20;
-/// If a git hook started this process, these variables refer to the hook's repository, not to the one to verify.
-pub const PLACES: [&str; 6] =
-    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"];
-const QUIET: [&str; 6] = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"];
-
 /// Runs git in one folder.
 pub struct Git<'a> {
     pub folder: &'a Path,
@@ -62,8 +52,11 @@ impl Git<'_> {
         Ok(changed)
     }
 
+    /// Makes a second tree, in which checks are to be run. So filters and remotes of the repository may be used, too: with Git LFS or a partial
+    /// clone, files would be missing without them.
     pub fn add_worktree(&self, at: &Path, commit: &str) -> Result<(), String> {
-        self.ask(&["worktree", "add", "--detach", "--quiet", &at.display().to_string(), commit]).map(|_| ())
+        let arguments = ["worktree", "add", "--detach", "--quiet", &at.display().to_string(), commit];
+        Question { reach: Reach::Remotes, ..Question::new(self.folder, &arguments, PATIENCE) }.ask(self.stop).map(drop)
     }
 
     pub fn remove_worktree(&self, at: &Path) {
@@ -74,24 +67,8 @@ impl Git<'_> {
 
     /// Returns the output of a git command, or its error message if it failed.
     fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
-        let argv = ["git"].iter().chain(&QUIET).chain(arguments).map(OsString::from).collect();
-        let env: BTreeMap<OsString, Option<OsString>> = PLACES.iter().map(|name| (OsString::from(name), None)).collect();
-        let limits = Limits { wall: Some(PATIENCE), output_bytes: MOST_BYTES, ..Limits::default() };
-        let command = Command { argv, cwd: self.folder.to_owned(), env, input: Vec::new(), limits, confinement: None };
-        let finished = process::run(&command, self.stop).map_err(|error| error.to_string())?;
-        match finished.end {
-            End::Exited(0) if finished.stdout.dropped == 0 => Ok(finished.stdout.bytes),
-            End::Exited(0) => Err("git named more files than are looked at".to_owned()),
-            End::Exited(_) | End::Signalled(_) => Err(complaint(&finished.stderr.text())),
-            End::TimedOut => Err("git did not answer in time".to_owned()),
-            End::Stopped => Err("stopped".to_owned()),
-        }
+        Question::new(self.folder, arguments, PATIENCE).ask(self.stop)
     }
-}
-
-fn complaint(said: &str) -> String {
-    let last = said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or("git failed without a word");
-    visible(last).chars().take(300).collect()
 }
 
 fn text(bytes: &[u8]) -> String {

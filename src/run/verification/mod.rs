@@ -248,7 +248,7 @@ fn shell(environment: &Environment) -> Shell {
 }
 
 fn settle(shell: &mut Shell) {
-    for name in git::PLACES {
+    for name in super::git::PLACES {
         shell.variables.insert(name.into(), None);
     }
     for (name, value) in [("CI", "true"), ("NO_COLOR", "1"), ("TERM", "dumb")] {

@@ -159,24 +159,26 @@ fn nothing_is_read_that_is_not_ones_own() {
     needs!(crate::needs::LANDLOCK);
     let home = tempfile::tempdir().expect("a folder");
     let of = |name: &str| home.path().join(name);
-    for (file, text) in [(".ssh/id", "KEPT key"), (".claude/sign-in", "KEPT sign-in"), (".tool/state", "KEPT state"), ("notes", "seen")] {
+    for (file, text) in [(".ssh/id", "KEPT key"), (".claude/sign-in", "KEPT sign-in"), (".tool/state", "KEPT state"), ("notes", "seen"), ("diary", "KEPT day")] {
         fs::create_dir_all(of(file).parent().expect("a folder")).and_then(|()| fs::write(of(file), text)).expect("room");
     }
-    let look = "cat $HOME/.ssh/id $HOME/notes $ROOT/evalreport.yaml $ROOT/results/first.json $ROOT/.git/config $ROOT/suites/s/tests/shared.sh \
-                ../../evalreport-*/suite/suites/s/tests/shared.sh";
+    let real = home.path().canonicalize().expect("there").display().to_string();
+    let look = "cat $HOME/.ssh/id $REAL/.ssh/id $HOME/notes $REAL/diary $ROOT/evalreport.yaml $ROOT/results/first.json $ROOT/.git/config \
+                $ROOT/suites/s/tests/shared.sh ../../evalreport-*/suite/suites/s/tests/shared.sh";
+    let look = look.replace("$REAL", &real);
     let others = "for one in /proc/[0-9]*; do grep -aq KEPT_API_KEY= $one/environ && echo $one; done >> seen.txt";
-    let approach = format!("{look} > seen.txt; {others}; cat $HOME/.claude/sign-in > own.txt; echo more >> $HOME/.tool/state");
+    let approach = format!("{look} > seen.txt; {others}; cat $HOME/.claude/sign-in {real}/.claude/sign-in > own.txt; echo more >> $HOME/.tool/state");
     let code = code(&approach, &format!("{look} $HOME/.claude/sign-in > \"$EVAL_WORKSPACE/later.txt\" 2>/dev/null; true"));
     let suite = SUITE.replace("setup.sh']", "setup.sh', 'sh program.sh', 'cp later.txt \"$OUT\"']");
     code.project.file("suites/s/suite.yaml", format!("name: s\nrequirements: suites/s/order.md\n{suite}")).file(".git/config", "KEPT");
     let writes = of(".tool").display().to_string();
-    let code = code.config(&format!("{{id: a, writes: [\"{writes}\"], command: [sh, \"{{root}}/a.sh\"]}}"));
+    let code = code.config(&format!("{{id: a, reads: [~/notes], writes: [\"{writes}\"], command: [sh, \"{{root}}/a.sh\"]}}"));
     let out = tempfile::tempdir().expect("a folder");
     let place = home.path().display().to_string();
     code.command(&[], &[("HOME", &place), ("OUT", &out.path().display().to_string()), ("KEPT_API_KEY", "secret")]);
     let ran = own(&code);
     ran.ended("completed", "");
-    assert_eq!((ran.kept("seen.txt"), ran.kept("own.txt")), (Some("seen"), Some("KEPT sign-in")));
+    assert_eq!((ran.kept("seen.txt"), ran.kept("own.txt")), (Some("seen"), Some("")));
     assert_eq!(fs::read_to_string(out.path().join("later.txt")).expect("setup copied it"), "seen");
     assert_eq!(fs::read_to_string(of(".tool/state")).expect("there"), "KEPT statemore\n");
 }
