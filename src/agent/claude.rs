@@ -4,7 +4,7 @@ use super::claude_output::Output;
 use super::outage::is_outage_status;
 use super::reply::{FailureKind, Measured};
 use super::session::{self, Ending, Said};
-use super::tool::{Asked, Choice, Home, Line, Tool};
+use super::tool::{Asked, Choice, EDITS, Home, Line, Rights, Tool};
 
 /// Longest answer that may be a usage limit in disguise: the program has reported usage limits as successful answers.
 const LONGEST_LIMIT_MESSAGE: usize = 120;
@@ -20,8 +20,12 @@ pub const TOOL: Tool = Tool {
     writing: &[Choice {
         names: &["--permission-mode", "--dangerously-skip-permissions"],
         words: &["--permission-mode", "acceptEdits"],
-        confined: &["--permission-mode", "acceptEdits"],
+        confined: &["--dangerously-skip-permissions"],
+        full: &["--dangerously-skip-permissions", "bypassPermissions"],
     }],
+    free_rights: EDITS,
+    // Otherwise it refuses this option to root.
+    writing_variables: Rights { confined: &[("IS_SANDBOX", "1")], free: &[] },
     takes_system: true,
     complete,
     read: |finished, wall| session::reply(finished, wall, read),

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::reply::{FailureKind, Measured};
 use super::session::{self, Ending, Said, add_note, objects, text};
-use super::tool::{Asked, Choice, Home, Line, Tool};
+use super::tool::{Asked, Choice, Home, Line, Rights, Tool};
 use crate::transcript::{Thread, event, is_new_try};
 
 pub const TOOL: Tool = Tool {
@@ -26,7 +26,7 @@ pub const TOOL: Tool = Tool {
     variables: &[],
     homes: &[Home { variable: "CODEX_HOME", then: "", place: ".codex" }],
     writing: &[
-        Choice { names: &["exec", "e"], words: &["exec"], confined: &["exec"] },
+        Choice { names: &["exec", "e"], words: &["exec"], confined: &["exec"], full: &[] },
         Choice {
             names: &[
                 "--sandbox",
@@ -42,8 +42,11 @@ pub const TOOL: Tool = Tool {
             words: &["--sandbox", "workspace-write"],
             // Its own sandbox needs to mount, which confined programs may not do: every command would fail.
             confined: &["--sandbox", "danger-full-access"],
+            full: &["--dangerously-bypass-approvals-and-sandbox", "--yolo", "danger-full-access"],
         },
     ],
+    free_rights: "edits, and commands in its own sandbox",
+    writing_variables: Rights { confined: &[], free: &[] },
     takes_system: false,
     complete,
     read: |finished, wall| session::reply(finished, wall, read),

@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use super::reply::{Failure, FailureKind, Measured, Reply};
 use super::session::{self, Ending, Said, add_note, objects, text};
-use super::tool::{Asked, Choice, Home, Line, Tool};
+use super::tool::{Asked, Choice, EDITS, Home, Line, Rights, Tool};
 use crate::domain::{Repeated, Usage};
 use crate::process::{End, Finished};
 use crate::transcript::as_count;
@@ -35,8 +35,12 @@ pub const TOOL: Tool = Tool {
     writing: &[Choice {
         names: &["--approval-mode", "--yolo", "-y"],
         words: &["--approval-mode", "auto_edit"],
-        confined: &["--approval-mode", "auto_edit"],
+        confined: &["--approval-mode", "yolo"],
+        full: &["--yolo", "-y", "yolo"],
     }],
+    free_rights: EDITS,
+    // It would look for a sandbox of its own.
+    writing_variables: Rights { confined: &[("GEMINI_SANDBOX", "false")], free: &[] },
     takes_system: false,
     complete,
     read: reply,

@@ -54,7 +54,7 @@ use dialect::Dialect;
 use known_tools::tool_of;
 use program::Program;
 use replay::Replay;
-use tool::{Tool, ToolProgram, writing_line};
+use tool::{Tool, ToolProgram, rights, writing_line};
 
 /// Time limit of a program if neither its `timeout` nor a budget sets one.
 const DEFAULT_PROGRAM_TIME: Duration = Duration::from_mins(10);
@@ -96,6 +96,16 @@ pub fn own_program(kind: AgentKind) -> Option<&'static str> {
 /// Returns the program that an agent starts: from its command, or else the default of its type.
 pub fn program_of(agent: &config::Agent) -> Option<&str> {
     agent.command.first().map(String::as_str).or_else(|| own_program(agent.kind))
+}
+
+/// Says what an agent may do without asking when it writes files, or returns `None` for a program whose options are not known.
+pub fn writing_rights(agent: &config::Agent, more: &[String], is_confined: bool) -> Option<String> {
+    tool_of(agent.kind).map(|tool| rights(tool, &agent.command, more, is_confined))
+}
+
+/// Returns the variables that an agent of this type gets when it writes files, unless the environment sets them.
+pub fn writing_variables(kind: AgentKind, is_confined: bool) -> &'static [(&'static str, &'static str)] {
+    tool_of(kind).map_or(&[], |tool| tool.writing_variables.of(is_confined))
 }
 
 /// Returns the command with which an agent writes files without asking for permission: its own words, the default options of its type that

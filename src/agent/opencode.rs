@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use super::reply::{Cost, FailureKind, Measured};
 use super::session::{self, Ending, Said, objects, text};
-use super::tool::{Asked, Choice, Home, Line, Tool};
+use super::tool::{Asked, Choice, EDITS, Home, Line, Rights, Tool};
 use crate::domain::{Repeated, Usage};
 use crate::transcript::{as_amount, as_count};
 
@@ -35,7 +35,13 @@ pub const TOOL: Tool = Tool {
         Home { variable: "XDG_DATA_HOME", then: "opencode", place: ".local/share/opencode" },
         Home { variable: "XDG_STATE_HOME", then: "opencode", place: ".local/state/opencode" },
     ],
-    writing: &[Choice { names: &["run"], words: &["run"], confined: &["run"] }],
+    writing: &[
+        Choice { names: &["run"], words: &["run"], confined: &["run"], full: &[] },
+        Choice { names: &["--auto"], words: &[], confined: &["--auto"], full: &["--auto"] },
+    ],
+    free_rights: EDITS,
+    // By itself it lets models run any command. Only edits are for programs that nobody confines.
+    writing_variables: Rights { confined: &[], free: &[("OPENCODE_PERMISSION", "{\"bash\": \"deny\"}")] },
     takes_system: false,
     complete,
     read: |finished, wall| session::reply_with_complaints(finished, wall, read, complaints),

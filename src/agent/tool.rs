@@ -23,6 +23,10 @@ pub struct Tool {
     pub homes: &'static [Home],
     /// The options that let it change files without asking for permission.
     pub writing: &'static [Choice],
+    /// What these options let it do if it is not confined.
+    pub free_rights: &'static str,
+    /// Variables that it gets, unless the environment sets them, if it writes files: confined, and otherwise.
+    pub writing_variables: Rights<&'static [(&'static str, &'static str)]>,
     /// Whether it takes a system prompt separately.
     pub takes_system: bool,
     /// Adds the options for a run without a user.
@@ -71,8 +75,24 @@ pub struct Choice {
     /// The options that replace these words.
     pub names: &'static [&'static str],
     pub words: &'static [&'static str],
-    /// The words used instead if evalreport confines the program, because its own sandbox then cannot work.
+    /// The words used instead if evalreport confines the program. Then it may use every tool, as those of all makers may: what it reaches is
+    /// limited, and its own sandbox could not work.
     pub confined: &'static [&'static str],
+    /// Words of these options with which it may use every tool.
+    pub full: &'static [&'static str],
+}
+
+/// What a program may do, by whether evalreport confines it.
+#[derive(Clone, Copy, Debug)]
+pub struct Rights<T> {
+    pub confined: T,
+    pub free: T,
+}
+
+impl<T: Copy> Rights<T> {
+    pub fn of(&self, is_confined: bool) -> T {
+        if is_confined { self.confined } else { self.free }
+    }
 }
 
 /// Settings that the options of a program depend on.
@@ -136,6 +156,30 @@ pub fn writing_line(tool: &Tool, own: &[String], more: &[String], is_confined: b
     }
     words.extend(more.iter().cloned());
     words
+}
+
+/// What a program may do without asking, if only changes of files.
+pub const EDITS: &str = "edits";
+/// What a program may do without asking, if every tool.
+pub const EVERY_TOOL: &str = "every tool";
+
+/// Says what a tool may do without asking when it writes files: the default, or what the configured words choose.
+pub fn rights(tool: &Tool, own: &[String], more: &[String], is_confined: bool) -> String {
+    let program = [tool.program.to_owned()];
+    let words = [if own.is_empty() { &program[..] } else { own }, more].concat();
+    let said = Line::new(&words, None);
+    // The last choice is the one about permissions.
+    let Some(choice) = tool.writing.last() else { return EVERY_TOOL.to_owned() };
+    if !said.says(choice.names) {
+        return if is_confined { EVERY_TOOL.to_owned() } else { tool.free_rights.to_owned() };
+    }
+    let is_full = words.iter().any(|word| choice.full.iter().any(|full| word == full || word.rsplit('=').next() == Some(*full)));
+    if is_full {
+        return EVERY_TOOL.to_owned();
+    }
+    let chosen = words.iter().position(|word| Line::new(&[String::new(), word.clone()], None).says(choice.names)).unwrap_or_default();
+    let value = words.get(chosen + 1).filter(|value| !value.starts_with('-') && !words[chosen].contains('='));
+    std::iter::once(&words[chosen]).chain(value).map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the command that starts a tool.
@@ -208,7 +252,9 @@ mod tests {
 
     #[test]
     fn what_the_configuration_leaves_unsaid_lets_a_program_write() {
-        assert_eq!(writing(&claude::TOOL, "", "", true), "claude --permission-mode acceptEdits");
+        assert_eq!(writing(&claude::TOOL, "", "", true), "claude --dangerously-skip-permissions");
+        assert_eq!(writing(&claude::TOOL, "", "", false), "claude --permission-mode acceptEdits");
+        assert_eq!(writing(&gemini::TOOL, "", "", true), "gemini --approval-mode yolo");
         assert_eq!(writing(&claude::TOOL, "npx claude", "--effort low", false), "npx claude --permission-mode acceptEdits --effort low");
         assert_eq!(writing(&claude::TOOL, "claude", "--dangerously-skip-permissions", true), "claude --dangerously-skip-permissions");
         assert_eq!(writing(&codex::TOOL, "codex -c a=1", "", false), "codex -c a=1 exec --sandbox workspace-write");
@@ -216,7 +262,34 @@ mod tests {
         assert_eq!(writing(&codex::TOOL, "codex exec -s read-only", "", true), "codex exec -s read-only");
         assert_eq!(writing(&codex::TOOL, "", "-c sandbox_mode=x", true), "codex exec -c sandbox_mode=x");
         assert_eq!(writing(&gemini::TOOL, "gemini --yolo", "", true), "gemini --yolo");
-        assert_eq!(writing(&opencode::TOOL, "opencode", "", true), "opencode run");
+        assert_eq!(writing(&opencode::TOOL, "opencode", "", true), "opencode run --auto");
+        assert_eq!(writing(&opencode::TOOL, "opencode", "", false), "opencode run");
+    }
+
+    #[test]
+    fn programs_of_all_makers_have_the_same_rights_in_isolation() {
+        let of = |tool: &Tool, own: &str, is_confined: bool| {
+            let words: Vec<String> = own.split_whitespace().map(str::to_owned).collect();
+            rights(tool, &words, &[], is_confined)
+        };
+        let tools = [&claude::TOOL, &codex::TOOL, &gemini::TOOL, &opencode::TOOL];
+        for tool in tools {
+            assert_eq!(of(tool, "", true), EVERY_TOOL, "{}", tool.program);
+            assert_ne!(of(tool, "", false), EVERY_TOOL, "{}", tool.program);
+        }
+        for (tool, own) in [
+            (&claude::TOOL, "claude --dangerously-skip-permissions"),
+            (&claude::TOOL, "claude --permission-mode=bypassPermissions"),
+            (&codex::TOOL, "codex --yolo"),
+            (&codex::TOOL, "codex exec -s danger-full-access"),
+            (&gemini::TOOL, "gemini -y"),
+            (&gemini::TOOL, "gemini --approval-mode yolo"),
+            (&opencode::TOOL, "opencode run --auto"),
+        ] {
+            assert_eq!((of(tool, own, true).as_str(), of(tool, own, false).as_str()), (EVERY_TOOL, EVERY_TOOL), "{own}");
+        }
+        assert_eq!(of(&claude::TOOL, "npx claude --permission-mode plan -p", true), "--permission-mode plan");
+        assert_eq!(of(&codex::TOOL, "codex exec --sandbox=read-only x", true), "--sandbox=read-only");
     }
 
     #[test]

@@ -42,6 +42,9 @@ pub struct Resources {
     /// the run makes for itself may hold another.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
+    /// What the agent's program may do without asking, such as `every tool`; absent if its options are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rights: Option<String>,
     /// The version of the agent's program, as it says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
@@ -110,6 +113,7 @@ impl Resources {
             ("resources.system", &mut self.system),
             ("resources.kernel", &mut self.kernel),
             ("resources.cpu", &mut self.cpu),
+            ("resources.rights", &mut self.rights),
             ("resources.agent_version", &mut self.agent_version),
             ("resources.provider", &mut self.provider),
             ("resources.region", &mut self.region),

@@ -8,8 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::NamedTempFile;
 use walkdir::WalkDir;
+
+use super::remove::remove_tree;
 
 /// Prefix of files that are being written, and of folders in which bundles are unpacked.
 pub const WRITING: &str = ".writing-";
@@ -68,9 +70,20 @@ fn is_unlocked(path: &Path) -> bool {
 /// A private folder, deleted when dropped.
 #[derive(Debug)]
 pub struct HeldFolder {
-    folder: TempDir,
+    folder: Whole,
     #[cfg_attr(not(test), expect(dead_code, reason = "held so that the lock on it is held as long"))]
     mark: File,
+}
+
+/// A folder that goes with this value, even if programs filled it with what its owner may not enter.
+#[derive(Debug)]
+struct Whole(PathBuf);
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        // Otherwise the next writing command tries again.
+        let _ = remove_tree(&self.0);
+    }
 }
 
 impl HeldFolder {
@@ -84,14 +97,14 @@ impl HeldFolder {
             builder.permissions(fs::Permissions::from_mode(0o700));
         }
         folders.recursive(true).create(above)?;
-        let folder = builder.prefix(FOLDER).tempdir_in(above)?;
+        let folder = Whole(builder.prefix(FOLDER).tempdir_in(above)?.keep());
         // The mark gets its name only once it is locked, so that nobody sees it unlocked.
-        let new = folder.path().join(".new");
+        let new = folder.0.join(".new");
         let mark = OpenOptions::new().write(true).create_new(true).open(&new)?;
         if cfg!(unix) {
             let _ = mark.try_lock();
         }
-        fs::rename(&new, folder.path().join(MARK))?;
+        fs::rename(&new, folder.0.join(MARK))?;
         Ok(Self { folder, mark })
     }
 
@@ -101,7 +114,7 @@ impl HeldFolder {
     }
 
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        &self.folder.0
     }
 }
 
@@ -109,7 +122,7 @@ impl HeldFolder {
 pub fn sweep_folders(above: &Path) -> usize {
     let entries = fs::read_dir(above).into_iter().flatten().flatten();
     let named = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(FOLDER)));
-    named.filter(|entry| is_left_folder(&entry.path()) && fs::remove_dir_all(entry.path()).is_ok()).count()
+    named.filter(|entry| is_left_folder(&entry.path()) && remove_tree(&entry.path()).is_ok()).count()
 }
 
 fn is_left_folder(folder: &Path) -> bool {
@@ -179,8 +192,11 @@ mod tests {
         assert_eq!(sweep_folders(&parent), 0);
         // A killed program releases only its lock.
         let HeldFolder { folder, mark } = held;
-        let left = folder.keep();
+        let left = folder.0.clone();
+        std::mem::forget(folder);
         fs::create_dir_all(left.join("workspace/deep")).expect("room");
+        fs::set_permissions(left.join("workspace/deep"), fs::Permissions::from_mode(0)).expect("ours");
+        fs::set_permissions(left.join("workspace"), fs::Permissions::from_mode(0)).expect("ours");
         assert_eq!(sweep_folders(&parent), 0);
         drop(mark);
         assert_eq!(sweep_folders(&parent), 1);

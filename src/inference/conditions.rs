@@ -39,24 +39,30 @@ const SETTINGS: [Setting; 15] = [
 ];
 
 /// Formats a resource of a run.
-type Said = fn(&Resources) -> Option<String>;
+type Said = fn(&Run) -> Option<String>;
 
 /// Resources of a run that can affect an arm's figures.
-const RESOURCES: [(&str, Said); 9] = [
-    ("processors", |had| had.usable_cpus().map(|count| count.to_string())),
+const RESOURCES: [(&str, Said); 11] = [
+    ("processors", |run| had(run)?.usable_cpus().map(|count| count.to_string())),
     // Kernels on equal machines reserve different amounts of memory.
-    ("memory", |had| had.usable_memory().map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)))),
-    ("number of parallel jobs", |had| had.jobs.map(|jobs| jobs.to_string())),
-    ("time limit", |had| had.time_limit.map(said_time)),
-    ("kernel", |had| had.kernel.clone()),
-    ("versions of the tools", |had| {
-        let versions: Vec<&str> = had.tools.values().map(String::as_str).collect();
+    ("memory", |run| had(run)?.usable_memory().map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)))),
+    ("number of parallel jobs", |run| had(run)?.jobs.map(|jobs| jobs.to_string())),
+    ("time limit", |run| had(run)?.time_limit.map(said_time)),
+    ("kernel", |run| had(run)?.kernel.clone()),
+    ("versions of the tools", |run| {
+        let versions: Vec<&str> = had(run)?.tools.values().map(String::as_str).collect();
         Some(versions.join(", ")).filter(|versions| !versions.is_empty())
     }),
-    ("version of the agent's program", |had| had.agent_version.clone()),
-    ("provider", |had| had.provider.clone()),
-    ("region", |had| had.region.clone()),
+    ("version of the agent's program", |run| had(run)?.agent_version.clone()),
+    ("provider", |run| had(run)?.provider.clone()),
+    ("region", |run| had(run)?.region.clone()),
+    ("rights of the agent", |run| had(run)?.rights.clone()),
+    ("isolation", |run| run.isolation.clone().filter(|_| run.provenance.is_none())),
 ];
+
+fn had(run: &Run) -> Option<&Resources> {
+    run.resources.as_ref()
+}
 
 /// Formats seconds in their largest whole unit.
 fn said_time(seconds: f64) -> String {
@@ -77,7 +83,7 @@ const SHOWN_CHARS: usize = 12;
 
 /// Returns the recorded conditions of one run that the arm itself does not choose, by name: resources, and an import's limits and sandbox.
 pub(super) fn of_run(run: &Run) -> Vec<(&'static str, String)> {
-    let resources = RESOURCES.iter().filter_map(|(what, said)| Some((*what, said(run.resources.as_ref()?)?)));
+    let resources = RESOURCES.iter().filter_map(|(what, said)| Some((*what, said(run)?)));
     let is_condition = |kind| matches!(kind, MismatchKind::Limit | MismatchKind::Resources);
     let limits = SETTINGS.iter().filter(|setting| is_condition(setting.kind) && run.provenance.is_some());
     resources.chain(limits.filter_map(|setting| Some((setting.label, run.tags.get(setting.tag)?.clone())))).collect()
@@ -129,10 +135,7 @@ impl Conditions {
             importers: imported().map(|(_, from)| from.importer.clone()).collect(),
             settings: SETTINGS.iter().map(|setting| values(setting.tag)).collect(),
             agents: arm.counted.iter().map(|row| (row.run.agent.clone(), row.run.model.clone())).collect(),
-            resources: RESOURCES
-                .iter()
-                .map(|(_, said)| arm.counted.iter().filter_map(|row| said(row.run.resources.as_ref()?)).collect())
-                .collect(),
+            resources: RESOURCES.iter().map(|(_, said)| arm.counted.iter().filter_map(|row| said(&row.run)).collect()).collect(),
             template: values(TEMPLATE),
             instruction: values(INSTRUCTION),
             prompts: values(PROMPTS),

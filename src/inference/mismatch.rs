@@ -74,7 +74,7 @@ impl MismatchKind {
             Self::Templates => (Grade::B, "the models have different chat templates, so other differences in wording are unknown"),
             Self::Resources => (
                 Grade::B,
-                "the runs had different processors, memory, jobs, time limits of our own, kernels, sandboxes, providers, regions or programs",
+                "the runs had different processors, memory, jobs, time limits of our own, kernels, sandboxes, rights of the agent, providers, regions or programs",
             ),
             Self::Texts => (Grade::C, "some items had different texts or right answers, and are not compared"),
             Self::Items => (Grade::C, "at least nine tenths of all items are shared, but not all"),

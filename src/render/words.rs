@@ -47,6 +47,7 @@ pub fn resources(had: &Resources) -> Vec<(&'static str, String)> {
             Some(had.tools.iter().map(|(tool, said)| tool_version(tool, said)).collect::<Vec<_>>().join(", "))
                 .filter(|all| !all.is_empty()),
         ),
+        ("Rights of the agent", had.rights.clone()),
         ("Version of the agent's program", had.agent_version.clone()),
         ("Provider", had.provider.clone()),
         ("Region", had.region.clone()),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
@@ -44,6 +44,20 @@ pub(super) fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<()> {
 /// Makes a new name in a folder survive a power cut. Windows has no such call; its file system journals names.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { files::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// More files than this are synced with the whole file system at once, where the system can: each sync may take ten milliseconds.
+#[cfg(target_os = "linux")]
+const MOST_SYNCED_ALONE: usize = 64;
+
+/// Makes written files, and the names in the folders that hold them, survive a power cut.
+pub(super) fn sync_files<'a>(files: &[PathBuf], folders: impl IntoIterator<Item = &'a PathBuf>) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if let Some(file) = files.get(MOST_SYNCED_ALONE) {
+        return Ok(rustix::fs::syncfs(files::open(file)?)?);
+    }
+    files.iter().try_for_each(|file| files::open(file)?.sync_all())?;
+    folders.into_iter().try_for_each(|folder| sync_folder(folder))
 }
 
 fn folder_of(path: &Path) -> &Path {

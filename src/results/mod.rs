@@ -77,6 +77,7 @@ pub use journal::{Journal, TranscriptLine, details_of};
 pub use judgement::Judgements;
 pub use known_line::{Measured, Refrain, known_line};
 pub use lines::{LineProblem, LineReader, MAX_LINE_BYTES, for_each_line};
+pub use output::KeptFiles;
 pub use proof::{Proof, prove};
 pub use records::{RecordsWriter, records_schema};
 pub use retraction::{Retraction, Retractions};

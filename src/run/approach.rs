@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::agent::{
     Agent, Cost, Environment, Failure, FailureKind, MODEL_VARIABLE, Measured, Outlook, OwnFolder, Prices, Prompt, crash, failed_start,
     find_cost, find_count, find_usage, folders_of, folders_of_kind, holds_model, is_outage, own_keys, program_of, with_withheld,
-    writing_command,
+    writing_command, writing_rights, writing_variables,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::files;
@@ -70,6 +70,7 @@ impl Means {
 }
 
 /// The input of one run of an approach.
+#[derive(Clone, Copy)]
 pub struct Order<'a> {
     pub suite: &'a str,
     /// The requirements file.
@@ -92,7 +93,14 @@ impl Approach {
                 let env = agent.env.iter().chain(&self.env).cloned().collect();
                 let is_confined = order.environment.confinement.is_some();
                 let command = writing_command(agent, args, is_confined);
-                oneshot(&config::Agent { command, env, ..agent.clone() }, prompt.as_deref(), &self.prices, order, stop)
+                let mut environment = order.environment.clone();
+                for (name, value) in writing_variables(agent.kind, is_confined) {
+                    if !environment.variables.contains_key(*name) {
+                        environment.given.insert(name.into(), Some(value.into()));
+                    }
+                }
+                let order = Order { environment: &environment, ..*order };
+                oneshot(&config::Agent { command, env, ..agent.clone() }, prompt.as_deref(), &self.prices, &order, stop)
             }
             Means::Ralph { program } => ralph(program, &self.granted(), order, stop),
             Means::Command { argv } => {
@@ -247,6 +255,14 @@ impl Approach {
                 [folders_of_kind(AgentKind::Claude, environment), ralph].concat()
             }
             Means::Command { argv } => folders_of(argv, environment),
+        }
+    }
+
+    /// Says what its agent may do without asking, or returns `None` if the options of its program are not known.
+    pub fn rights(&self, is_confined: bool) -> Option<String> {
+        match &self.means {
+            Means::Oneshot { agent, args, .. } => writing_rights(agent, args, is_confined),
+            Means::Ralph { .. } | Means::Command { .. } => None,
         }
     }
 

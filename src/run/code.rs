@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::agent::{Failure, FailureKind, Measured, Outlook};
-use crate::domain::{Run, RunStatus, date_of};
+use crate::domain::{Run, RunStatus, date_of, visible};
 use crate::evaluate::code::Listed;
 use crate::evaluate::{Effort, Purpose, Workpiece, code};
 use crate::files;
@@ -31,6 +31,8 @@ use super::{CodeWork, Context, Ended, Event, tampering};
 
 /// Time limit of all evaluator commands together. It does not count against the approach.
 const EVALUATION: Duration = Duration::from_mins(30);
+/// Number of files named that were not kept.
+const MOST_NAMED: usize = 3;
 /// Minimum testing time if the approach reached its limit: the files that it left are still its result.
 const TESTING_AFTER_LIMIT: Duration = Duration::from_mins(10);
 
@@ -76,6 +78,8 @@ pub fn run(
         (Ok(_), None) => make(run, work, &workspace, wall, context),
         (Err(reason), None) => Err(Failure::new(FailureKind::Infra, reason, Measured::default())),
     };
+    // Otherwise a folder that its owner may not enter would be missing in what is kept, counted and tested.
+    files::open_up(workspace.folder());
     if let Ok(Some(addition)) = &laid {
         addition.take_out();
     }
@@ -83,6 +87,7 @@ pub fn run(
     if let Some(resources) = &mut record.resources {
         resources.tools = context.tools.of(&work.suite);
         resources.time_limit = Some(wall.as_secs_f64());
+        resources.rights = work.approach.rights(context.isolation.is_enforced() && work.wrap_of_agent(&context.root).is_empty());
     }
     record.isolation = Some(context.isolation.said(!work.wrap_of_agent(&context.root).is_empty()));
     let mut refusal = None;
@@ -123,9 +128,9 @@ pub fn run(
     if context.keep_output {
         // Must happen before tests and servers add files of their own.
         step("keeping what was made");
-        if let Some(folder) = context.store.keep_output(&run.id, workspace.folder(), &listed.files)? {
-            record.output_dir = Some(folder.strip_prefix(&context.root).unwrap_or(&folder).display().to_string());
-        }
+        let kept = context.store.keep_output(&run.id, workspace.folder(), &listed.files)?;
+        record.output_dir = kept.folder.map(|folder| folder.strip_prefix(&context.root).unwrap_or(&folder).display().to_string());
+        record::note(&mut record, &said_left_out(&kept.left_out));
     }
 
     if record.status != RunStatus::Infra {
@@ -347,6 +352,17 @@ pub(super) fn made_files(listed: &Listed, folder: &Path, start: Option<&Path>, r
         !is_given && !is_order
     };
     listed.files.iter().filter(|file| is_made(file)).cloned().collect()
+}
+
+/// Says which files were not kept.
+fn said_left_out(left_out: &[(PathBuf, String)]) -> String {
+    let named = left_out.iter().take(MOST_NAMED).map(|(file, reason)| format!("{} ({reason})", visible(&file.display().to_string())));
+    let named = named.collect::<Vec<_>>().join(", ");
+    match left_out.len().saturating_sub(MOST_NAMED) {
+        0 if named.is_empty() => String::new(),
+        0 => format!("not kept: {named}"),
+        more => format!("not kept: {named}, and {more} more"),
+    }
 }
 
 fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, listed: &Listed, made: &BTreeSet<PathBuf>) {

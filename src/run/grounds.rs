@@ -10,6 +10,7 @@ use crate::process::Allowance;
 use crate::results::{PlannedArm, PlannedContent, Store, scan};
 use crate::suite;
 
+use super::modes::{self, Modes};
 use super::suite_copy::SuiteCopy;
 use super::tampering::Census;
 use super::{CodeWork, Context};
@@ -41,13 +42,16 @@ impl Suites {
     }
 }
 
-/// The state before the run of the files, and of this process, that it may not change. Empty if the system protects them.
+/// The state before the run of the files, and of this process, that it may not change. If the system protects them, only of the modes and owners
+/// of files, which none does.
 pub struct Watched<'a> {
     root: &'a Path,
     copy: Option<&'a SuiteCopy>,
     files: Census,
     store: Census,
     own: Census,
+    /// In every case.
+    modes: Modes,
     /// `None` if the system protects it, too.
     allowance: Option<Allowance>,
     is_limited: Cell<bool>,
@@ -55,25 +59,39 @@ pub struct Watched<'a> {
 
 impl<'a> Watched<'a> {
     pub fn begin(run: &RunId, work: &CodeWork, copy: &'a SuiteCopy, context: &'a Context<'_>) -> Self {
+        let parts = || suite::parts(&context.root, &work.suite).into_iter().chain([work.suite.folder.clone()]);
+        let tops = parts().chain(context.watched.iter().cloned()).chain([copy.root().to_owned()]);
+        let home = context.environment.variable("HOME").map(Path::new);
+        let store = Some(context.store.root().to_owned());
+        let modes = Modes::of(tops, store, std::iter::once(context.root.clone()).chain(home.into_iter().flat_map(modes::of_home)));
         // It is unknown what the user's own sandbox protects.
         let is_wrapped = [work.wrap_of_agent(&context.root), work.wrap_of_tests(&context.root)].iter().any(|wrap| !wrap.is_empty());
         if context.isolation.is_enforced() && !is_wrapped {
             let nothing = Census::default;
             let allowance = (!context.isolation.protects_processes()).then(Allowance::now);
             let is_limited = Cell::default();
-            return Self { root: &context.root, copy: None, files: nothing(), store: nothing(), own: nothing(), allowance, is_limited };
+            return Self {
+                root: &context.root,
+                copy: None,
+                files: nothing(),
+                store: nothing(),
+                own: nothing(),
+                modes,
+                allowance,
+                is_limited,
+            };
         }
-        let parts = suite::parts(&context.root, &work.suite).into_iter().chain([work.suite.folder.clone()]);
         Self {
             root: &context.root,
             copy: Some(copy),
             // Another process may write a tombstone or an acceptance meanwhile. It is blamed on this run, because repeating a run is better than reviving a
             // retracted result.
             files: Census::of(
-                parts.chain(context.watched.iter().cloned()).chain([context.store.retractions_path(), context.store.acceptances_path()]),
+                parts().chain(context.watched.iter().cloned()).chain([context.store.retractions_path(), context.store.acceptances_path()]),
             ),
             store: Census::growing(committed(context.store)),
             own: Census::of([context.store.run_dir(run)]),
+            modes,
             allowance: Some(Allowance::now()),
             is_limited: Cell::default(),
         }
@@ -81,16 +99,24 @@ impl<'a> Watched<'a> {
 
     /// Returns the changes made while the approach worked, including to this run's own store files, which this process had not written yet.
     pub fn changes_by_approach(&self) -> Vec<String> {
-        let mut changes = self.own.changes(self.root);
-        changes.extend(self.changes());
+        let mut changes = self.changes();
+        changes.extend(self.own.changes(self.root));
         changes
     }
 
     /// Returns the changes up to now.
     pub fn changes(&self) -> Vec<String> {
+        // First, because what is in a closed folder cannot be compared.
+        let restored = self.modes.restore(self.root);
         let mut changes = self.copy.map(SuiteCopy::changes).unwrap_or_default();
         changes.extend(self.files.changes(self.root));
         changes.extend(self.store.changes(self.root));
+        for (name, what) in restored {
+            // It may have been said that the file was changed.
+            if !changes.iter().any(|change| change.strip_prefix(name.as_str()) == Some(" was changed")) {
+                changes.push(format!("{name} was changed: {what}"));
+            }
+        }
         if let Some(allowance) = &self.allowance {
             let (changed, is_whole) = allowance.restore();
             changes.extend(changed);

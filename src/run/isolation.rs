@@ -167,7 +167,13 @@ impl Isolation {
 
     /// Makes a phase's home folder for programs that are to be confined, in which an agent finds `folders` of its own, and all find what is
     /// `granted`. Returns `None` if nothing is enforced, or if `wrap` starts the programs.
-    pub fn furnish(&self, phase: &PhaseFolders, wrap: &[String], granted: &[PathBuf], folders: &[OwnFolder]) -> io::Result<Option<LaidHome>> {
+    pub fn furnish(
+        &self,
+        phase: &PhaseFolders,
+        wrap: &[String],
+        granted: &[PathBuf],
+        folders: &[OwnFolder],
+    ) -> io::Result<Option<LaidHome>> {
         if !self.is_enforced() || !wrap.is_empty() {
             return Ok(None);
         }

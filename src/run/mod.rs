@@ -22,6 +22,7 @@ mod isolation;
 pub mod judge;
 mod kept;
 mod machine;
+mod modes;
 mod packages;
 mod plan;
 mod prerequisites;

@@ -70,8 +70,6 @@ impl Workspace {
     pub fn runner(&self) -> PathBuf {
         self.beside("runner")
     }
-
-    }
 }
 
 /// Copies a tree. Links stay links, so that no outside file is copied.

@@ -6,6 +6,7 @@ mod escapes;
 mod fakes;
 mod home;
 mod keys;
+mod modes;
 mod programs;
 mod seed;
 mod servers;

@@ -217,6 +217,15 @@ fn try_out(tried: &Tried) {
     let tells = |text: &str| transcript.iter().any(|line| line.to_string().contains(text));
     assert!(tells(&format!("\"{}\"", tried.tool)) && tells(FILE.0) && tells(ANSWER), "{transcript:?}");
 
+    // In isolation every program may start commands, as root too.
+    if evalreport::process::support().files {
+        let trial = Trial::new(tried, &programs, Act::Start, "60s");
+        let output = trial.run(&["run", "s", "--approach", "oneshot", "--agent", "a"]);
+        let header = trial.header();
+        assert_eq!((output.code, &header["shared_tests_passed"]), (0, &json!(1)), "{}\n{}\n{header}", output.stdout, output.stderr);
+        assert_eq!(header["resources"]["rights"], "every tool", "{header}");
+    }
+
     let (of_key, of_many) = tried.gives_up;
     for (status, ends, code) in [(401, of_key, 2), (404, true, 2), (429, of_many, 3)] {
         let trial = Trial::new(tried, &programs, Act::Refuse(status), if ends { "60s" } else { "12s" });

@@ -159,7 +159,13 @@ fn nothing_is_read_that_is_not_ones_own() {
     needs!(crate::needs::LANDLOCK);
     let home = tempfile::tempdir().expect("a folder");
     let of = |name: &str| home.path().join(name);
-    for (file, text) in [(".ssh/id", "KEPT key"), (".claude/sign-in", "KEPT sign-in"), (".tool/state", "KEPT state"), ("notes", "seen"), ("diary", "KEPT day")] {
+    for (file, text) in [
+        (".ssh/id", "KEPT key"),
+        (".claude/sign-in", "KEPT sign-in"),
+        (".tool/state", "KEPT state"),
+        ("notes", "seen"),
+        ("diary", "KEPT day"),
+    ] {
         fs::create_dir_all(of(file).parent().expect("a folder")).and_then(|()| fs::write(of(file), text)).expect("room");
     }
     let real = home.path().canonicalize().expect("there").display().to_string();
@@ -167,7 +173,8 @@ fn nothing_is_read_that_is_not_ones_own() {
                 $ROOT/suites/s/tests/shared.sh ../../evalreport-*/suite/suites/s/tests/shared.sh";
     let look = look.replace("$REAL", &real);
     let others = "for one in /proc/[0-9]*; do grep -aq KEPT_API_KEY= $one/environ && echo $one; done >> seen.txt";
-    let approach = format!("{look} > seen.txt; {others}; cat $HOME/.claude/sign-in {real}/.claude/sign-in > own.txt; echo more >> $HOME/.tool/state");
+    let approach =
+        format!("{look} > seen.txt; {others}; cat $HOME/.claude/sign-in {real}/.claude/sign-in > own.txt; echo more >> $HOME/.tool/state");
     let code = code(&approach, &format!("{look} $HOME/.claude/sign-in > \"$EVAL_WORKSPACE/later.txt\" 2>/dev/null; true"));
     let suite = SUITE.replace("setup.sh']", "setup.sh', 'sh program.sh', 'cp later.txt \"$OUT\"']");
     code.project.file("suites/s/suite.yaml", format!("name: s\nrequirements: suites/s/order.md\n{suite}")).file(".git/config", "KEPT");

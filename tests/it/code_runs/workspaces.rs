@@ -90,6 +90,42 @@ fn a_repository_to_begin_with_gives_a_clone() {
     assert_eq!((git(&["worktree", "list"]).lines().count(), git(&["status", "--porcelain"]).as_str()), (1, ""));
 }
 
+/// The solution on another branch of the repository is found by neither the approach nor its code: not by name, not by its number, not in the
+/// suite's copy, not where the repository is.
+#[test]
+fn a_repository_to_begin_with_gives_no_other_branch() {
+    let tries = "for place in . START ../*/suite/suites/s/start ../../*/start; do for name in solution origin/solution refs/stash HEAD@{1} NUMBER; do \
+                 git -C $place show $name 2>/dev/null; git -C $place show $name:solution.txt 2>/dev/null; done; grep -rqs THE-SOLUTION $place && echo $place; done";
+    let code = Code::new("", "");
+    code.project.file("suites/s/start/a.txt", "a\n");
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(code.project.path("suites/s/start")).args(["-c", "user.name=n", "-c", "user.email=e@example.org"]);
+        let output = code.project.output(command.args(arguments));
+        assert_eq!(output.code, 0, "{}", output.stderr);
+        output.stdout.trim().to_owned()
+    };
+    git(&["init", "--quiet", "--initial-branch=main"]);
+    git(&["add", "."]);
+    git(&["commit", "--quiet", "-m", "first"]);
+    git(&["checkout", "--quiet", "-b", "solution"]);
+    code.project.file("suites/s/start/solution.txt", "THE-SOLUTION\n");
+    git(&["add", "."]);
+    git(&["commit", "--quiet", "-m", "THE-SOLUTION"]);
+    let number = git(&["rev-parse", "HEAD"]);
+    git(&["checkout", "--quiet", "main"]);
+    let start = code.project.path("suites/s/start").canonicalize().expect("there").display().to_string();
+    let tries = tries.replace("START", &start).replace("NUMBER", &number).replace("THE-SOLUTION", "THE[-]SOLUTION");
+    let suite = "name: s\nrequirements: suites/s/order.md\nworkspace: suites/s/start\nsetup: ['sh tries.sh > setup.txt; true', 'test ! -s setup.txt']\n\
+                 tests: {shared: ['git -C \"$EVAL_WORKSPACE\" log --format=%s']}\n";
+    code.project.file("suites/s/suite.yaml", suite);
+    code.project
+        .file("a.sh", format!("cat > tries.sh <<'END'\n{tries}\nEND\nsh tries.sh > tried.txt\ngit log --all --format=%s > log.txt\n"));
+    let ran = code.run();
+    ran.ended("completed", "");
+    assert_eq!((ran.kept("tried.txt"), ran.kept("log.txt")), (Some(""), Some("first\n")));
+}
+
 /// A file of the workspace with the name of a module must not get into the making of the environment.
 #[test]
 fn python_suites_get_an_environment_of_their_own() {

@@ -20,6 +20,8 @@ pub enum Act {
     Answer,
     /// Calls the tool that writes files, and says the answer when it has the tool's result.
     Write,
+    /// Writes the file by a command instead.
+    Start,
     /// Calls a tool again and again.
     WriteOn,
     /// Refuses with this status, in the words of each service.
@@ -128,6 +130,7 @@ fn serve(mut stream: TcpStream, act: Act, given: &Mutex<Given>) -> std::io::Resu
         ["\"tool_result\"", "\"function_call_output\"", "\"functionResponse\"", "\"role\":\"tool\""].iter().any(|it| body.contains(it));
     let call = match act {
         Act::Write if !has_result => call(api, body),
+        Act::Start if !has_result => command(api, body),
         Act::WriteOn => call(api, body),
         _ => None,
     };
@@ -167,6 +170,20 @@ fn call(api: Api, body: &str) -> Option<Say> {
         Api::Chat => ("write", format!("{{\"filePath\":\"{name}\",\"content\":\"{text}\"}}")),
     };
     offers(tool).then_some(Say::Call(tool, arguments))
+}
+
+/// A call of the tool that starts commands, if the request offers one.
+fn command(api: Api, body: &str) -> Option<Say> {
+    let (name, text) = FILE;
+    let shell = format!("printf '{text}' > {name}");
+    let tool = match api {
+        Api::Messages => "Bash",
+        Api::Responses => return call(api, body),
+        Api::Gemini => "run_shell_command",
+        Api::Chat => "bash",
+    };
+    let arguments = format!("{{\"command\":\"{shell}\",\"description\":\"Writes a file\"}}");
+    body.contains(&format!("\"name\":\"{tool}\"")).then_some(Say::Call(tool, arguments))
 }
 
 /// The model that a request names.

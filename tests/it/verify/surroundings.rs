@@ -130,6 +130,30 @@ fn a_plan_runs_nothing() {
     assert!(checkout.app().join("ran").exists());
 }
 
+/// Its settings name programs that git would start to compare files, to show them and to fetch what is missing.
+#[test]
+fn a_plan_runs_nothing_that_the_checkout_names() {
+    let checkout =
+        Checkout::new(&[("Cargo.toml", "[package]\nname = \"a\"\n"), ("src/lib.rs", ""), (".gitattributes", "* filter=x diff=x\n")]);
+    let mark = checkout.project.path("ran");
+    for setting in [
+        "filter.x.clean",
+        "filter.x.process",
+        "diff.x.textconv",
+        "diff.x.command",
+        "diff.external",
+        "core.fsmonitor",
+        "core.sshCommand",
+        "core.pager",
+    ] {
+        checkout.git(&["config", setting, &format!("echo {setting} >> '{}'; cat", mark.display())]);
+    }
+    checkout.write("src/lib.rs", "pub fn a() {}\n");
+    let plan = checkout.verify_with(&["--goal", "Add a function", "--profile", "strict", "--dry-run"]);
+    assert_eq!(plan.code, 0, "{}", plan.answer);
+    assert!(!mark.exists(), "{}", std::fs::read_to_string(&mark).unwrap_or_default());
+}
+
 #[test]
 fn secrets_and_hooks_do_not_reach_the_checks() {
     needs!("make");
