@@ -443,6 +443,7 @@ mod tests {
             ending: Ending::Code(code),
             stdout: Vec::new(),
             stderr: stderr.as_bytes().to_vec(),
+            is_cut: false,
             unstarted: None,
             tests: None,
         };
@@ -464,7 +465,7 @@ mod tests {
         let work = workspace.display();
         let owed = |declared: &str, code: i32, stderr: &str, is_after_setup: bool| {
             let stderr = stderr.replace("WORK", &work.to_string()).into_bytes();
-            let result = CommandResult { ending: Ending::Code(code), stdout: Vec::new(), stderr, unstarted: None, tests: None };
+            let result = CommandResult { ending: Ending::Code(code), stdout: Vec::new(), stderr, is_cut: false, unstarted: None, tests: None };
             result.owed(declared, &Ground { is_after_setup, ..ground(&folder, &workspace) })
         };
         for (declared, code, stderr) in [

@@ -105,6 +105,7 @@ mod tests {
                 ending,
                 stdout: stdout.as_bytes().to_vec(),
                 stderr: stderr.as_bytes().to_vec(),
+                is_cut: false,
                 unstarted: None,
                 tests: None,
             })
