@@ -2,18 +2,14 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use crate::domain::{Evaluator, ItemStatus, Run};
 use crate::results::{Batch, PlannedArm, PlannedRun, StoreError, parted};
 
 use super::grounds::Suites;
-use super::purse::Admission;
 use super::questions::{Asking, Interrupted, UNPRICED};
+use super::turns::Turns;
 use super::{Arm, CodeWork, Context, Ended, Event, Work, code, questions};
-
-/// How often a run that waits for the purse looks again.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// The result of an execution.
 #[derive(Debug, Default)]
@@ -180,13 +176,9 @@ fn of_code(
     context: &Context<'_>,
 ) -> Result<Executed, StoreError> {
     let mut executed = Executed::default();
-    while let Some(purse) = context.purse {
-        match purse.admit() {
-            Admission::Yes => break,
-            Admission::No => return Ok(Executed { is_spent: true, ..executed }),
-            Admission::Wait if context.stop.is_stopped() => return Ok(Executed { stopped: true, ..executed }),
-            Admission::Wait => std::thread::sleep(LOOK),
-        }
+    let is_stopped = || context.stop.is_stopped();
+    if Turns::single().take(&is_stopped, context.purse).is_none() {
+        return Ok(Executed { stopped: is_stopped(), is_spent: !is_stopped(), ..executed });
     }
     (context.events)(&Event::Started { arm, run });
     let ended = code::run(batch, run, arm, work, suites, context);

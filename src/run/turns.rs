@@ -48,6 +48,11 @@ impl Turns {
         Self { all: turns, state: Mutex::new(State { next: 0, busy: vec![0; count] }), freed: Condvar::new(), most }
     }
 
+    /// A single turn, which waits only for the purse.
+    pub fn single() -> Self {
+        Self::new(&[0], &[BTreeSet::from([0])], 0, vec![1])
+    }
+
     pub fn len(&self) -> usize {
         self.all.len()
     }
