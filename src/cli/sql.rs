@@ -91,7 +91,7 @@ fn cell(value: &SqlValue) -> Cell {
         SqlValue::Null => Cell::default(),
         SqlValue::Boolean(value) => Cell::shown(value.to_string()).data([(*value).into()]),
         SqlValue::Integer(value) => Cell::shown(value.to_string()).data([Datum::Integer(*value)]),
-        SqlValue::Number(value) => Cell::number(value.to_string(), *value),
+        SqlValue::Number(value) => Cell::number(format::significant(*value), *value),
         SqlValue::Text(value) => Cell::words(value.as_str()),
     }
 }

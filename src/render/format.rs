@@ -20,7 +20,7 @@ pub fn percent_decimals(n: u64) -> usize {
 
 /// Formats a share in percent, such as `85%`, `51.6%` or `52.01%`, as precisely as n allows.
 ///
-/// Never rounds a share below 1 to 100%, nor one above 0 to 0%.
+/// Never rounds a share below 1 to 100%, nor one above 0 to 0%, unless not even four decimals tell them apart.
 pub fn percent(share: f64, n: u64) -> String {
     format!("{}%", percent_number(share, n))
 }
@@ -28,12 +28,14 @@ pub fn percent(share: f64, n: u64) -> String {
 /// Formats a share like [`percent`], without the percent sign.
 pub fn percent_number(share: f64, n: u64) -> String {
     let value = without_noise(share * 100.0);
-    let mut decimals = percent_decimals(n);
-    while decimals < 6 && ((value < 100.0 && rounds_to(value, decimals, 100.0)) || (value > 0.0 && rounds_to(value, decimals, 0.0))) {
-        decimals += 1;
-    }
-    fixed(value, decimals)
+    let (own, size) = (percent_decimals(n), value.abs());
+    let hides = |decimals: usize| (size < 100.0 && rounds_to(size, decimals, 100.0)) || (size > 0.0 && rounds_to(size, decimals, 0.0));
+    // What no fourth decimal shows is noise.
+    fixed(value, (own..=MOST_DECIMALS).find(|decimals| !hides(*decimals)).unwrap_or(own))
 }
+
+/// Maximum number of decimals of a percentage that is nearly 0 or 100.
+const MOST_DECIMALS: usize = 4;
 
 fn rounds_to(value: f64, decimals: usize, target: f64) -> bool {
     rounded(value.abs(), decimals).parse::<f64>().is_ok_and(|rounded| (rounded - target).abs() < f64::EPSILON)
@@ -231,14 +233,28 @@ pub fn factor(ratio: f64) -> String {
 /// Formats a number with at least `decimals` decimals, and with more if it would otherwise round to zero.
 pub fn nonzero(value: f64, decimals: usize) -> String {
     let shows = |decimals: &usize| format!("{:.decimals$}", value.abs()).bytes().any(|byte| matches!(byte, b'1'..=b'9'));
-    fixed(value, (decimals..6).find(shows).unwrap_or(decimals))
+    fixed(value, (decimals..=MOST_DECIMALS).find(shows).unwrap_or(decimals))
 }
 
-/// Formats a change with its sign, also for gains: `−82%`, `+50%`.
+/// Formats a number of a query with six significant digits. Its data has all of them.
+pub fn significant(number: f64) -> String {
+    if number.fract() == 0.0 || !number.is_finite() {
+        return fixed(number, 0);
+    }
+    let magnitude = number.abs().log10().floor();
+    let decimals = (0..=17_u8).find(|decimals| f64::from(*decimals) + magnitude >= 5.0).unwrap_or(17);
+    let text = fixed(number, usize::from(decimals));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Formats a change with its sign, also for gains: `−82%`, `+50%`. What rounds to zero has none.
 pub fn signed(value: f64, decimals: usize) -> String {
     let text = fixed(value.abs(), decimals);
-    let sign = if value < 0.0 { MINUS } else { '+' };
-    format!("{sign}{text}")
+    match value {
+        _ if text.bytes().all(|byte| matches!(byte, b'0' | b'.')) => text,
+        value if value < 0.0 => format!("{MINUS}{text}"),
+        _ => format!("+{text}"),
+    }
 }
 
 /// Formats a day, with its time unless that is midnight: `2026-01-31`, `2026-01-31 12:30Z`.
@@ -270,9 +286,37 @@ mod tests {
             (1.0, 20, "100%"),
             (0.999, 50, "99.9%"),
             (0.001, 50, "0.1%"),
+            (-1.0, 50, "−100%"),
+            (-0.999, 50, "−99.9%"),
+            (-0.001, 50, "−0.1%"),
+            (1.0 - 1e-6, 50, "99.9999%"),
+            (1.0 - 1e-9, 50, "100%"),
+            (1e-9, 50, "0%"),
+            (-1e-9, 50, "0%"),
+            (1.5, 50, "150%"),
         ] {
             assert_eq!(percent(share, n), text);
         }
+    }
+
+    #[test]
+    fn what_rounds_to_zero_has_no_sign_and_queries_have_six_digits() {
+        assert_eq!([signed(-0.01, 1), signed(0.01, 1), signed(0.0, 0), signed(-0.05, 1)], ["0.0", "0.0", "0", "−0.1"]);
+        let all = [0.003_090_825_688_073_394_4, 1.0 / 3.0, 12_345.678_91, 250.0, -0.5, 1e15, 0.1 + 0.2];
+        assert_eq!(all.map(significant), ["0.00309083", "0.333333", "12,345.7", "250", "−0.5", "1.00e15", "0.3"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_number_has_silly_digits(value in -1e4f64..1e4, n in 1u64..1_000_000, decimals in 0usize..3) {
+            for text in [percent(value / 1e4, n), percent_number(value, n), nonzero(value, decimals), signed(value, decimals)] {
+                let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction).trim_end_matches('%');
+                proptest::prop_assert!(fraction.len() <= MOST_DECIMALS, "{text}");
+                let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+                proptest::prop_assert!(!text.starts_with(MINUS) || digits.trim_matches('0') != "", "{text}");
+            }
+        }
+
     }
 
     #[test]
