@@ -47,6 +47,24 @@ pub(super) fn check(arms: &[Arm], is_of_tests: bool, environment: &Environment, 
     Err(failure.with_hint(hint.unwrap_or_else(|| "correct its path in evalreport.yaml, or make it executable".to_owned())))
 }
 
+/// Warns of tools of the approaches' own tests that are not there. Own tests decide nothing, and an approach may bring the tools.
+pub(super) fn warn_of_missing_own_tools(settings: &Settings, arms: &[Arm], environment: &Environment, root: &Path) {
+    let prerequisites = Prerequisites::new(environment, root);
+    let mut told: Vec<String> = Vec::new();
+    for arm in arms {
+        let Work::Code(work) = &arm.work else { continue };
+        for Missing { what, remedy } in prerequisites.missing_for_own_tests(&work.suite, &work.wrap_of_tests(&environment.root)) {
+            let suite = visible(&work.suite.name);
+            let text =
+                format!("warning: own tests of `{suite}` need it: {what} ({remedy}). Unless an approach brings it, they are unknown");
+            if !told.contains(&text) {
+                output::say(settings, &text);
+                told.push(text);
+            }
+        }
+    }
+}
+
 /// Returns the programs that a run of an arm starts first, outside of a sandbox.
 fn programs(arm: &Arm, environment: &Environment) -> Vec<String> {
     match &arm.work {

@@ -46,6 +46,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         (Batch { without_output: arguments.no_output, without_isolation: arguments.no_isolation, ..batch }, arms)
     };
     preflight::check(&arms, again::is_of_tests(&batch, &arms), &place.environment, &place.root)?;
+    preflight::warn_of_missing_own_tools(settings, &arms, &place.environment, &place.root);
     if carrying.dry_run {
         carry::describe(settings, &batch)?;
         return Ok(exit_code::DONE);

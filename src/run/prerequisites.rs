@@ -4,7 +4,7 @@
 //! Programs inside a sandbox are not looked for, because it may have others. What is found missing only after an approach has worked is
 //! recorded as `infra`, and can be tested later.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -92,6 +92,22 @@ impl<'a> Prerequisites<'a> {
             }
         }
         found.into_values().collect()
+    }
+
+    /// Returns the tools of an approach's own tests that this machine lacks. An approach may bring them, so their absence stops nothing: its
+    /// own tests are then unknown.
+    pub fn missing_for_own_tests(&self, suite: &Suite, wrap: &[String]) -> Vec<Missing> {
+        if !wrap.is_empty() {
+            return Vec::new();
+        }
+        let is_python = suite.language.as_deref() == Some("python");
+        let is_brought = |tool: &str| {
+            let is_of_venv = is_python && (OF_VENV.contains(&tool) || tool == "pytest");
+            is_of_venv || suite.setup.iter().any(|line| names(line, tool)) || (OF_PIP.contains(&tool) && !suite.setup.is_empty())
+        };
+        let tools: BTreeSet<&str> = suite.tests.own.iter().flat_map(|line| first_tools(line)).collect();
+        let missing = tools.into_iter().filter(|tool| !is_brought(tool) && !self.is_on_path(tool));
+        missing.map(|tool| Missing { what: format!("`{tool}` is not on PATH"), remedy: remedy_of(tool) }).collect()
     }
 
     fn is_on_path(&self, program: &str) -> bool {
