@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -188,26 +188,6 @@ impl Command {
             Self::Eval(_) | Self::Import(_) | Self::Record(_) | Self::Cache(_) | Self::Verify(_) => true,
             _ => false,
         }
-    }
-
-    /// Returns the files and folders that the command reads. Words that may also name suites or runs are not among them.
-    pub fn inputs(&self) -> Vec<&Path> {
-        let paths: Vec<&PathBuf> = match self {
-            Self::Eval(eval) => eval.questions.iter().collect(),
-            Self::Compare(compare) => compare.files.iter().collect(),
-            Self::Leaderboard(leaderboard) => leaderboard.matrix.iter().collect(),
-            Self::Audit(audit) => audit.matrix.iter().chain(&audit.claims).collect(),
-            Self::Build(build) => build.paths.iter().collect(),
-            Self::Serve(serve) => serve.paths.iter().collect(),
-            Self::Import(import) => import.files.iter().chain(&import.map).chain(&import.signed_by).collect(),
-            Self::Fit(Fit { model }) => match model {
-                Model::Abilities(abilities) => abilities.matrix.iter().collect(),
-                Model::Preferences(preferences) => preferences.files.iter().collect(),
-                Model::Horizons(_) => Vec::new(),
-            },
-            _ => Vec::new(),
-        };
-        paths.into_iter().map(PathBuf::as_path).collect()
     }
 
     /// Returns whether the command works on a results folder itself, not on the runs that it holds.

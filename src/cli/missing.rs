@@ -1,12 +1,55 @@
 //! Paths that are not there: one message for all commands.
 
+use std::any::TypeId;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command};
 
 use crate::domain::nearest;
 
 use super::failure::Failure;
 use super::shown::shown;
+
+/// Paths of the command line that a command writes or makes, by their ids, and the one that may be of a file which the change removed. Any
+/// other path is read: a new option needs no line here, and its path is checked.
+const NOT_READ: [&str; 15] = [
+    "cache",
+    "file",
+    "init/folder",
+    "junit",
+    "log",
+    "markdown",
+    "out",
+    "output_dir",
+    "path",
+    "results",
+    "scratch",
+    "single_file",
+    "site",
+    "summary",
+    "write_map",
+];
+
+/// Returns the paths that the command line names for reading. Words that may also name suites or runs are not among them.
+pub(super) fn read_paths(command: &Command, matches: &ArgMatches) -> Vec<PathBuf> {
+    let is_read = |id: &str| !NOT_READ.iter().any(|other| *other == id || *other == format!("{}/{id}", command.get_name()));
+    let mut paths = Vec::new();
+    for argument in command.get_arguments() {
+        let id = argument.get_id().as_str();
+        let is_path = argument.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+        if is_path && is_read(id) && matches.value_source(id) == Some(ValueSource::CommandLine) {
+            paths.extend(matches.get_many::<PathBuf>(id).into_iter().flatten().cloned());
+        }
+    }
+    if let Some((name, below)) = matches.subcommand()
+        && let Some(command) = command.find_subcommand(name)
+    {
+        paths.extend(read_paths(command, below).into_iter().filter(|path| !paths.contains(path)).collect::<Vec<_>>());
+    }
+    paths
+}
 
 /// Fails if one of the paths is not there, and names all that are not. An address is no path, and is left to whoever reads it.
 pub(super) fn check<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), Failure> {

@@ -72,6 +72,7 @@ mod watch;
 mod written;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -80,6 +81,11 @@ use tracing::{error, info};
 use arguments::{Arguments, Command};
 use failure::Failure;
 use settings::Settings;
+
+/// Returns the command line, for tests that hold for all commands and options.
+pub fn command_line() -> clap::Command {
+    Arguments::command()
+}
 
 /// Runs one command and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -90,7 +96,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if completions::answer(&arguments) {
         return ExitCode::from(exit_code::DONE);
     }
-    let parsed = examples::added(Arguments::command()).try_get_matches_from(arguments);
+    let mut command = examples::added(Arguments::command());
+    let parsed = command.try_get_matches_from_mut(arguments);
+    let read = parsed.as_ref().map(|matches| missing::read_paths(&command, matches)).unwrap_or_default();
     let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -103,7 +111,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let arguments = Arguments { command: arguments.command.meant(), global: arguments.global };
-    match threads::telling_refusals(|| logged(arguments)) {
+    match threads::telling_refusals(|| logged(arguments, &read)) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             output::failure(&failure);
@@ -112,13 +120,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Runs the command and logs its beginning and end.
-fn logged(arguments: Arguments) -> Result<u8, Failure> {
+/// Runs the command and logs its beginning and end. `read` are the paths that the command line names for reading.
+fn logged(arguments: Arguments, read: &[PathBuf]) -> Result<u8, Failure> {
     crate::process::adopt(std::env::vars_os().collect());
     written::check(&arguments)?;
     log::start(&arguments.global)?;
     info!(version = env!("CARGO_PKG_VERSION"), command = arguments.command.name(), "started");
-    let done = dispatch(arguments);
+    let done = dispatch(arguments, read);
     match &done {
         Ok(code) => info!(exit_code = code, "done"),
         Err(failure) => error!(exit_code = failure.code, error = failure.message, "failed"),
@@ -126,7 +134,7 @@ fn logged(arguments: Arguments) -> Result<u8, Failure> {
     done
 }
 
-fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
+fn dispatch(arguments: Arguments, read: &[PathBuf]) -> Result<u8, Failure> {
     if let Command::Completions(completions) = &arguments.command {
         return completions::run(completions);
     }
@@ -138,7 +146,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         return init::run(arguments.global.quiet, init);
     }
     threads::start()?;
-    missing::check(arguments.global.config.as_deref().into_iter().chain(arguments.command.inputs()))?;
+    missing::check(read.iter().map(PathBuf::as_path))?;
     let settings = Settings::new(&arguments.global)?;
     if !arguments.command.makes_results() {
         settings.check_named()?;

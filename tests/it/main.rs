@@ -62,6 +62,7 @@ mod leaderboard;
 mod leftovers;
 mod list;
 mod log;
+mod missing_paths;
 mod mutated;
 mod nightly;
 mod noise;
