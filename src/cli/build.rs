@@ -18,7 +18,7 @@ use super::{exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
-    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, !arguments.paths.is_empty())?;
+    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, !arguments.paths.is_empty())?.comparing();
     let settings = &foreign::with_paths(settings, &arguments.paths, &asked)?;
     let mut warehouse = settings.open()?;
     let filter = selection::with_model_names(&warehouse, filter);
