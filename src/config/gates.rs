@@ -53,11 +53,10 @@ fn read_gate(mut fields: Fields) -> Gate {
     };
     let bounded = ["max_drop", "max_rise"].into_iter().find(|key| fields.child(key).is_some());
     let has_metric = fields.child("metric").is_some();
-    if let Some(bound) = bounded
-        && !has_metric
-    {
-        let message = format!("{} is missing, which {} needs", quote(&fields.path_of("metric")), quote(bound));
-        fields.reject("metric", message, None);
+    // As on the command line, a drop is one of the pass rate unless a metric is named; no metric is meant by a rise alone.
+    if fields.child("max_rise").is_some() && !has_metric {
+        let message = format!("{} is missing, which {} needs", quote(&fields.path_of("metric")), quote("max_rise"));
+        fields.reject("metric", message, Some("for example `metric: cost`".to_owned()));
     }
     if has_metric && bounded.is_none() {
         let message = format!("{} has no bound", quote(&fields.path_of("metric")));

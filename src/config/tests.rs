@@ -347,6 +347,8 @@ fn bounds_of_gates_are_numbers_or_text() {
     let bound = |value, mark| Some(Bound { value, mark });
     assert_eq!((config.gate[0].max_drop, config.gate[0].max_rise), (bound(0.02, Mark::PercentagePoints), bound(0.1, Mark::Percent)));
     assert_eq!(config.gate[1].max_drop, bound(0.5, Mark::None));
+    let of_rate = parse("c.yaml", "version: 1\ngate:\n  - {max_drop: 5pp}\n").expect("a drop of the pass rate");
+    assert_eq!((of_rate.gate[0].max_drop, &of_rate.gate[0].metric), (bound(0.05, Mark::PercentagePoints), &None));
     let problems = parse("c.yaml", "version: 1\ngate:\n  - {metric: a, max_drop: -2pp}\n").expect_err("a negative bound");
     assert_eq!(problems[0].to_string(), "c.yaml:3:27: `gate[0].max_drop` must be an amount, not `-2pp`");
 }
@@ -354,9 +356,9 @@ fn bounds_of_gates_are_numbers_or_text() {
 #[test]
 fn a_gate_asks_for_something() {
     refused(
-        "gate:\n  - {max_drop: 1}\n  - {metric: a}\n  - {suite: s}\n  - {metric: a, max_rise: -1}\n",
+        "gate:\n  - {max_rise: 1}\n  - {metric: a}\n  - {suite: s}\n  - {metric: a, max_rise: -1}\n",
         &[
-            "c.yaml:3:5: `gate[0].metric` is missing, which `max_drop` needs",
+            "c.yaml:3:5: `gate[0].metric` is missing, which `max_rise` needs [for example `metric: cost`]",
             "c.yaml:4:14: `gate[1].metric` has no bound [give the allowed change with `max_drop` or `max_rise`]",
             "c.yaml:5:5: this gate asks for nothing [give a `metric` with a bound, `must_pass` or `no_new_failures`]",
             "c.yaml:6:27: `gate[3].max_rise` must not be negative, but is `-1`",
