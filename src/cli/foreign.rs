@@ -80,7 +80,7 @@ pub(super) fn with_stores(settings: &Settings, paths: &[PathBuf], asked: &AskedO
         return Ok((settings.clone(), Vec::new()));
     }
     let imported = imported(settings, paths, asked)?;
-    say(settings, &imported.report)?;
+    say(settings, paths, &imported.report)?;
     let decided = named(settings, paths, asked, &imported)?;
     let mut results = settings.results.clone();
     results.extend(imported.stores.iter().filter(|store| !settings.results.contains(store)).cloned());
@@ -108,7 +108,7 @@ pub(super) fn baseline(settings: &Settings, path: &Path, asked: &AskedOfFiles) -
     if imported.stores.is_empty() {
         return Ok((Vec::new(), settings.clone()));
     }
-    say(settings, &imported.report)?;
+    say(settings, &paths, &imported.report)?;
     let decided = named(settings, &paths, asked, &imported)?;
     Ok((imported.stores, decided))
 }
@@ -316,10 +316,16 @@ fn unwritable(report: &ImportReport, cache: &Path) -> Option<String> {
 }
 
 /// Warns of unreadable results. Fails instead under `--strict`, or if there are no other results.
-fn say(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
+fn say(settings: &Settings, paths: &[PathBuf], report: &ImportReport) -> Result<(), Failure> {
     let problems: Vec<_> = report.sources.iter().flat_map(|source| source.problems.iter().cloned()).collect();
     if !report.sources.iter().any(|source| source.outcome.is_there()) {
-        let mut failure = Failure::new("no results of a known format were found at the paths");
+        let mut failure = Failure::new(match problems.as_slice() {
+            [] => format!(
+                "no results of a known format were found in {}",
+                paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ")
+            ),
+            _ => "no results of a known format were found at the paths".to_owned(),
+        });
         failure.details = problems.iter().map(ToString::to_string).collect();
         let own = problems.iter().find_map(|problem| problem.hint.clone());
         return Err(failure.with_hint(own.unwrap_or_else(|| "`evalreport import PATH --dry-run` shows the detected formats".to_owned())));

@@ -167,6 +167,9 @@ fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
         None if is_called_bundle(peek) => {
             Problem::in_file(file, "is no bundle, or is damaged or cut off").with_hint("fetch the file again")
         }
+        None if peek.head.is_empty() => {
+            Problem::in_file(file, "is empty").with_hint("run what writes it again, and look at what that says: an empty report is no pass")
+        }
         None => Problem::in_file(file, "has an unknown format")
             .with_hint("--map MAP reads a table, --as FORMAT says what the file is; see `evalreport help import`"),
     }
