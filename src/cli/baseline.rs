@@ -191,7 +191,7 @@ fn share_suites(opened: &mut Opened, named: &[String]) {
             (false, false) => continue,
         };
         for row in renamed {
-            names.give(row.run.id.clone(), RunNames { suite: Some((*name).to_owned()), approach: None });
+            names.give(row.run.id.clone(), RunNames { suite: Some((*name).to_owned()), ..RunNames::default() });
         }
     }
     warehouse.give_names(&names);

@@ -26,7 +26,7 @@ use crate::run::{
 };
 use crate::stats::Units;
 use crate::suite;
-use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
+use crate::views::{Grouping, PairOrder, SortKey, board_groups, compare, leaderboard};
 use crate::warehouse::Warehouse;
 
 use super::arguments::Carrying;
@@ -458,7 +458,7 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
             last.notes.push(format!("Stopped repeating: {reason}."));
         }
     };
-    let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
+    let groups = board_groups(warehouse, filter, Grouping::AllBatches, &policy);
     if groups.iter().any(|group| group.arms.len() > 1) {
         let comparisons: Vec<_> = groups.iter().map(|group| compare(warehouse, group, &policy, PairOrder::AheadFirst)).collect();
         let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();

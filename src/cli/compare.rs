@@ -18,7 +18,7 @@ use super::failure::{self, Failure};
 use super::file_arms::AskedOfFiles;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{baseline, engine, exit_code, foreign, output, policy, selection};
+use super::{baseline, engine, exit_code, foreign, output, policy, selection, unstarted};
 
 pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
     let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.what, &arguments.selection.suite])?;
@@ -105,6 +105,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     if settings.strict {
         failure::refuse_unlike(&comparability::refusals(&comparisons, &apart))?;
     }
+    unstarted::say(settings, &warehouse, &filter);
     policy::warn_primaries(settings, comparisons.iter().map(|table| (table.suite.as_str(), table.primary_not_measured.as_ref())));
     let retracted = retracted(&warehouse, &filter);
     let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();

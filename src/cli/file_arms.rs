@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::{Filter, Run, RunId, RunNames, visible};
 use crate::import::{ImportReport, SourceReport};
+use crate::inference::UNNAMED;
 use crate::warehouse::{Options, RunRow, Warehouse};
 
 use super::arguments::OfFiles;
@@ -16,9 +17,6 @@ use super::failure::Failure;
 use super::file_order::FileOrder;
 use super::settings::Settings;
 use super::shown::shown;
-
-/// Approach of runs that name none.
-const UNNAMED: &str = "unnamed";
 
 /// What a command asks of the files that it names.
 #[derive(Clone, Debug, Default)]
@@ -225,9 +223,9 @@ fn name_arms(settings: &mut Settings, files: &[ReadFile<'_>], labels: &[String],
         let stem = stem_of(&file.path);
         for row in &file.rows {
             let own = row.run.approach.as_str();
-            let approach = if approaches.len() > 1 && own != UNNAMED { format!("{own} ({label})") } else { label.clone() };
+            let approach = if approaches.len() > 1 && own != UNNAMED[0] { format!("{own} ({label})") } else { label.clone() };
             let suite = suite.filter(|_| row.run.suite == stem).map(str::to_owned);
-            settings.given.give(row.run.id.clone(), RunNames { suite, approach: Some(approach) });
+            settings.given.give(row.run.id.clone(), RunNames { suite, approach: Some(approach), ..RunNames::default() });
         }
     }
 }

@@ -25,7 +25,7 @@ use super::failure::{self, Failure};
 use super::file_arms::AskedOfFiles;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{accept, engine, exit_code, foreign, output, policy, selection};
+use super::{accept, engine, exit_code, foreign, output, policy, selection, unstarted};
 
 /// Names the answer that unreadable results would make wrong.
 const ANSWER: &str = "the gate's answer";
@@ -83,9 +83,15 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
     filter.ids = if stores.is_empty() { Vec::new() } else { foreign::ids_in(settings, stores)? };
     let Opened { mut warehouse, baseline, taken, lasts, .. } = open(settings, arguments, &rules, (&asked, &filter.ids))?;
     output::refuse_incomplete(ANSWER, warehouse.problems())?;
+    if let Baseline::Runs { both, .. } = &baseline
+        && !both.is_empty()
+    {
+        output::say(settings, "note: the baseline has the same files as the new runs, so the gate compares these with themselves");
+    }
     let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;
+    unstarted::say(settings, &warehouse, &filter);
     let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
     if accepting.is_some() && !matches!(baseline, Baseline::Last(_)) {
         return Err(Failure::new("--accept needs a baseline that moves with the runs")
@@ -99,8 +105,7 @@ pub(super) fn gated(settings: &Settings, arguments: &Gate) -> Result<Gated, Fail
         return Err(Failure::new("no new runs: all selected runs belong to the baseline")
             .with_hint("runs of the baseline are never new runs; --results must contain the new runs"));
     }
-    // Odds are those of the new runs that there are.
-    let groups = if arguments.instead.plan { groups } else { with_absent(groups, &warehouse, &filter, &baseline) };
+    let groups = with_absent(groups, &warehouse, &filter, &baseline);
     let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, taken, allowed };
     let gated = if let Some(reason) = accepting {
         Gated { code: asked.accept(&rules, reason)?, comment: None }

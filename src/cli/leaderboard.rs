@@ -13,7 +13,7 @@ use super::arguments::{Leaderboard, Mean, Sort};
 use super::failure::{self, Failure};
 use super::file_arms::AskedOfFiles;
 use super::settings::Settings;
-use super::{engine, exit_code, foreign, output, policy, selection};
+use super::{engine, exit_code, foreign, output, policy, selection, unstarted};
 
 pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Failure> {
     let weights: BTreeMap<String, f64> = arguments.weight.iter().cloned().collect();
@@ -41,6 +41,7 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
     if settings.strict {
         failure::refuse_unlike(&comparability::board_refusals(&board))?;
     }
+    unstarted::say(settings, &warehouse, &filter);
     policy::warn_primaries(settings, board.suites.iter().map(|board| (board.suite.as_str(), board.primary_not_measured.as_ref())));
     let pooling = |mean| if mean == Mean::Macro { Pooling::Macro } else { Pooling::Micro };
     let pooled = arguments.overall.map(|mean| over_suites(&warehouse, &filter, &policy, (&board, grouping), pooling(mean), &weights));

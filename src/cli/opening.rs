@@ -13,7 +13,7 @@ use crate::warehouse::{Options, Warehouse};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{clock, missing, output, progress};
+use super::{clock, missing, output, progress, same_versions};
 
 impl Settings {
     /// Opens the stores. Warns of unreadable parts, or fails because of them under `--strict`.
@@ -86,6 +86,7 @@ impl Settings {
         let start = Instant::now();
         let bar = progress::Bar::new(self.interactive);
         let mut warehouse = bar.watch(|progress| Warehouse::open(options, progress))?;
+        warehouse.give_names(&same_versions::joined(&options.stores, &warehouse));
         warehouse.give_names(&self.given);
         for note in warehouse.notes() {
             output::say(self, &format!("note: {note}"));

@@ -9,7 +9,7 @@ use crate::inference::{Compared, Duels, PILOT, Policy, fewest_pairs, planned_run
 use crate::render::format;
 use crate::results::{Batch, Subset};
 use crate::run::{Arm, batch_id, interleaved, rate_of};
-use crate::views::{Grouping, PairOrder, compare, suite_groups};
+use crate::views::{Grouping, PairOrder, board_groups, compare};
 
 use super::arguments::Carrying;
 use super::chosen::{self, Way};
@@ -191,7 +191,7 @@ fn compared_after(settings: &Settings, batch: &Batch, round: u32, policy: &Polic
     let filter = Filter { ids: planned().map(|run| run.id.to_string()).collect(), ..Filter::default() };
     // If the results cannot be opened, nothing is settled and the plan goes on. The command's own answer reports the error.
     let warehouse = settings.open_with(&settings.options()).ok()?;
-    let groups = suite_groups(&warehouse, &filter, Grouping::AllBatches);
+    let groups = board_groups(&warehouse, &filter, Grouping::AllBatches, policy);
     let [group] = groups.as_slice() else { return None };
     let comparison = compare(&warehouse, group, policy, PairOrder::AsGiven);
     let [one, _] = comparison.arms.as_slice() else { return None };

@@ -33,7 +33,7 @@ pub fn is_failed_start(status: i32, has_output: bool, seconds: f64) -> bool {
 }
 
 /// Returns whether the recorded reason of a failed program tells of a failed start.
-fn tells_failed_start(reason: &str) -> bool {
+pub fn tells_failed_start(reason: &str) -> bool {
     let Some(rest) = reason.strip_prefix(ENDED) else { return false };
     let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
     let (status, said) = rest.split_at(end);

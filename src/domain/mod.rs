@@ -45,7 +45,7 @@ pub use counted::{count, grouped, integer};
 pub use details::ItemDetails;
 pub use evaluator::Evaluator;
 pub use exclusion::Exclusion;
-pub use failed_start::{FAILED_STARTS, is_failed_start};
+pub use failed_start::{FAILED_STARTS, is_failed_start, tells_failed_start};
 pub use filter::{Aliases, Filter};
 pub use hex::hex;
 pub use item::{ItemKey, ItemOutcome};

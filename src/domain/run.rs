@@ -321,6 +321,11 @@ pub struct Run {
 }
 
 impl Run {
+    /// Returns the run's batch: its batch id, else its imported source, else its own id.
+    pub fn batch(&self) -> &str {
+        self.batch_id.as_deref().or(self.provenance.as_ref().map(|from| from.sha256.as_str())).unwrap_or(self.id.as_str())
+    }
+
     /// Returns whether a run of ours says nothing about its arm, because the agent crashed at every question or before it wrote any file.
     /// `answered` is the number of its outcomes that an agent's answer decided, if the run has outcomes.
     pub fn measured_nothing(&self, answered: Option<u64>) -> bool {

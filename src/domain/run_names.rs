@@ -10,6 +10,7 @@ use super::{Run, RunId};
 pub struct RunNames {
     pub suite: Option<String>,
     pub approach: Option<String>,
+    pub suite_version: Option<String>,
 }
 
 /// Names by run. Stored records keep theirs.
@@ -26,6 +27,7 @@ impl NamesByRun {
         let known = self.0.entry(run).or_default();
         known.suite = names.suite.or(known.suite.take());
         known.approach = names.approach.or(known.approach.take());
+        known.suite_version = names.suite_version.or(known.suite_version.take());
     }
 
     /// Returns the run under its given names, or the same run if it has none.
@@ -36,6 +38,9 @@ impl NamesByRun {
             if let Some(given) = given {
                 name.clone_from(given);
             }
+        }
+        if names.suite_version.is_some() {
+            named.suite_version.clone_from(&names.suite_version);
         }
         Arc::new(named)
     }

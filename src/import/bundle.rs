@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tracing::info;
 
 use crate::domain::{Problem, Run, RunId, Signer, visible};
-use crate::results::{Store, adopt, look_into, unpack_apart};
+use crate::results::{Decisions, Store, adopt, look_into, unpack_apart};
 
 use super::foreign::Destination;
 use super::mode::Mode;
@@ -76,6 +76,7 @@ pub(super) fn import_bundle(
             let sources = |runs: &[Run]| runs.iter().map(|run| imported(run, &report.file)).collect();
             (report.runs_new, report.runs_repeated) = (sources(&unpacked.new), sources(&unpacked.repeated));
             report.items = unpacked.items;
+            report.notes = decided(&unpacked.decisions);
             report.outcome = match (report.runs_new.is_empty(), report.runs_repeated.is_empty()) {
                 (false, _) => SourceOutcome::Imported,
                 (true, false) => SourceOutcome::NothingNew,
@@ -86,6 +87,18 @@ pub(super) fn import_bundle(
     }
     info!(file = report.file, outcome = ?report.outcome, runs = report.runs_new.len(), outcomes = report.items, "bundle imported");
     report
+}
+
+/// Says what people decided elsewhere, which now holds here too.
+fn decided(decisions: &Decisions) -> Vec<String> {
+    let accepted = decisions.accepted.iter().map(|one| {
+        let since = one.since.map_or_else(String::new, |time| format!(" since {}", time.date_naive()));
+        let by = one.who.as_deref().map_or_else(String::new, |who| format!("{who}, "));
+        let day = one.time.date_naive();
+        format!("an accepted regression of {} {}/{}{since} ({by}{day}): {}", one.suite, one.approach, one.model, one.reason)
+    });
+    let retracted = decisions.retracted.iter().map(|one| format!("retracted: {}: {}", one.selector.ids.join(", "), one.reason));
+    accepted.chain(retracted).map(|text| visible(&text)).collect()
 }
 
 fn imported(run: &Run, file: &str) -> ImportedRun {

@@ -57,6 +57,7 @@ pub fn with_absent<'a>(groups: Vec<Held<'a>>, warehouse: &'a Warehouse, filter: 
             last: None,
             pairs: (0..baseline.len()).map(|arm| (arm, Some(arm))).collect(),
             other_versions: Vec::new(),
+            asked: names.clone(),
             baseline,
         });
     }

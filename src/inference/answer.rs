@@ -463,6 +463,7 @@ impl Asked<'_> {
     /// Returns an arm's numbers per run of a metric, if it has any.
     fn numbers(&self, column: &Column<'_>, arm: &ArmRuns<'_>) -> Numbers {
         match column {
+            Column::Rates if self.policy.only_rulings => Numbers::none(),
             Column::Rates => Cell::rates_of_runs(arm, self.matrix),
             Column::PerSolved | Column::ItemScores => Numbers::none(),
             Column::OwnTests => Cell::own_tests_of_runs(&arm.counted),

@@ -16,9 +16,41 @@ pub struct Arm {
     pub model: String,
 }
 
+/// Approach of runs that name none, and of the same runs as a baseline.
+pub const UNNAMED: [&str; 2] = ["unnamed", "unnamed (baseline)"];
+/// Models of runs without a model's name.
+const NO_MODEL: [&str; 3] = ["", "none", "unknown"];
+
 impl Arm {
     pub fn of(run: &Run) -> Self {
         Self { approach: run.approach.clone(), model: run.model.clone() }
+    }
+
+    /// Returns whether the arm has an approach's name.
+    pub fn has_approach(&self) -> bool {
+        !UNNAMED.contains(&self.approach.as_str())
+    }
+
+    /// Returns whether the arm has a model's name.
+    pub fn has_model(&self) -> bool {
+        !NO_MODEL.contains(&self.model.as_str())
+    }
+
+    /// Returns the arm's name without the parts that have none. `None` if it has no name at all: then its suite names it.
+    ///
+    /// This is the only rule of how an arm is called for people; data keeps approach and model.
+    pub fn title(&self) -> Option<String> {
+        let approach = match UNNAMED.iter().position(|unnamed| *unnamed == self.approach) {
+            Some(0) => None,
+            Some(_) => Some("baseline"),
+            None => Some(self.approach.as_str()),
+        };
+        match (approach, self.has_model()) {
+            (Some(approach), true) => Some(format!("{approach} · {}", self.model)),
+            (Some(approach), false) => Some(approach.to_owned()),
+            (None, true) => Some(self.model.clone()),
+            (None, false) => None,
+        }
     }
 }
 
@@ -151,9 +183,9 @@ pub(crate) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRu
         .collect()
 }
 
-/// Returns the batch of a run: its batch id, else its imported source, else its own id.
+/// Returns the batch of a run, see [`Run::batch`].
 pub fn batch_of(run: &Run) -> &str {
-    run.batch_id.as_deref().or(run.provenance.as_ref().map(|from| from.sha256.as_str())).unwrap_or(run.id.as_str())
+    run.batch()
 }
 
 /// What makes runs of an arm one night.

@@ -44,6 +44,8 @@ pub struct Held<'a> {
     pub pairs: Vec<(usize, Option<usize>)>,
     /// Other suite versions of the baseline's runs; `unknown` for runs without one.
     pub other_versions: Vec<String>,
+    /// The approaches and models that were asked for. Empty if none was named.
+    pub asked: Filter,
 }
 
 /// Groups the new runs by suite and version, each group with its baseline. Suites are sorted by name, with their newest version first.
@@ -68,6 +70,7 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
         beside.map(|(_, version)| version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned())).collect()
     };
     let any_batch = Filter { batch: None, since: None, ..filter.clone() };
+    let asked = || Filter { approaches: filter.approaches.clone(), models: filter.models.clone(), ..Filter::default() };
     let fixed = match baseline {
         Baseline::Runs { ids, .. } => Some(ids),
         Baseline::Last(_) => None,
@@ -113,7 +116,20 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
                 beside.iter().filter(is_own).copied().collect()
             };
             let before = head.iter().map(of_baseline).collect();
-            Held { suite: key.0, suite_version: key.1, newest, head, baseline, before, since, nights, last, pairs, other_versions }
+            Held {
+                suite: key.0,
+                suite_version: key.1,
+                newest,
+                head,
+                baseline,
+                before,
+                since,
+                nights,
+                last,
+                pairs,
+                other_versions,
+                asked: asked(),
+            }
         })
         .collect();
     groups.sort_by(|left, right| {
@@ -214,6 +230,7 @@ impl<'a> Held<'a> {
             baseline,
             pairs,
             other_versions: self.other_versions.clone(),
+            asked: self.asked.clone(),
         }
     }
 
@@ -230,10 +247,11 @@ impl<'a> Held<'a> {
         self.pairs = pairs(&self.head, &self.baseline);
     }
 
-    /// Returns the baseline's arms without new runs, if other arms have new runs.
+    /// Returns the baseline's arms without new runs, if other arms have new runs. An arm that was not asked for has none by choice.
     pub fn absent(&self) -> Vec<Arm> {
         let held: BTreeSet<usize> = self.pairs.iter().filter_map(|(_, other)| *other).collect();
-        let absent = self.baseline.iter().enumerate().filter(|(arm, _)| !held.contains(arm));
+        let is_asked = |arm: &ArmRuns<'_>| arm.all().any(|row| self.asked.matches(&row.run));
+        let absent = self.baseline.iter().enumerate().filter(|(place, arm)| !held.contains(place) && is_asked(arm));
         absent.map(|(_, arm)| arm.arm.clone()).collect()
     }
 

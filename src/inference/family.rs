@@ -192,12 +192,12 @@ const MAX_PLANNED: usize = 100;
 
 fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f64], policy: &Policy) -> Evidence {
     let family = adjusted.len();
-    let resolution = resolution(&open, family, policy);
+    let resolution = if policy.only_rulings { None } else { resolution(&open, family, policy) };
     // Planned for the level that the family's smallest p-value has to meet.
     let aim = Aim { alpha: policy.alpha / family.max(1) as f64, ..policy.aim() };
     let margin = policy.margin(&open.metric);
     let (mut adjusted, mut beyond) = (adjusted.iter().copied(), beyond.iter().copied());
-    let is_planned = open.findings.len() <= MAX_PLANNED;
+    let is_planned = !policy.only_rulings && open.findings.len() <= MAX_PLANNED;
     // Only the primary metric is decided on.
     let is_searched = is_planned && adjustment != Adjustment::BenjaminiHochberg;
     let metric = open.metric;
@@ -214,7 +214,7 @@ fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f
             });
             let verdict = verdict(&metric, &finding, p_adjusted, margin, family, policy);
             let is_open = verdict.winner().is_none();
-            let plan = finding.plan.filter(|_| verdict.is_open());
+            let plan = finding.plan.filter(|_| !policy.only_rulings && verdict.is_open());
             let needed = plan.and_then(|plan| if is_searched { plan.needed(aim) } else { plan.needed_fast(aim) });
             let needed = needed.filter(|needed| needed.n > finding.sizes.has(needed.of));
             PairEvidence {
@@ -236,7 +236,10 @@ fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f
                 needed,
                 margin,
                 beyond,
-                detail: Detail { doubled: finding.parts.filter(|_| is_open).and_then(|parts| parts.doubled(aim)), ..finding.detail },
+                detail: Detail {
+                    doubled: finding.parts.filter(|_| !policy.only_rulings && is_open).and_then(|parts| parts.doubled(aim)),
+                    ..finding.detail
+                },
             }
         })
         .collect();

@@ -121,6 +121,9 @@ pub(crate) fn figures(numbers: &[Numbers]) -> Vec<Option<Figure>> {
 
 /// Summarises sets of numbers, by frames. Where the system gives no threads for them, by slices: the same figures but for their last digits.
 pub(crate) fn summaries<'a>(sets: impl ExactSizeIterator<Item = &'a [f64]> + Clone) -> Vec<Option<Summary>> {
+    if sets.clone().all(<[f64]>::is_empty) {
+        return sets.map(|_| None).collect();
+    }
     let mut grouped = GroupedNumbers::default();
     for (group, values) in sets.clone().enumerate() {
         for value in values {

@@ -14,6 +14,7 @@ use crate::stats::{
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
+use super::accepted::{AcceptedRegression, is_about};
 use super::arm::{Arm, Grouping, SuiteGroup};
 use super::estimate::{Estimate, counts, pass_rate};
 use super::exclusions::without_excluded;
@@ -133,6 +134,9 @@ pub struct ArmHistory {
     pub arm: Arm,
     pub nights: Vec<Night>,
     pub changes: Vec<LevelChange>,
+    /// Regressions that somebody accepted, in order of acceptance.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<AcceptedRegression>,
     /// Items whose outcomes differ since the last break. The lists of flaky items have the first of them.
     pub varying: u64,
     /// Items that broke or were repaired since the last break, or may have, which is told apart from flaky items by the order of outcomes.
@@ -462,15 +466,40 @@ impl<'a, 'g> Nights<'a, 'g> {
         let since = shown.iter().rposition(|night| !night.breaks.is_empty()).unwrap_or(0);
         let Varying { all: varying, changed_count, changed_items, flaky, noisiest } = self.varying(&nights[since..]);
         let precision = precision(&outcomes_by_item(&nights[since..], &self.matrices));
-        ArmHistory { arm: arm.clone(), nights: shown, changes, varying, changed_count, changed_items, flaky, noisiest, precision }
+        ArmHistory {
+            arm: arm.clone(),
+            nights: shown,
+            changes,
+            accepted: Vec::new(),
+            varying,
+            changed_count,
+            changed_items,
+            flaky,
+            noisiest,
+            precision,
+        }
     }
 }
 
-fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], policy: &Policy, points: &HistoryPoints) -> History {
+/// Builds the history of a suite from its groups.
+pub(super) fn suite_history(
+    warehouse: &Warehouse,
+    suite: &str,
+    groups: &[SuiteGroup<'_>],
+    policy: &Policy,
+    points: &HistoryPoints,
+) -> History {
     let found = Nights::of(warehouse, suite, groups, policy, points);
     let shown = found.shown();
     let changes = find_changes(&shown, policy.alpha);
-    let arms = shown.into_iter().zip(changes).enumerate().map(|(arm, (shown, changes))| found.history(arm, shown, changes)).collect();
+    let accepted = |arm: &Arm| -> Vec<AcceptedRegression> {
+        warehouse.accepted().iter().filter(|one| is_about(one, warehouse, suite, arm)).map(AcceptedRegression::of).collect()
+    };
+    let arms = shown.into_iter().zip(changes).enumerate().map(|(arm, (shown, changes))| {
+        let own = found.history(arm, shown, changes);
+        ArmHistory { accepted: accepted(&own.arm), ..own }
+    });
+    let arms = arms.collect();
     let duels = duels(&found.arms, &found.matrices, policy.alpha);
     let commits = match points {
         HistoryPoints::Days => None,

@@ -7,6 +7,7 @@
 //! ```
 
 mod absent;
+mod accepted;
 mod answer;
 mod apart;
 mod arm;
@@ -58,9 +59,11 @@ mod verdict;
 mod wish;
 
 pub use absent::with_absent;
+pub use accepted::AcceptedRegression;
+pub(crate) use accepted::is_about;
 pub use answer::{ITEM_SCORE, Role};
 pub use apart::{Apart, apart};
-pub use arm::{Arm, ArmRuns, Grouping, NightKey, Since, SinceBecause, SuiteGroup, batch_of, night_of};
+pub use arm::{Arm, ArmRuns, Grouping, NightKey, Since, SinceBecause, SuiteGroup, UNNAMED, batch_of, night_of};
 pub use audit::{Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, DecidingItems, Order, StandardCard, audit};
 pub use baseline::{Baseline, Held, held_groups};
 pub use cell::Cell;
@@ -94,7 +97,7 @@ pub use provenance::{Fact, RecordedFact, facts_of_scores, recorded_facts};
 pub use ranking::{BoardEvidence, Drawn, Standing};
 pub use reliability::Reliability;
 pub use scores::ScoreColumn;
-pub use since::board_groups;
+pub use since::{board_groups, board_groups_with_histories, since_changes_of};
 pub use stopping::{Compared, Duels, PILOT, fewest_pairs, planned_runs};
 pub use verdict::{Incomparable, Missing, Obstacle, Place, Verdict};
 

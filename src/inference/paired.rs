@@ -321,7 +321,9 @@ impl<'a> Shared<'a> {
         } else if let Some(test) = mean_t(&summary, policy.confidence()).ok().filter(|_| n >= MIN_PAIRED_T && is_spread) {
             finding.difference = at(summary.mean, Some(possible(test.interval, self.scale)));
             finding.tested(Test::PairedT, test.p, obstacle);
-            finding.detail.cross_check = CrossCheck::of_differences(differences, resampling(differences.iter().copied()));
+            if !policy.only_rulings {
+                finding.detail.cross_check = CrossCheck::of_differences(differences, resampling(differences.iter().copied()));
+            }
         } else {
             let interval = if is_spread { None } else { self.effective_interval(n, policy) };
             finding.difference = at(summary.mean, interval);

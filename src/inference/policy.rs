@@ -25,6 +25,9 @@ pub struct Policy {
     pub judge_errors: Option<Calibration>,
     /// Treats items of a cluster as dependent. Disable only for independent items.
     pub use_clusters: bool,
+    /// Leaves out what no ruling depends on: detectable differences, the units that a verdict needs, tests that only confirm, and figures beside
+    /// pass rates. They take nearly all of the time, so a walk over many nights goes without.
+    pub only_rulings: bool,
 }
 
 impl Default for Policy {
@@ -37,6 +40,7 @@ impl Default for Policy {
             exclusions: Vec::new(),
             judge_errors: None,
             use_clusters: true,
+            only_rulings: false,
         }
     }
 }

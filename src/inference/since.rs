@@ -1,9 +1,10 @@
 //! Since when a board counts: the newest change point of its suite, or each arm's newest batch. A rate over the nights before and after a
 //! change is one that nobody measured; without a change, all nights are evidence on one rate.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
+use rayon::prelude::*;
 
 use crate::domain::Filter;
 use crate::stats::ChangeRule;
@@ -11,7 +12,7 @@ use crate::warehouse::{RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, Grouping, Since, SinceBecause, SuiteGroup, batch_of};
 use super::grouping::suite_groups;
-use super::history::{LevelChange, Series, level_changes};
+use super::history::{History, HistoryPoints, LevelChange, Series, level_changes, suite_history};
 use super::policy::Policy;
 
 /// Groups the selected runs for boards and comparisons. With all batches, the board of a suite counts since the newest change point of the
@@ -29,6 +30,34 @@ pub fn board_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Gro
         }
     };
     all.chunk_by(|one, other| one.suite == other.suite).flat_map(of_suite).collect()
+}
+
+/// Returns the groups of boards of all batches, as [`board_groups`] does, with the histories that tell since when they count: those of suites with
+/// nights enough for a change point, by name.
+pub fn board_groups_with_histories<'a>(
+    warehouse: &'a Warehouse,
+    filter: &Filter,
+    policy: &Policy,
+) -> (Vec<SuiteGroup<'a>>, BTreeMap<String, History>) {
+    let all = suite_groups(warehouse, filter, Grouping::AllBatches);
+    let of_suite = |groups: &[SuiteGroup<'a>]| -> (Vec<SuiteGroup<'a>>, Option<History>) {
+        if !can_change(groups) {
+            return (groups.to_vec(), None);
+        }
+        let history = suite_history(warehouse, &groups[0].suite, groups, policy, &HistoryPoints::Days);
+        (groups.iter().map(|group| since_changes_of(group, &history)).collect(), Some(history))
+    };
+    let suites: Vec<&[SuiteGroup<'a>]> = all.chunk_by(|one, other| one.suite == other.suite).collect();
+    let found: Vec<_> = suites.into_par_iter().map(of_suite).collect();
+    let (groups, histories): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let histories = histories.into_iter().flatten().map(|history| (history.suite.clone(), history));
+    (groups.into_iter().flatten().collect(), histories.collect())
+}
+
+/// Keeps the runs since the newest change of a suite's history that lies within the group's nights.
+pub fn since_changes_of<'a>(group: &SuiteGroup<'a>, history: &History) -> SuiteGroup<'a> {
+    let changes: Vec<(Arm, Vec<LevelChange>)> = history.arms.iter().map(|arm| (arm.arm.clone(), arm.changes.clone())).collect();
+    since_change(group, &changes)
 }
 
 /// Returns whether an arm has nights enough for a change point.
@@ -55,7 +84,9 @@ fn since_change<'a>(group: &SuiteGroup<'a>, changes: &[(Arm, Vec<LevelChange>)])
         changes.iter().filter(|change| change.series == Series::PassRate).map(|change| change.date).collect()
     };
     let of_group = || changes.iter().filter(|(arm, _)| has(arm)).map(|(arm, changes)| (arm, of_rates(changes)));
-    let within = |date: &NaiveDate| first < *date && *date <= last;
+    // A change has so many nights behind it before anybody can know of it: this matters for boards of earlier days, which the news feed asks for.
+    let is_known = |date: &NaiveDate| own.range(*date..).count() >= ChangeRule::default().min_nights;
+    let within = |date: &NaiveDate| first < *date && *date <= last && is_known(date);
     let Some(date) = of_group().flat_map(|(_, dates)| dates).filter(within).max() else {
         let since =
             Since { date: first, because: SinceBecause::NoChange, nights: own.len() as u64, changed: Vec::new(), older: Vec::new() };

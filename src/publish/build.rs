@@ -102,7 +102,8 @@ fn refuse_loss(target: Target<'_>) -> Result<(), PublishError> {
 pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, progress: &Progress<'_>) -> Result<Built, PublishError> {
     // Selects runs by their own names: the filter knows those until they are redacted.
     let without_records = warehouse.without_records(&order.filter);
-    let places = (order.options.has_results && without_records == 0).then(|| warehouse.stored_at(&order.filter));
+    let places = (order.options.has_results && without_records == 0)
+        .then(|| (warehouse.stored_at(&order.filter), warehouse.decisions(&order.filter)));
     let Order {
         stores,
         mut filter,
@@ -122,7 +123,10 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     // Journals that are read from here on use the redacted names.
     let names = warehouse.names().clone();
     let stores = Stores { names: &names, ..stores };
-    let (results, unpacked) = match places.map(|places| results::packed(&places, &texts, &secrets)).transpose()? {
+    let (results, unpacked) = match places
+        .map(|(places, decisions)| results::packed((&places, &decisions), &texts, &secrets))
+        .transpose()?
+    {
         Some(Ok(packed)) => (Some(packed), None),
         Some(Err(why)) => (None, Some(why)),
         None if options.has_results => {
@@ -196,7 +200,7 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     }
     let (written, kept) = folder.counts();
     info!(written, kept, "suite pages");
-    folder.write_all(published_files(&overview, &plan, &news(&warehouse, &filter, &policy)))?;
+    folder.write_all(published_files(&overview, &plan, &news(&warehouse, &filter, &policy, &overview)))?;
     if let Some(report) = texts.report() {
         folder.write("redactions.json", &report)?;
     }

@@ -3,10 +3,22 @@
 use serde_json::Value;
 
 use crate::domain::{
-    ClaimedRow, ClaimedTable, Foreign, Git, ItemDetails, ItemOutcome, JoinedPart, Provenance, PublishedFigures, Resources, Run, Signer,
+    Acceptance, ClaimedRow, ClaimedTable, Foreign, Git, ItemDetails, ItemOutcome, JoinedPart, Provenance, PublishedFigures, Resources, Run,
+    Signer,
 };
 use crate::results::{JudgeLine, ScoreLine};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
+
+/// Skips the names of the runs, as those of a run.
+impl Foreign for Acceptance {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        let Acceptance { suite: _, suite_version: _, approach: _, model: _, batches: _, since: _, through: _, reason, who, time: _ } = self;
+        visit("reason", reason);
+        if let Some(who) = who {
+            visit("who", who);
+        }
+    }
+}
 
 /// Skips the names by which runs are grouped: two of them must not become one.
 impl Foreign for Run {

@@ -1,9 +1,9 @@
 //! The results themselves within a site, so that its readers can import them.
 
-use crate::domain::{Foreign, ItemDetails, ItemOutcome, Run, Secrets};
+use crate::domain::{Acceptance, Foreign, ItemDetails, ItemOutcome, Run, Secrets};
 use crate::files;
 use crate::render::format;
-use crate::results::{Extent, Rewriter, ScoreLine, StoreError, page_element};
+use crate::results::{Decisions, Extent, Retraction, Rewriter, ScoreLine, StoreError, page_element};
 use crate::warehouse::{ShownNames, StoredAt, pack};
 
 use super::error::PublishError;
@@ -15,7 +15,7 @@ const MOST_BYTES_IN_PAGE: usize = 16 << 20;
 /// Packs the runs at these places without messages and files. Texts are redacted as on the site.
 ///
 /// If a file of theirs cannot be read, the site goes without them, as its pages go without that file: then returns what to say about it.
-pub(super) fn packed(places: &[StoredAt], texts: &Texts, secrets: &Secrets) -> Result<Result<Vec<u8>, String>, PublishError> {
+pub(super) fn packed(places: (&[StoredAt], &Decisions), texts: &Texts, secrets: &Secrets) -> Result<Result<Vec<u8>, String>, PublishError> {
     let cannot = |error: std::io::Error| PublishError::new(format!("cannot pack the results: {error}"));
     let folder = tempfile::tempdir().map_err(cannot)?;
     let file = folder.path().join("results.bundle");
@@ -61,5 +61,14 @@ impl Rewriter for Shown<'_> {
     fn score(&mut self, score: &mut ScoreLine) {
         self.texts.rename_metric(&mut score.score.metric);
         score.each_text(&mut |_, text| self.texts.take_out(text));
+    }
+
+    fn acceptance(&mut self, accepted: &mut Acceptance) {
+        self.texts.rename_acceptance(accepted);
+        accepted.each_text(&mut |_, text| self.texts.take_out(text));
+    }
+
+    fn tombstone(&mut self, retracted: &mut Retraction) {
+        self.texts.take_out(&mut retracted.reason);
     }
 }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tracing::warn;
 
 use crate::domain::{
-    Counts, Filter, Foreign, ItemOutcome, OwnPattern, Published, Redactor, Run, RunId, Secrets, hex, is_known_secret, visible,
+    Acceptance, Counts, Filter, Foreign, ItemOutcome, OwnPattern, Published, Redactor, Run, RunId, Secrets, hex, is_known_secret, visible,
 };
 use crate::render::{format, json};
 use crate::views::{Policy, SiteOptions};
@@ -217,7 +217,10 @@ impl Texts {
         let shown = self.names_of_outcomes();
         // The shown names were decided one by one, so that different names stay different.
         let shown = self.redactor.publish(shown, &mut |_, _| false);
-        let warehouse = warehouse.show_published(shown, |run| selected.contains(&run.id).then(|| self.shown_run(stores, run)));
+        let texts = std::cell::RefCell::new(&mut *self);
+        let run = |run: &Run| selected.contains(&run.id).then(|| texts.borrow_mut().shown_run(stores, run));
+        let accepted = |one: &Acceptance| texts.borrow_mut().shown_acceptance(one);
+        let warehouse = warehouse.show_published(shown, (run, accepted));
         if self.found == Found::Named {
             return warehouse;
         }
@@ -297,6 +300,23 @@ impl Texts {
         let mut run = run.clone();
         rename_run(&mut run, &self.names);
         self.published(Page::Runs, &file, run)
+    }
+
+    fn shown_acceptance(&mut self, one: &Acceptance) -> Published<Acceptance> {
+        let mut one = one.clone();
+        self.rename_acceptance(&mut one);
+        self.published(Page::Runs, ACCEPTED, one)
+    }
+
+    /// Gives an acceptance the names under which its runs are shown.
+    pub fn rename_acceptance(&self, one: &mut Acceptance) {
+        rename(&self.names, "suite", &mut one.suite);
+        rename(&self.names, "approach", &mut one.approach);
+        rename(&self.names, "model", &mut one.model);
+        one.batches.iter_mut().for_each(|batch| rename(&self.names, "batch_id", batch));
+        if let Some(version) = &mut one.suite_version {
+            rename(&self.names, "suite_version", version);
+        }
     }
 
     /// Returns an error if a secret of this process's environment was found and redaction is off.
@@ -463,6 +483,9 @@ fn each_name(run: &Run, visit: &mut dyn FnMut(&'static str, &str)) {
 
 /// Shown names by kind of name and original name.
 type Names = BTreeMap<&'static str, BTreeMap<String, String>>;
+
+/// The store's file of accepted regressions.
+const ACCEPTED: &str = "acceptances.jsonl";
 
 fn rename(names: &Names, kind: &str, name: &mut String) {
     if let Some(shown) = names.get(kind).and_then(|names| names.get(name.as_str())) {

@@ -306,7 +306,10 @@ impl<'a> Columns<'a> {
         self.each(Column::words(label).keys([key]).field(key).rank(8).about("Pareto front"), |entry| {
             front(entry).map_or_else(
                 || Cell::unknown(""),
-                |front| Cell::shown(words::front(front, &name)).data([words::front(front, words::arm_name).into()]),
+                |front| {
+                    Cell::shown(words::front(front, &name))
+                        .data([words::front(front, |arm| words::arm_name(&self.board.suite, arm)).into()])
+                },
             )
         })
     }
@@ -413,7 +416,7 @@ pub fn has_leaders(board: &SuiteBoard) -> bool {
 /// Returns notes on the methods and limits of the board's numbers.
 pub fn notes(board: &SuiteBoard) -> Vec<String> {
     let mut notes: Vec<String> = verdicts::board_sentence(board).into_iter().collect();
-    notes.extend(board.since.as_ref().map(since::sentence));
+    notes.extend(board.since.as_ref().map(|since| since::sentence(&board.suite, since)));
     if board.items > 0 {
         let attempts = if board.attempts > 1 { format!(", up to {} attempts at each", board.attempts) } else { String::new() };
         notes.push(format!("{} {}{attempts}.", format::integer(board.items), words::one_or_many(board.items, "items")));

@@ -186,7 +186,7 @@ pub fn apart_notes(apart: &[Apart]) -> Vec<String> {
 }
 
 fn apart_sentence(pair: &Apart) -> String {
-    let named = |arms: &[crate::views::Arm]| words::listed(&arms.iter().map(words::arm_name).collect::<Vec<_>>());
+    let named = |arms: &[crate::views::Arm]| words::listed(&arms.iter().map(|arm| words::arm_name(&pair.suite, arm)).collect::<Vec<_>>());
     let why: Vec<String> = pair.mismatches.iter().filter_map(|found| mismatch(found, None)).collect();
     let (first, second) = (named(&pair.first), named(&pair.second));
     format!("Not compared on {}: {first} with {second} (grade {}: {})", pair.suite, letter(pair.grade), why.join("; "))

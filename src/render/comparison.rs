@@ -25,7 +25,7 @@ pub fn table(comparison: &Comparison) -> Table {
     table.title = Some(title(comparison, &labels));
     table.lead = summary::decision(comparison, &labels).into_iter().collect();
     let mut first = vec![summary::headline(comparison, &labels)];
-    first.extend(comparison.since.as_ref().map(since::sentence));
+    first.extend(comparison.since.as_ref().map(|since| since::sentence(&comparison.suite, since)));
     first.extend(judged(comparison));
     first.extend(beyond(comparison, &labels));
     first.extend(verdicts::exclusion_notes(comparison, &labels));
@@ -126,7 +126,7 @@ fn difference(row: &ComparisonRow) -> Cell {
 
 /// The verdict on two arms with its reason, and the arm that wins against all others.
 fn verdict(comparison: &Comparison, row: &ComparisonRow) -> [Datum; 3] {
-    let winner = row.evidence.winner.map(|arm| words::arm_name(&comparison.arms[arm].arm)).into();
+    let winner = row.evidence.winner.map(|arm| words::arm_name(&comparison.suite, &comparison.arms[arm].arm)).into();
     let [pair] = row.evidence.pairs.as_slice() else { return [Datum::Absent, Datum::Absent, winner] };
     let said = serde_json::to_value(pair.verdict).unwrap_or_default();
     [said["verdict"].as_str().unwrap_or_default().into(), said["reason"].as_str().unwrap_or_default().into(), winner]

@@ -76,7 +76,7 @@ pub fn amounts(board: &SuiteBoard) -> Vec<String> {
 
 /// States bounds for arms that passed everything or nothing.
 pub fn extremes(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
+    let labels = words::arm_labels(&board.suite, &board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
     let rates = labels.iter().zip(&board.entries).filter_map(|(label, entry)| Some((label, entry.pass_rate.as_ref()?)));
     let said: Vec<String> = rates.filter_map(|(label, rate)| extreme(label, rate)).take(words::MAX_LEADING).collect();
     if said.is_empty() {
@@ -102,7 +102,7 @@ const MAX_K: usize = 5;
 
 /// Returns notes that no column has room for: chances over several attempts, rates that count excluded items, and others.
 pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
+    let labels = words::arm_labels(&board.suite, &board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
     let mut notes: Vec<String> =
         board.primary_not_measured.iter().map(|name| words::primary_not_measured(name, &board.primary.label)).collect();
     notes.extend(verdicts::excluded(&board.excluded_items));

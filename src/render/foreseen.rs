@@ -81,7 +81,7 @@ fn pairs(found: &ForeseenVerdict) -> Table {
 }
 
 fn names(found: &ForeseenVerdict) -> Vec<String> {
-    words::arm_labels(&found.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>())
+    words::arm_labels(&words::first_three(&found.suites), &found.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>())
 }
 
 fn winner(pair: &ForeseenPair) -> Option<usize> {

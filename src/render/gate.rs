@@ -4,8 +4,8 @@ use chrono::NaiveDate;
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    Arm, Ask, Basis, Cell, Difference, GateCheck, GateReport, NewFailures, NewPasses, OpenArm, OutdatedArm, PairEvidence, Ruling, Scale,
-    TurnedItem,
+    AbsentArm, Arm, Ask, Basis, Cell, Difference, EarlierArm, GateCheck, GateReport, NewFailures, NewPasses, OpenArm, OutdatedArm,
+    PairEvidence, Ruling, Scale, TurnedItem, UndatedArm,
 };
 
 use super::cell::{Cell as TableCell, Datum};
@@ -50,10 +50,9 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
 /// Lists what may make a reader doubt the answer: unlike measurements, arms without a check, and chance.
 pub(super) fn asides(report: &GateReport) -> Vec<String> {
     let mut notes: Vec<String> = comparability::gate_notes(report).iter().map(|note| format!("{note}.")).collect();
-    for absent in &report.absent {
-        let who = words::arm_title(&absent.arm).map_or_else(|| absent.suite.clone(), |arm| format!("{arm} on {}", absent.suite));
-        notes.push(format!("{who} is in the baseline, but has no new runs."));
-    }
+    notes.extend(absent(&report.absent));
+    notes.extend(earlier(&report.earlier));
+    notes.extend(report.undated.iter().map(undated));
     notes.extend(outdated(&report.outdated));
     notes.extend(begun(report));
     if report.checks.iter().any(|check| check.regressed.as_ref().is_some_and(|open| open.nights > 1)) {
@@ -115,13 +114,38 @@ fn cells(check: &GateCheck) -> [TableCell; 7] {
     ]
 }
 
+/// Lists the arms that only the baseline has, one line each.
+pub(super) fn absent(arms: &[AbsentArm]) -> Vec<String> {
+    let line = |absent: &AbsentArm| {
+        let who = absent.arm.title().map_or_else(|| absent.suite.clone(), |arm| format!("{arm} on {}", absent.suite));
+        format!("{who} is in the baseline, but has no new runs.")
+    };
+    arms.iter().map(line).collect()
+}
+
+/// Says that runs without a time are not judged.
+fn undated(one: &UndatedArm) -> String {
+    let (verb, them) =
+        if one.runs == 1 { ("has", "It is taken for the oldest, and is") } else { ("have", "They are taken for the oldest, and are") };
+    format!("{}: {} {verb} no time. {them} not judged.", words::arm_on(&one.suite, &one.arm), words::count_of(one.runs, "runs"))
+}
+
+/// Lists the arms that did not run when the newest arm did, one line each.
+fn earlier(arms: &[EarlierArm]) -> Vec<String> {
+    let line = |one: &EarlierArm| {
+        let who = words::arm_on(&one.suite, &one.arm);
+        format!("{who}: no run of {}. It is judged by its newest runs, of {}.", one.of_others, one.newest)
+    };
+    arms.iter().map(line).collect()
+}
+
 /// Lists arms among the new runs that were not judged because of their suite version, one line each.
 pub fn outdated(arms: &[OutdatedArm]) -> Vec<String> {
     let line = |left: &OutdatedArm| {
         let versions: Vec<String> = left.suite_versions.iter().map(|version| words::version(version)).collect();
         format!(
             "{} was not checked: it has runs of version {} only, but the gate uses version {}.",
-            words::arm_title(&left.arm).map_or_else(|| left.suite.clone(), |arm| format!("{arm} on {}", left.suite)),
+            left.arm.title().map_or_else(|| left.suite.clone(), |arm| format!("{arm} on {}", left.suite)),
             versions.join(", "),
             words::version(&left.judged_version)
         )
@@ -131,13 +155,13 @@ pub fn outdated(arms: &[OutdatedArm]) -> Vec<String> {
 
 /// Names the arm, and the arm of its baseline if that is another one.
 pub(super) fn arm(check: &GateCheck) -> String {
-    arm_vs(&check.arm, check.against.as_ref())
+    arm_vs(&check.suite, &check.arm, check.against.as_ref())
 }
 
-pub(super) fn arm_vs(arm: &Arm, against: Option<&Arm>) -> String {
+pub(super) fn arm_vs(suite: &str, arm: &Arm, against: Option<&Arm>) -> String {
     match against {
-        Some(against) if against != arm => format!("{} vs {}", words::arm_name(arm), words::arm_name(against)),
-        _ => words::arm_title(arm).unwrap_or_default(),
+        Some(against) if against != arm => format!("{} vs {}", words::arm_name(suite, arm), words::arm_name(suite, against)),
+        _ => arm.title().unwrap_or_default(),
     }
 }
 
@@ -263,7 +287,7 @@ pub fn accepted(arms: &[OpenArm], reason: &str, who: Option<&str>) -> Table {
         let since = arm.since.map_or_else(|| "unknown".to_owned(), |day| day.to_string());
         [
             TableCell::shown(arm.suite.as_str()).data([arm.suite.as_str().into(), arm.suite_version.as_deref().into()]),
-            TableCell::shown(words::arm_name(&arm.arm)).data([arm.arm.approach.as_str().into(), arm.arm.model.as_str().into()]),
+            TableCell::shown(words::arm_name(&arm.suite, &arm.arm)).data([arm.arm.approach.as_str().into(), arm.arm.model.as_str().into()]),
             TableCell::shown(since.as_str()).data([arm.since.map(|day| day.to_string()).into()]),
             TableCell::shown(format::integer(arm.nights)).data([arm.nights.into()]),
         ]

@@ -228,7 +228,7 @@ fn check_row(is_named: bool, check: &GateCheck) -> String {
 }
 
 fn cost_row(is_named: bool, cost: &GateCost) -> String {
-    let (metric, arm) = (Some(&cost.metric), gate::arm_vs(&cost.arm, cost.against.as_ref()));
+    let (metric, arm) = (Some(&cost.metric), gate::arm_vs(&cost.suite, &cost.arm, cost.against.as_ref()));
     let label = titled(&cost.metric.label, &words::over(&cost.metric, std::slice::from_ref(&cost.head)));
     let (head, baseline) = (figure(metric, Some(&cost.head)), figure(metric, cost.baseline.as_ref()));
     row(is_named, &[&cost.suite, &arm, label.trim_end(), &baseline, &head, &change(metric, cost.evidence.as_ref()), "none"], "not checked")

@@ -1,6 +1,6 @@
 //! A gate's chances of each result, simulated in advance, and its decision.
 
-use crate::views::{Arm, Choice, DecideReport, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate};
+use crate::views::{Arm, Choice, DecideReport, Gap, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate, Ruling};
 
 use super::cell::Cell;
 use super::table::{Column, Seen, Table};
@@ -11,7 +11,7 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
     let title = against.map_or_else(String::new, |against| format!(" against {against}"));
     let mut table = Table::new(format!("Odds of the gate{title}"));
     table.head(Column::words("Suite").keys(["suite"]));
-    let is_named = report.plans.iter().any(|plan| words::arm_title(&plan.arm).is_some());
+    let is_named = report.plans.iter().any(|plan| plan.arm.title().is_some());
     let arms = Column::words("Arm").keys(["approach", "model"]);
     table.head(if is_named { arms } else { arms.seen(Seen::Data) });
     table.head(Column::number("Items").keys(["items"]).rank(3));
@@ -28,8 +28,7 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
         let runs = words::each(plan.head_runs, plan.baseline_runs, "runs");
         let mut row = vec![
             Cell::words(plan.suite.as_str()),
-            Cell::shown(words::arm_title(&plan.arm).unwrap_or_default())
-                .data([plan.arm.approach.as_str().into(), plan.arm.model.as_str().into()]),
+            Cell::shown(plan.arm.title().unwrap_or_default()).data([plan.arm.approach.as_str().into(), plan.arm.model.as_str().into()]),
             Cell::count(plan.items),
             Cell::shown(runs).data([plan.head_runs.into(), plan.baseline_runs.into()]),
             odds(0, |odds| odds.pass),
@@ -41,6 +40,8 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
         "False alarm: regressions although nothing changed. Sees: regressions when the true pass rate fell by this amount.".to_owned(),
     );
     table.notes.extend(report.plans.iter().flat_map(of_plan));
+    table.notes.extend(report.plans.iter().map(|plan| &plan.looked_at).flat_map(looked_at::gone));
+    table.notes.extend(gate::absent(&report.absent));
     table.notes.extend(gate::outdated(&report.outdated));
     table.notes.extend_from_slice(notes);
     table
@@ -58,12 +59,26 @@ fn of_plan(plan: &PlannedGate) -> Vec<String> {
     } else {
         String::new()
     };
-    let mut notes = vec![format!("{who}: simulated {} times from {basis}{runs}.", format::integer(u64::from(plan.worlds)))];
+    let mut notes: Vec<String> = plan.gap.iter().map(|gap| is_decided(gap, plan)).collect();
+    notes.push(format!("{who}: simulated {} times from {basis}{runs}.", format::integer(u64::from(plan.worlds))));
     if !plan.left_out.is_empty() {
         let rules = if plan.left_out.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", plan.left_out.len()) };
         notes.push(format!("{who}: {rules} without odds, not about the pass rate."));
     }
     notes
+}
+
+/// Says that what is not there decides, whatever the true pass rate is.
+fn is_decided(gap: &Gap, plan: &PlannedGate) -> String {
+    let (is_regression, what) = match plan.best {
+        Some(Ruling::Regression) => (true, "the gate is a regression"),
+        Some(_) | None => (false, "the gate cannot pass"),
+    };
+    format!(
+        "{}: whatever the true pass rate is, {what}. {}.",
+        words::arm_on(&plan.suite, &plan.arm),
+        words::capital(&looked_at::gap(gap, is_regression))
+    )
 }
 
 /// Lays out the decisions about the new runs, one row per arm, with the reasons below. `notes` come last.
@@ -75,7 +90,7 @@ pub fn decisions(report: &DecideReport, against: Option<&str>, notes: &[String])
     table.left("Head", 0);
     table.left("Baseline", 0);
     for one in &report.decisions {
-        let named = |arm: &Arm| words::arm_title(arm).unwrap_or_else(|| one.suite.clone());
+        let named = |arm: &Arm| arm.title().unwrap_or_else(|| one.suite.clone());
         let against = one.against.as_ref().map_or_else(|| "none".to_owned(), named);
         table.row([choice(one.choice).to_owned(), one.suite.clone(), named(&one.arm), against]);
     }
@@ -103,7 +118,7 @@ pub fn decision(one: &HeldDecision) -> String {
     if let Some(gap) = one.gap.as_ref().filter(|_| one.choice == Choice::Incomplete) {
         return format!("Decision: not decided, because the new runs are incomplete. {}.", words::capital(&looked_at::gap(gap, false)));
     }
-    let names = [words::arm_title(&one.arm).unwrap_or_else(|| one.suite.clone()), "the baseline".to_owned()];
+    let names = [one.arm.title().unwrap_or_else(|| one.suite.clone()), "the baseline".to_owned()];
     let table = one.comparison.as_ref();
     let said = table.and_then(|table| summary::decision_beside(table, &names, Some(1)));
     said.unwrap_or_else(|| format!("Decision: cannot be settled ({} has no baseline).", names[0]))

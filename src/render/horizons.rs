@@ -10,7 +10,7 @@ use super::words::{self, count_of};
 /// Lays out the horizons of a suite's arms.
 pub fn table(horizons: &Horizons) -> Table {
     let arms: Vec<Arm> = horizons.arms.iter().map(|arm| arm.arm.clone()).collect();
-    let labels = words::arm_labels(&arms);
+    let labels = words::arm_labels(&horizons.suite, &arms);
     let mut table = Table::of("horizons").titled(format!("{}: time horizons", horizons.suite));
     let each = |cell: &dyn Fn(&ArmHorizon) -> Cell| horizons.arms.iter().map(cell).collect::<Vec<Cell>>();
     table.column(Column::words("Arm").keys(["arm"]), labels.iter().map(|label| Cell::words(label.as_str())));
@@ -29,7 +29,7 @@ pub fn table(horizons: &Horizons) -> Table {
 
 /// Says how long tasks are that the best arm does half of the time. `None` if no arm has a horizon.
 pub fn longest(horizons: &Horizons) -> Option<String> {
-    let labels = words::arm_labels(&horizons.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>());
+    let labels = words::arm_labels(&horizons.suite, &horizons.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>());
     let (label, half) = labels.iter().zip(&horizons.arms).find_map(|(label, arm)| Some((label, arm.half.as_ref()?)))?;
     let ends = half.low.zip(half.high).map(|(low, high)| format!(" (95% interval {} to {})", length(low), length(high)));
     Some(format!(

@@ -1,10 +1,10 @@
 //! A suite's items with each arm's outcomes.
 
-use crate::views::{ItemLine, ItemMatrix};
+use crate::views::{ItemLine, ItemMatrix, UNNAMED};
 
 use super::cell::{Cell, Datum};
+use super::format;
 use super::table::{Column, Table};
-use super::{format, words};
 
 /// Lays items out, with one column per arm.
 pub fn table(matrix: &ItemMatrix) -> Table {
@@ -37,7 +37,8 @@ pub fn table(matrix: &ItemMatrix) -> Table {
     };
     table.column(Column::words("Signs").keys(["signs"]), each(&signs));
     for (place, arm) in matrix.arms.iter().enumerate() {
-        let name = words::arm_name(&arm.arm);
+        // Data keeps what stands for a name.
+        let name = arm.arm.title().unwrap_or_else(|| UNNAMED[0].to_owned());
         let cell = |item: &ItemLine| {
             let Some(cell) = item.cells.get(place) else { return Cell::unknown("") };
             Cell::shown(format!("{}/{}", cell.passed, cell.counted)).data([cell.passed, cell.counted].map(Datum::from))

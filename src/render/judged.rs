@@ -56,7 +56,7 @@ pub fn criteria_by_arm(board: &SuiteBoard, criteria: &CriteriaTable) -> Table {
     let suite = words::group_name(&board.suite, board.suite_version.as_deref(), None);
     let mut table = Table::of("criteria").titled(format!("Criteria: {suite}: {}{judge}", criteria.evaluator));
     table.left("Criterion", 0);
-    for label in words::arm_labels(&criteria.arms) {
+    for label in words::arm_labels(&board.suite, &criteria.arms) {
         table.right(&label, 0);
     }
     let said = |cell: &CriterionCell| {

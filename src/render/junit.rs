@@ -34,11 +34,11 @@ fn counts(checks: &[GateCheck], fail_inconclusive: bool) -> String {
 
 fn case(check: &GateCheck, confidence: f64, fail_inconclusive: bool) -> String {
     let against = match &check.against {
-        Some(against) if *against != check.arm => format!(", against {}", words::arm_name(against)),
+        Some(against) if *against != check.arm => format!(", against {}", words::arm_name(&check.suite, against)),
         _ => String::new(),
     };
     let name = format!("{}{against}", gate::rule(check));
-    let arm = words::arm_title(&check.arm).map_or_else(String::new, |arm| format!(".{arm}"));
+    let arm = check.arm.title().map_or_else(String::new, |arm| format!(".{arm}"));
     let class = format!("{}{arm}", check.suite);
     let opened = format!("    <testcase classname=\"{}\" name=\"{}\"", escape(&class), escape(&name));
     let message = escape(&gate::sentence(check, confidence));

@@ -1,13 +1,14 @@
 //! A suite's history as a table and sentences.
 
 use crate::views::{
-    Arm, ArmHistory, Break, CommitOrder, Estimate, History, ItemChange, LevelChange, Night, NightlyDuel, NoisyItem, Series,
+    AcceptedRegression, Arm, ArmHistory, Break, CommitOrder, Estimate, History, ItemChange, LevelChange, Night, NightlyDuel, NoisyItem,
+    Series,
 };
 
 use super::cell::{Cell, Datum};
 use super::sparkline::{MOST_POINTS, sparkline};
 use super::table::{Column, Table};
-use super::{courses, format, verdicts, words};
+use super::{courses, format, shown, verdicts, words};
 
 /// Maximum number of broken and repaired items of an arm that are named below the table. JSON has all.
 const MAX_CHANGED: usize = 10;
@@ -15,8 +16,8 @@ const MAX_CHANGED: usize = 10;
 /// Returns the names of the arms, in their order. An arm without a name is called as the suite.
 pub fn labels(history: &History) -> Vec<String> {
     match history.arms.as_slice() {
-        [only] => vec![words::arm_title(&only.arm).unwrap_or_else(|| history.suite.clone())],
-        arms => words::arm_labels(&arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>()),
+        [only] => vec![words::arm_name(&history.suite, &only.arm)],
+        arms => words::arm_labels(&history.suite, &arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>()),
     }
 }
 
@@ -190,6 +191,17 @@ pub(super) fn change_words(change: &LevelChange) -> String {
 }
 
 /// Returns the notes on change points, day-by-day comparisons and precision.
+/// Says which regressions somebody accepted, when and why.
+pub(super) fn accepted(history: &History, labels: &[String]) -> Vec<String> {
+    let sentence = |one: &AcceptedRegression, label: &str| {
+        let since = one.since.map_or_else(|| "a regression".to_owned(), |day| format!("the regression since {day}"));
+        let by = one.who.as_deref().map_or_else(String::new, |who| format!("{}, ", shown::short(who)));
+        format!("{label}: {since} is accepted ({by}{}): {}.", one.time.date_naive(), shown::short(&one.reason).trim_end_matches('.'))
+    };
+    let of_arm = |(arm, label): (&ArmHistory, &String)| arm.accepted.iter().map(|one| sentence(one, label)).collect::<Vec<_>>();
+    history.arms.iter().zip(labels).flat_map(of_arm).collect()
+}
+
 fn notes(history: &History, labels: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for (arm, label) in history.arms.iter().zip(labels) {
@@ -202,6 +214,7 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
             ));
         }
     }
+    notes.extend(accepted(history, labels));
     notes.extend(history.duels.iter().map(|duel| duel_sentence(duel, labels, points(history))));
     for (arm, label) in history.arms.iter().zip(labels) {
         notes.extend(arm_notes(arm, label));

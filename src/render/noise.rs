@@ -12,7 +12,7 @@ use super::words::{self, arm_labels, count_of};
 /// Lays out what pages of the site show: they list the items elsewhere.
 pub(super) fn for_pages(ledger: &NoiseLedger) -> Vec<Table> {
     let mut all = vec![sources(ledger, "Noise"), differences(ledger), arms(ledger)];
-    all.extend((!ledger.conditions.is_empty()).then(|| conditions(&ledger.conditions)));
+    all.extend((!ledger.conditions.is_empty()).then(|| conditions(&ledger.suite, &ledger.conditions)));
     all
 }
 
@@ -21,7 +21,7 @@ pub fn tables(ledger: &NoiseLedger) -> Vec<Table> {
     let name = ledger.suite_version.as_ref().map_or_else(String::new, |version| format!(", version {}", words::version(version)));
     let name = format!("{}{name}", ledger.suite);
     let mut all = vec![sources(ledger, &name), differences(ledger), arms(ledger), health(&ledger.health)];
-    all.extend((!ledger.conditions.is_empty()).then(|| conditions(&ledger.conditions)));
+    all.extend((!ledger.conditions.is_empty()).then(|| conditions(&ledger.suite, &ledger.conditions)));
     all
 }
 
@@ -175,7 +175,7 @@ fn detectable_by_runs(ledger: &NoiseLedger) -> Vec<Asked> {
 fn arms(ledger: &NoiseLedger) -> Table {
     let mut table = Table::of("arms").titled("Arms: standard errors of one run in pp, and how outcomes vary");
     let arms = &ledger.arms;
-    let labels = arm_labels(&arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+    let labels = arm_labels(&ledger.suite, &arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
     let each = |cell: &dyn Fn(&ArmNoise) -> Cell| arms.iter().map(cell).collect::<Vec<Cell>>();
     let error = |value: Option<f64>| Cell::measured(value.map(|share| 100.0 * share), |value| format::fixed(value, 1));
     let share = |value: Option<f64>, n: u64| Cell::measured(value.map(|share| 100.0 * share), |value| format::percent(value / 100.0, n));
@@ -249,10 +249,10 @@ fn health(health: &ItemHealth) -> Table {
     table
 }
 
-fn conditions(effects: &[ConditionEffect]) -> Table {
+fn conditions(suite: &str, effects: &[ConditionEffect]) -> Table {
     let mut table = Table::of("conditions").titled("Runs of one arm under different conditions");
     let each = |cell: &dyn Fn(&ConditionEffect) -> Cell| effects.iter().map(cell).collect::<Vec<Cell>>();
-    table.column(Column::words("Arm").keys(["arm"]), each(&|effect| Cell::words(words::arm_name(&effect.arm))));
+    table.column(Column::words("Arm").keys(["arm"]), each(&|effect| Cell::words(words::arm_name(suite, &effect.arm))));
     let settings = |effect: &ConditionEffect| {
         let said: Vec<String> =
             effect.settings.iter().map(|setting| format!("{}: {}, {}", setting.what, setting.first, setting.second)).collect();

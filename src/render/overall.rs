@@ -78,7 +78,7 @@ fn title(pooling: Pooling) -> &'static str {
 /// Says which arm leads, and whether it is settled.
 pub fn headline(overall: &Overall) -> Option<String> {
     let leader = overall.entries.first()?;
-    let name = words::arm_name(&leader.arm);
+    let name = words::arm_over(&overall.suites, &leader.arm);
     let over = format!("over {}", count_of(overall.weights.len() as u64, "suites"));
     Some(match overall.could_be_first? {
         1 => format!("{name} wins {over}"),
@@ -120,7 +120,7 @@ fn notes(overall: &Overall) -> Vec<String> {
         notes.push(format!("Means are over different suites, so the {unit} are not comparable."));
     }
     for other in &overall.other_versions {
-        let arms: Vec<String> = other.arms.iter().map(words::arm_name).collect();
+        let arms: Vec<String> = other.arms.iter().map(|arm| words::arm_name(&other.suite, arm)).collect();
         let counted = other
             .counted
             .as_deref()
@@ -183,7 +183,7 @@ fn leaders_without(overall: &Overall) -> Option<String> {
     if overall.weights.len() < 2 {
         return None;
     }
-    let leader = words::arm_name(&overall.entries.first()?.arm);
+    let leader = words::arm_over(&overall.suites, &overall.entries.first()?.arm);
     let found = &overall.leaders_without;
     if found.is_empty() {
         return Some(format!("{leader} also leads if any single suite is left out."));
@@ -197,7 +197,7 @@ fn leaders_without(overall: &Overall) -> Option<String> {
     }
     let said = |(arm, suites): &(&Arm, Vec<String>)| {
         let or = if suites.len() <= 3 { suites.join(" or ") } else { format!("one of {}", words::first_three(suites)) };
-        format!("without {or}, {} leads", words::arm_name(arm))
+        format!("without {or}, {} leads", words::arm_over(&overall.suites, arm))
     };
     let said: Vec<String> = by_leader.iter().map(said).collect();
     let (count, all) = (found.len() as u64, overall.weights.len() as u64);
@@ -207,7 +207,7 @@ fn leaders_without(overall: &Overall) -> Option<String> {
 
 fn reversals(overall: &Overall) -> Vec<String> {
     let said = |reversal: &Reversal| {
-        let [first, second] = [&reversal.first, &reversal.second].map(words::arm_name);
+        let [first, second] = [&reversal.first, &reversal.second].map(|arm| words::arm_over(&overall.suites, arm));
         let mut parts = Vec::new();
         if reversal.second_ahead > reversal.first_ahead {
             let all = overall.weights.len() as u64;

@@ -2,17 +2,19 @@
 
 use crate::views::{Arm, RunTurn};
 
-use super::words;
-
 /// Maximum letters of an id that is shown whole.
 const SHORT: usize = 16;
 /// Letters kept of a longer id, at its beginning and at its end. Runs of one batch begin alike.
 const FIRST: usize = 8;
 const LAST: usize = 4;
 
-/// Titles a run by its arm, its night and its number: `planner · opus · night 24 · #1`.
+/// Titles a run by its arm, its night and its number: `planner · opus · night 24 · #1`; without an arm's name `night 24 · #1` or `run #1`.
 pub fn run_title(arm: &Arm, turn: RunTurn) -> String {
-    format!("{} · {}", words::arm_name(arm), run_turn(turn))
+    match (arm.title(), turn.night) {
+        (Some(name), _) => format!("{name} · {}", run_turn(turn)),
+        (None, Some(_)) => run_turn(turn),
+        (None, None) => format!("run {}", run_turn(turn)),
+    }
 }
 
 /// Titles a run beside its arm: `night 24 · #1`.
@@ -42,6 +44,9 @@ mod tests {
         let arm = Arm { approach: "planner".to_owned(), model: "opus".to_owned() };
         let title = |night| run_title(&arm, RunTurn { night, number: 1 });
         assert_eq!([title(Some(24)), title(None)], ["planner · opus · night 24 · #1", "planner · opus · #1"]);
+        let nameless = Arm { approach: "unnamed".to_owned(), model: "unknown".to_owned() };
+        let title = |night| run_title(&nameless, RunTurn { night, number: 1 });
+        assert_eq!([title(Some(24)), title(None)], ["night 24 · #1", "run #1"]);
     }
 
     #[test]

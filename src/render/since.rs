@@ -5,7 +5,7 @@ use crate::views::{Arm, Since, SinceBecause};
 use super::words;
 
 /// Says since when runs count and why: `Counts 7 nights since 2026-11-08, when the pass rate of plan changed.`
-pub fn sentence(since: &Since) -> String {
+pub fn sentence(suite: &str, since: &Since) -> String {
     let (nights, date) = (words::count_of(since.nights, "nights"), since.date);
     match since.because {
         SinceBecause::NoChange => format!("Counts all {nights} since {date}: no change point of a pass rate."),
@@ -14,9 +14,9 @@ pub fn sentence(since: &Since) -> String {
             let rates = if since.changed.len() == 1 { "the pass rate" } else { "the pass rates" };
             let older = match since.older.as_slice() {
                 [] => String::new(),
-                older => format!(" Without a newer run, older ones count of: {}.", names(older)),
+                older => format!(" Without a newer run, older ones count of: {}.", names(suite, older)),
             };
-            format!("Counts {nights} since {date}, when {rates} of {} changed.{older}", names(&since.changed))
+            format!("Counts {nights} since {date}, when {rates} of {} changed.{older}", names(suite, &since.changed))
         }
     }
 }
@@ -29,7 +29,7 @@ pub fn earlier(since: Option<&Since>) -> String {
     }
 }
 
-fn names(arms: &[Arm]) -> String {
-    let names: Vec<String> = arms.iter().map(words::arm_name).collect();
+fn names(suite: &str, arms: &[Arm]) -> String {
+    let names: Vec<String> = arms.iter().map(|arm| words::arm_name(suite, arm)).collect();
     words::first_three(&names)
 }

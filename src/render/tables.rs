@@ -1,7 +1,7 @@
 //! Lays views out as tables.
 
 use crate::domain::{Direction, UnfinishedRun, Unit, score_label};
-use crate::views::{Board, RunLine, ShownRun, SuiteLine};
+use crate::views::{Board, RunLine, ShownRun, SuiteLine, UNNAMED};
 
 use super::cell::{Cell, Datum};
 use super::table::{Column, Seen, Table};
@@ -13,8 +13,11 @@ pub fn suites(lines: &[SuiteLine]) -> Table {
     let mut table = Table::of("suites");
     table.column(Column::words("Suite").keys(["suite"]), each(&|line| Cell::words(line.suite.as_str())));
     table.column(Column::number("Runs").keys(["runs"]), each(&|line| Cell::count(line.runs)));
-    let approaches = |line: &SuiteLine| Cell::shown(words::first_three(&line.approaches)).data([line.approaches.join("; ").into()]);
-    table.column(Column::words("Approaches").keys(["approaches"]).rank(1), each(&approaches));
+    let named =
+        |line: &SuiteLine| -> Vec<String> { line.approaches.iter().filter(|name| !UNNAMED.contains(&name.as_str())).cloned().collect() };
+    let approaches = |line: &SuiteLine| Cell::shown(words::first_three(&named(line))).data([line.approaches.join("; ").into()]);
+    let seen = if lines.is_empty() || lines.iter().any(|line| !named(line).is_empty()) { Seen::Everywhere } else { Seen::Data };
+    table.column(Column::words("Approaches").keys(["approaches"]).rank(1).seen(seen), each(&approaches));
     table.column(Column::number("Models").keys(["models"]).rank(1), each(&|line| Cell::count(line.models)));
     table.column(Column::number("Versions").keys(["versions"]).rank(3), each(&|line| Cell::count(line.versions)));
     table.column(Column::words("Newest").keys(["newest"]).rank(2), each(&|line| Cell::time(line.newest)));
@@ -37,9 +40,18 @@ pub fn runs<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> Table {
     let mut table = Table::of("runs");
     table.column(Column::words("Run").keys(["run"]).field("id"), each(&|line| Cell::words(line.id.as_str())));
     table.column(Column::words("Suite").keys(["suite"]).field("suite"), each(&|line| Cell::words(line.suite.as_str())));
-    table.column(Column::words("Arm").seen(Seen::Pages), each(&|line| Cell::words(words::arm_name(&line.arm))));
-    table.column(Column::words("Approach").keys(["approach"]).seen(Seen::Lines), each(&|line| Cell::words(line.arm.approach.as_str())));
-    table.column(Column::words("Model").keys(["model"]).seen(Seen::Lines), each(&|line| Cell::words(line.arm.model.as_str())));
+    table.column(Column::words("Arm").seen(Seen::Pages), each(&|line| Cell::words(words::arm_name(&line.suite, &line.arm))));
+    // Names that no run has need no column; data has what stands for them.
+    let seen = |is_known: bool| if is_known { Seen::Lines } else { Seen::Data };
+    let part = |name: &str, is_known: bool| Cell::shown(if is_known { name } else { "" }).data([name.into()]);
+    table.column(
+        Column::words("Approach").keys(["approach"]).seen(seen(lines.iter().any(|line| line.arm.has_approach()))),
+        each(&|line| part(&line.arm.approach, line.arm.has_approach())),
+    );
+    table.column(
+        Column::words("Model").keys(["model"]).seen(seen(lines.iter().any(|line| line.arm.has_model()))),
+        each(&|line| part(&line.arm.model, line.arm.has_model())),
+    );
     table.column(Column::words("Status").keys(["status"]).field("status").rank(1), each(&|line| Cell::words(line.status.as_str())));
     let passed = |line: &RunLine| {
         let Some((passed, total)) = line.passed.zip(line.total) else { return Cell::unknown("unknown") };
@@ -111,8 +123,8 @@ pub fn run(shown: &ShownRun) -> Table {
         }
     };
     fact("Suite", Some(line.suite.clone()));
-    fact("Approach", Some(line.arm.approach.clone()));
-    fact("Model", Some(line.arm.model.clone()).filter(|model| !model.is_empty()));
+    fact("Approach", line.arm.has_approach().then(|| line.arm.approach.clone()));
+    fact("Model", line.arm.has_model().then(|| line.arm.model.clone()));
     fact("Status", Some(line.status.clone()));
     fact("Error", page.error.clone());
     fact("Time", Some(line.timestamp.as_ref().map_or_else(|| "unknown".to_owned(), format::date)));

@@ -580,7 +580,7 @@ pub fn board_line(board: &SuiteBoard) -> Option<String> {
 
 fn headline_of(board: &SuiteBoard, why_open: &dyn Fn(&BoardEvidence) -> String) -> Option<String> {
     let evidence = board.evidence.as_ref()?;
-    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
+    let labels = words::arm_labels(&board.suite, &board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
     let value =
         |place: usize| board.entries[place].primary.as_ref().map_or_else(String::new, |figure| words::figure(&board.primary, figure));
     let leading: Vec<usize> = (0..board.entries.len())
@@ -640,7 +640,7 @@ fn why_open(board: &SuiteBoard, evidence: &BoardEvidence) -> String {
 
 /// Returns the arms of the leading group, by the shortest distinct names on the board.
 pub fn leading(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
+    let labels = words::arm_labels(&board.suite, &board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
     let is_leading = |entry: &crate::views::Entry| entry.standing.as_ref().is_some_and(|standing| standing.is_leading);
     labels.into_iter().zip(&board.entries).filter(|(_, entry)| is_leading(entry)).map(|(label, _)| label).collect()
 }

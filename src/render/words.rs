@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit};
 use crate::views::{
-    Arm, Bound, Cell, Comparison, Entry, Estimate, Front, JudgedBy, MIN_LABELS, Method, ModelNames, Money, RankRange, SuiteBoard,
+    Arm, Bound, Cell, Comparison, Entry, Estimate, Front, JudgedBy, MIN_LABELS, Method, ModelNames, Money, RankRange, SuiteBoard, UNNAMED,
 };
 
 use super::cell::Cell as TableCell;
@@ -62,83 +62,65 @@ fn tool_version(tool: &str, said: &str) -> String {
     if is_named { said.to_owned() } else { format!("{tool} {said}") }
 }
 
-/// Approach of runs that name none, and of the same runs as a baseline.
-const UNNAMED: [&str; 2] = ["unnamed", "unnamed (baseline)"];
-/// Models of runs without a model's name.
-const NO_MODEL: [&str; 3] = ["", "none", "unknown"];
-
-fn has_model(arm: &Arm) -> bool {
-    !NO_MODEL.contains(&arm.model.as_str())
-}
-
 /// Returns whether no arm has an approach's name.
 pub(super) fn lack_approaches<'a>(mut arms: impl Iterator<Item = &'a Arm>) -> bool {
-    arms.all(|arm| UNNAMED.contains(&arm.approach.as_str()))
+    arms.all(|arm| !arm.has_approach())
 }
 
 /// Returns whether no arm has a model's name.
 pub(super) fn lack_models<'a>(mut arms: impl Iterator<Item = &'a Arm>) -> bool {
-    arms.all(|arm| !has_model(arm))
+    arms.all(|arm| !arm.has_model())
 }
 
-/// Returns the shortest distinct names of the arms: the approach, the model, or both. Unnamed runs beside their baseline are the new ones.
-pub fn arm_labels(arms: &[Arm]) -> Vec<String> {
+/// Returns the shortest distinct names of a suite's arms: the approach, the model, or both. An arm without a name is called as the suite;
+/// beside its baseline it is the new one.
+pub fn arm_labels(suite: &str, arms: &[Arm]) -> Vec<String> {
     let one_model = arms.windows(2).all(|pair| pair[0].model == pair[1].model);
-    let one_approach = arms.windows(2).all(|pair| pair[0].approach == pair[1].approach);
+    let one_approach = arms.len() > 1 && arms.windows(2).all(|pair| pair[0].approach == pair[1].approach);
     let has_baseline = arms.iter().any(|arm| arm.approach == UNNAMED[1]);
     let approach = |arm: &Arm| match UNNAMED.iter().position(|unnamed| *unnamed == arm.approach) {
-        Some(0) if has_baseline => "new".to_owned(),
-        Some(1) => "baseline".to_owned(),
-        Some(_) | None => arm.approach.clone(),
+        Some(0) if has_baseline => Some("new".to_owned()),
+        Some(0) => None,
+        Some(_) => Some("baseline".to_owned()),
+        None => Some(arm.approach.clone()),
     };
-    arms.iter()
-        .map(|arm| {
-            if arm.model.is_empty() || (one_model && !(one_approach && arms.len() > 1)) {
-                let is_alone = arms.len() == 1 && UNNAMED.contains(&arm.approach.as_str());
-                if is_alone { arm_name(arm) } else { approach(arm) }
-            } else if one_approach && arms.len() > 1 {
-                arm.model.clone()
-            } else if UNNAMED.contains(&arm.approach.as_str()) && has_baseline {
-                if has_model(arm) { format!("{} · {}", approach(arm), arm.model) } else { approach(arm) }
-            } else {
-                arm_name(arm)
-            }
-        })
-        .collect()
+    let model = |arm: &Arm| arm.has_model().then(|| arm.model.clone());
+    let label = |arm: &Arm| {
+        let parts = match (arm.model.is_empty() || (one_model && !one_approach), one_approach) {
+            (true, _) => [approach(arm).or_else(|| model(arm)), None],
+            (false, true) => [model(arm), None],
+            (false, false) => [approach(arm), model(arm)],
+        };
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { suite.to_owned() } else { parts.join(" · ") }
+    };
+    let labels: Vec<String> = arms.iter().map(label).collect();
+    let is_shared = |label: &String| labels.iter().filter(|other| *other == label).count() > 1;
+    // Two arms without a name of one suite can only be told apart by what stands for it.
+    arms.iter().zip(&labels).map(|(arm, label)| if is_shared(label) { arm_key(arm) } else { label.clone() }).collect()
 }
 
 /// Returns a function that names arms as the board's rows do.
 pub fn names_on(board: &SuiteBoard) -> impl Fn(&Arm) -> String {
     let arms: Vec<Arm> = board.entries.iter().map(|entry| entry.arm.clone()).collect();
-    let labels = arm_labels(&arms);
-    move |arm| arms.iter().position(|known| known == arm).map_or_else(|| arm_name(arm), |at| labels[at].clone())
+    let labels = arm_labels(&board.suite, &arms);
+    let suite = board.suite.clone();
+    move |arm| arms.iter().position(|known| known == arm).map_or_else(|| arm_name(&suite, arm), |at| labels[at].clone())
 }
 
-/// Returns an arm's name without the parts that have none. `None` if it has no name at all: then its suite names it.
-///
-/// This is the only rule of how an arm is called for people; data keeps approach and model.
-pub fn arm_title(arm: &Arm) -> Option<String> {
-    let approach = match UNNAMED.iter().position(|unnamed| *unnamed == arm.approach) {
-        Some(0) => None,
-        Some(_) => Some("baseline"),
-        None => Some(arm.approach.as_str()),
-    };
-    match (approach, has_model(arm)) {
-        (Some(approach), true) => Some(format!("{approach} · {}", arm.model)),
-        (Some(approach), false) => Some(approach.to_owned()),
-        (None, true) => Some(arm.model.clone()),
-        (None, false) => None,
-    }
+/// Returns an arm's full name, or the suite's if it has none. Places that name the suite too use [`arm_on`].
+pub fn arm_name(suite: &str, arm: &Arm) -> String {
+    arm.title().unwrap_or_else(|| suite.to_owned())
 }
 
-/// Returns an arm's full name. Places that name the suite too use [`arm_on`].
-pub fn arm_name(arm: &Arm) -> String {
-    arm_title(arm).unwrap_or_else(|| UNNAMED[0].to_owned())
+/// Returns an arm's full name where several suites are told of. Without a name it is called as the suites that it ran on.
+pub fn arm_over(suites: &[String], arm: &Arm) -> String {
+    arm.title().unwrap_or_else(|| first_three(suites))
 }
 
 /// Names an arm on a suite: `basics, ralph · sonnet`, or the suite alone if the arm has no name.
 pub fn arm_on(suite: &str, arm: &Arm) -> String {
-    arm_title(arm).map_or_else(|| suite.to_owned(), |name| format!("{suite}, {name}"))
+    arm.title().map_or_else(|| suite.to_owned(), |name| format!("{suite}, {name}"))
 }
 
 /// Returns a name that no other arm has, for addresses.
@@ -161,7 +143,7 @@ pub fn primary_not_measured(name: &str, decides: &str) -> String {
 }
 
 pub(super) fn labels(comparison: &Comparison) -> Vec<String> {
-    arm_labels(&comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>())
+    arm_labels(&comparison.suite, &comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>())
 }
 
 /// Names a group of runs: the suite, with the version or source that distinguishes it from other groups of the suite.

@@ -58,23 +58,9 @@ pub fn load_acceptances(store: &Store) -> Result<Vec<Acceptance>, Problems> {
 
 /// Appends acceptances to a store: all of them, or after an error none that a later read takes for whole.
 pub fn append_acceptances(store: &Store, accepted: &[Acceptance]) -> Result<(), StoreError> {
-    let text = |time: DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::AutoSi, true);
     let mut lines = String::new();
     for one in accepted {
-        let wire = WireAcceptance {
-            suite: one.suite.clone(),
-            suite_version: one.suite_version.clone(),
-            approach: one.approach.clone(),
-            model: one.model.clone(),
-            batches: one.batches.clone(),
-            since: one.since.map(text),
-            through: one.through.map(text),
-            reason: one.reason.clone(),
-            who: one.who.clone(),
-            time: one.time.to_rfc3339_opts(SecondsFormat::Secs, true),
-        };
-        let line = serde_json::to_string(&wire).expect("an acceptance is JSON: it has no map");
-        lines.push_str(&store.secrets().hide(&line));
+        lines.push_str(&store.secrets().hide(&to_line(one)));
         lines.push('\n');
     }
     fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root()))?;
@@ -89,7 +75,25 @@ pub fn append_acceptances(store: &Store, accepted: &[Acceptance]) -> Result<(), 
     durable::sync_folder(store.root()).map_err(StoreError::io("cannot sync", store.root()))
 }
 
-fn parse(line: &[u8]) -> Result<Acceptance, String> {
+/// Returns the acceptance as one line of JSON, without a line break.
+pub(super) fn to_line(one: &Acceptance) -> String {
+    let text = |time: DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::AutoSi, true);
+    let wire = WireAcceptance {
+        suite: one.suite.clone(),
+        suite_version: one.suite_version.clone(),
+        approach: one.approach.clone(),
+        model: one.model.clone(),
+        batches: one.batches.clone(),
+        since: one.since.map(text),
+        through: one.through.map(text),
+        reason: one.reason.clone(),
+        who: one.who.clone(),
+        time: one.time.to_rfc3339_opts(SecondsFormat::Secs, true),
+    };
+    serde_json::to_string(&wire).expect("an acceptance is JSON: it has no map")
+}
+
+pub(super) fn parse(line: &[u8]) -> Result<Acceptance, String> {
     let wire: WireAcceptance =
         serde_json::from_slice(line).map_err(|error| format!("is not an acceptance: {}", visible(&error.to_string())))?;
     let time = |key: &str, text: &str| {

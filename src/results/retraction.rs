@@ -57,6 +57,8 @@ const WITHOUT_THEM: &str = "without the tombstone, runs would count that were re
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Retractions {
     pub standing: Vec<Retraction>,
+    /// Runs that were retracted and shown again, by the ids in the tombstones.
+    pub undone: Vec<String>,
 }
 
 impl Retractions {
@@ -72,17 +74,20 @@ impl Retractions {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(Problems(vec![Problem::unread(name, &error).with_hint(WITHOUT_THEM)])),
         };
-        let (mut standing, mut problems) = (Vec::<Retraction>::new(), Vec::new());
+        let (mut standing, mut undone, mut problems) = (Vec::<Retraction>::new(), Vec::new(), Vec::new());
         let lines = (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
         for (number, line) in lines {
             match parse(line) {
-                Ok(retraction) if retraction.undo => standing.retain(|earlier| earlier.selector != retraction.selector),
+                Ok(retraction) if retraction.undo => {
+                    standing.retain(|earlier| earlier.selector != retraction.selector);
+                    undone.extend(retraction.selector.ids);
+                }
                 Ok(retraction) => standing.push(retraction),
                 Err(_) if !line.ends_with(b"\n") => {}
                 Err(message) => problems.push(Problem::at_line(&name, number, message).with_hint(WITHOUT_THEM)),
             }
         }
-        if problems.is_empty() { Ok(Self { standing }) } else { Err(Problems(problems)) }
+        if problems.is_empty() { Ok(Self { standing, undone }) } else { Err(Problems(problems)) }
     }
 
     /// Returns the tombstone that hides the run, if one does: one that names the run comes first.
@@ -100,7 +105,20 @@ impl Retraction {
 
     /// Appends the tombstone.
     pub fn append(&self, store: &Store) -> Result<(), StoreError> {
-        let path = store.retractions_path();
+        let mut line = self.to_line();
+        line.push('\n');
+        fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root()))?;
+        let mut file = Appended::open(store.retractions_path())?;
+        file.wait_for_lock()?;
+        file.end_last_line(|line| parse(line).is_ok())?;
+        file.append(line.as_bytes())?;
+        file.sync()?;
+        store.added().line(store.root(), &store.retractions_path(), line.as_bytes());
+        durable::sync_folder(store.root()).map_err(StoreError::io("cannot sync", store.root()))
+    }
+
+    /// Returns the tombstone as one line of JSON, without a line break.
+    pub(super) fn to_line(&self) -> String {
         let wire = WireRetraction {
             selector: WireSelector {
                 suite: self.selector.suites.clone(),
@@ -115,20 +133,11 @@ impl Retraction {
             time: self.time.to_rfc3339_opts(SecondsFormat::Secs, true),
             undo: self.undo,
         };
-        let mut line = serde_json::to_string(&wire).expect("a tombstone is JSON: no map has keys other than strings");
-        line.push('\n');
-        fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root()))?;
-        let mut file = Appended::open(path)?;
-        file.wait_for_lock()?;
-        file.end_last_line(|line| parse(line).is_ok())?;
-        file.append(line.as_bytes())?;
-        file.sync()?;
-        store.added().line(store.root(), &store.retractions_path(), line.as_bytes());
-        durable::sync_folder(store.root()).map_err(StoreError::io("cannot sync", store.root()))
+        serde_json::to_string(&wire).expect("a tombstone is JSON: no map has keys other than strings")
     }
 }
 
-fn parse(line: &[u8]) -> Result<Retraction, String> {
+pub(super) fn parse(line: &[u8]) -> Result<Retraction, String> {
     let wire: WireRetraction =
         serde_json::from_slice(line).map_err(|error| format!("is not a tombstone: {}", visible(&error.to_string())))?;
     let selector = Filter {

@@ -28,6 +28,13 @@ pub struct ArmPage<'a> {
     pub spent: Option<(f64, bool)>,
 }
 
+impl ArmPage<'_> {
+    /// Returns the names of the suites that the arm ran on.
+    pub fn suite_names(&self) -> Vec<String> {
+        self.suites.iter().map(|on| on.suite.board.suite.clone()).collect()
+    }
+}
+
 /// Position of an arm on a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lead {

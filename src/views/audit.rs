@@ -47,9 +47,13 @@ pub(crate) fn audit_of(answer: &SuiteAnswer<'_>) -> Result<Audit, UnauditedBoard
     audited(&board)
 }
 
-/// Returns the name of an arm as a system of a board.
-pub fn system_name(arm: &Arm) -> String {
-    if arm.approach == "unnamed" { arm.model.clone() } else { format!("{} · {}", arm.approach, arm.model) }
+/// Returns the name of an arm as a system of a suite's board.
+pub fn system_name(suite: &str, arm: &Arm) -> String {
+    match arm.title() {
+        None => suite.to_owned(),
+        Some(title) if !arm.has_approach() => title,
+        Some(_) => format!("{} · {}", arm.approach, arm.model),
+    }
 }
 
 /// Audits a board.
@@ -82,7 +86,7 @@ pub(super) fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
             scores[unit as usize] = Some(mean);
             is_asked[unit as usize] = true;
         }
-        board.systems.push(system_name(&arm.arm));
+        board.systems.push(system_name(&answer.group.suite, &arm.arm));
         board.scores.push(scores);
     }
     let kept = |place: &usize| is_asked[*place];

@@ -2,20 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Metric, MetricKind, PASS_RATE, Run, nearest};
 use crate::inference::{
-    Arm, ArmRuns, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, NightsEvidence, Obstacle, Outcomes,
-    PairEvidence, Policy, Rates, SAME, Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
+    AcceptedRegression, Arm, ArmRuns, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, NightsEvidence, Obstacle,
+    Outcomes, PairEvidence, Policy, Rates, SAME, Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
 };
 use crate::stats::{Aim, Interval, JudgedNights, NightState, Ruling, power_t, rule, rule_point, rule_steady, t_quantile, units_for};
 use crate::warehouse::Warehouse;
 
 use super::gate_costs::{GateCost, cost};
 use super::gate_items::{Changes, NewFailures, NewPasses, changes};
-use super::gate_nights::{AcceptedRegression, ArmCourses, Dated, OpenRegression, RepairedRegression, RuleCourse, Weighed, courses};
+use super::gate_nights::{ArmCourses, Dated, OpenRegression, RepairedRegression, RuleCourse, Weighed, courses};
 use super::gate_rules::{Allowance, Ask, GateRule, names};
 use super::looked_at::{Gap, LookedAt, look};
 
@@ -159,6 +160,27 @@ pub struct OutdatedArm {
     pub judged_version: String,
 }
 
+/// An arm that is judged by its newest runs although newer runs of the gate are of other arms.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct EarlierArm {
+    pub suite: String,
+    #[serde(flatten)]
+    pub arm: Arm,
+    /// The day (UTC) of its newest run.
+    pub newest: NaiveDate,
+    /// The day of the newest run of any other arm.
+    pub of_others: NaiveDate,
+}
+
+/// An arm with runs of unknown time beside others: they are taken for its oldest, so the gate does not judge them.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct UndatedArm {
+    pub suite: String,
+    #[serde(flatten)]
+    pub arm: Arm,
+    pub runs: u64,
+}
+
 /// The gate's result.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateReport {
@@ -175,6 +197,12 @@ pub struct GateReport {
     pub costs: Vec<GateCost>,
     /// Arms of the baseline without new runs.
     pub absent: Vec<AbsentArm>,
+    /// With a moving baseline: arms that did not run when the newest arm did, and are judged by earlier runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierArm>,
+    /// With a moving baseline: arms some of whose runs have no time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub undated: Vec<UndatedArm>,
     /// Arms that no check covers, because their new runs are all of other suite versions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<OutdatedArm>,
@@ -207,6 +235,8 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         looked_at: Vec::new(),
         costs: Vec::new(),
         absent: Vec::new(),
+        earlier: earlier(groups),
+        undated: undated(groups),
         outdated: outdated(groups),
         new_failures: Vec::new(),
         new_passes: Vec::new(),
@@ -304,7 +334,7 @@ fn settled<'w, 'a>(warehouse: &'w Warehouse, held: &Held<'a>, rules: &[&GateRule
     let weigh = |held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>| {
         weighed(warehouse, held, rule, answer, changed)
     };
-    let courses = courses(warehouse, held, rules, policy, &weigh);
+    let courses = courses(warehouse, held, rules, &Policy { only_rulings: true, ..policy.clone() }, &weigh);
     let mut held = held.clone();
     for (head, of_arm) in courses.iter().enumerate() {
         // Items are listed beside the rule about them. Other figures are held against nights that no rule objects to.
@@ -324,7 +354,7 @@ fn settled<'w, 'a>(warehouse: &'w Warehouse, held: &Held<'a>, rules: &[&GateRule
 fn weighed(warehouse: &Warehouse, held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>) -> Weighed {
     let pair = (0, Some(0));
     let of_level = |metric: &str, side: Side| {
-        let check = bounded(held, pair, rule, answer, metric, side);
+        let (check, _) = bounded(held, pair, rule, answer, metric, side);
         let is_comparable = !matches!(check.basis, Basis::NotMeasured | Basis::NotComparable | Basis::NoRatio | Basis::NoBaseline);
         let found = check.evidence.as_ref().filter(|_| is_comparable).and_then(|found| Some(side.change(found.difference?, None)));
         let is_enough = matches!(
@@ -361,7 +391,9 @@ fn applied(
     policy: &Policy,
 ) -> GateCheck {
     let bound = |metric: &str, side: Side| {
-        with_nights(bounded(held, pair, rule, answer, metric, side), warehouse, held, pair, metric, side, policy)
+        let (mut check, change) = bounded(held, pair, rule, answer, metric, side);
+        check.further = check.evidence.as_ref().zip(change).and_then(|(found, change)| further(&change, found, check.basis, policy.alpha));
+        with_nights(check, warehouse, held, pair, metric, side, policy)
     };
     match &rule.ask {
         Ask::MaxDrop { metric, allowed } => bound(metric, Side::Drop(*allowed)),
@@ -397,12 +429,7 @@ fn on_course(
         against(&[newest])
     };
     let dated = |nights: &[usize]| Dated::of(held, head, nights);
-    check.accepted = course.accepted.map(|accepted| AcceptedRegression {
-        since: accepted.since.map(|time| time.date_naive()),
-        reason: accepted.reason.clone(),
-        who: accepted.who.clone(),
-        time: accepted.time,
-    });
+    check.accepted = course.accepted.map(AcceptedRegression::of);
     match &course.state {
         NightState::Good => {}
         NightState::Accepted => (check.ruling, check.basis, check.further) = (Ruling::Pass, Basis::Accepted, None),
@@ -464,18 +491,53 @@ fn with_gap(check: GateCheck, looked: &LookedAt, allowed: Allowance) -> GateChec
     };
     // The items that were tried may be enough to say no, and data that are not there are no reason to say yes.
     let is_undecided = matches!(check.basis, Basis::NotMeasured | Basis::NoItems | Basis::NoInterval);
-    let (ruling, basis) = match check.ruling {
-        Ruling::Regression => (Ruling::Regression, check.basis),
-        Ruling::Pass | Ruling::Inconclusive if is_about_failures && !gap.is_outage && !looked.is_arm_only() => (Ruling::Regression, basis),
-        Ruling::Inconclusive if !is_undecided => (Ruling::Inconclusive, check.basis),
-        Ruling::Pass | Ruling::Inconclusive => (Ruling::Inconclusive, basis),
-    };
+    let ruling = check.ruling.max(best_with_gap(&gap, looked, is_about_failures));
+    let is_own = check.ruling == Ruling::Regression || (ruling == check.ruling && !is_undecided);
+    let basis = if is_own { check.basis } else { basis };
     GateCheck { ruling, basis, gap: Some(gap), ..check }
+}
+
+/// Returns the best ruling that is possible for new runs with a gap.
+pub(super) fn best_with_gap(gap: &Gap, looked: &LookedAt, is_about_failures: bool) -> Ruling {
+    if is_about_failures && !gap.is_outage && !looked.is_arm_only() { Ruling::Regression } else { Ruling::Inconclusive }
 }
 
 /// Returns the newest version of each suite.
 pub(super) fn newest_versions<'g, 'a>(groups: &'g [Held<'a>]) -> impl Iterator<Item = &'g Held<'a>> {
     groups.chunk_by(|one, other| one.suite == other.suite).filter_map(<[_]>::first)
+}
+
+/// Returns the arms whose newest runs are of an earlier day and batch than the newest of all. Arms of a fixed baseline have no such rule: what is
+/// not there is absent.
+fn earlier(groups: &[Held<'_>]) -> Vec<EarlierArm> {
+    let newest = |arm: &ArmRuns<'_>| arm.all().filter_map(|row| Some((row.run.timestamp?, row.run.batch().to_owned()))).max();
+    let arms = || {
+        let moving = newest_versions(groups).filter(|held| held.last.is_some());
+        moving.flat_map(|held| held.head.iter().filter_map(move |arm| Some((held, arm, newest(arm)?))))
+    };
+    let Some((_, _, (time, batch))) = arms().max_by(|one, other| one.2.cmp(&other.2)) else { return Vec::new() };
+    let is_earlier = |own: &(chrono::DateTime<chrono::Utc>, String)| own.0.date_naive() < time.date_naive() && own.1 != batch;
+    let found = arms().filter(|(_, _, own)| is_earlier(own));
+    found
+        .map(|(held, arm, own)| EarlierArm {
+            suite: held.suite.clone(),
+            arm: arm.arm.clone(),
+            newest: own.0.date_naive(),
+            of_others: time.date_naive(),
+        })
+        .collect()
+}
+
+/// Returns the arms of a moving baseline some of whose runs have no time.
+fn undated(groups: &[Held<'_>]) -> Vec<UndatedArm> {
+    let of_arm = |held: &Held<'_>, head: usize| {
+        let rows = (0..held.night_count(head)).flat_map(|night| held.night(head, night));
+        let (dated, undated): (Vec<_>, Vec<_>) = rows.partition(|row| row.run.timestamp.is_some());
+        let runs = undated.len() as u64;
+        (runs > 0 && !dated.is_empty()).then(|| UndatedArm { suite: held.suite.clone(), arm: held.head[head].arm.clone(), runs })
+    };
+    let moving = newest_versions(groups).filter(|held| held.last.is_some());
+    moving.flat_map(|held| (0..held.head.len()).filter_map(|head| of_arm(held, head)).collect::<Vec<_>>()).collect()
 }
 
 /// Returns the arms of the new runs that are missing from the newest version of their suite.
@@ -668,6 +730,7 @@ impl Side {
     }
 }
 
+/// Holds a metric to a limit. Also returns the change, if the arms have one on the scale of the limit.
 fn bounded(
     group: &Held<'_>,
     (head, other): (usize, Option<usize>),
@@ -675,13 +738,13 @@ fn bounded(
     answer: &SuiteAnswer<'_>,
     metric: &str,
     side: Side,
-) -> GateCheck {
+) -> (GateCheck, Option<Change>) {
     let mut check = check(group, head, other, rule);
     let found = answer.metric(metric).filter(|found| found.cells.iter().any(|cell| cell.value.is_some() || cell.total.is_some()));
     check.metric = found.map(|found| found.metric.clone());
     check.head = found.and_then(|found| found.cells.first().cloned());
     if other.is_none() {
-        return without_baseline(check, group);
+        return (without_baseline(check, group), None);
     }
     if let Some(found) = found {
         // The answer is of these two.
@@ -689,7 +752,7 @@ fn bounded(
     }
     let Some((found, pair)) = found.and_then(|found| Some((found, found.evidence.pairs.first()?))) else {
         check.basis = Basis::NotMeasured;
-        return check;
+        return (check, None);
     };
     check.evidence = Some(pair.clone());
     check.comparability = answer.comparability.first().cloned();
@@ -699,12 +762,12 @@ fn bounded(
             Verdict::NotEnoughEvidence { reason: Some(Obstacle::Unlabelled) } => Basis::TooFew,
             _ => Basis::NotMeasured,
         };
-        return check;
+        return (check, None);
     };
     let is_relative = found.metric.kind == MetricKind::Amount || (rule.is_percent && difference.scale == Scale::Unit);
     if is_relative && difference.scale != Scale::Ratio {
         check.basis = Basis::NoRatio;
-        return check;
+        return (check, None);
     }
     let change = side.change(difference, pair.bounds);
     // A judge's outcomes may be equal where people's labels are not.
@@ -715,8 +778,7 @@ fn bounded(
         _ => Exactness::Sampled,
     };
     (check.ruling, check.basis) = ruled(&change, pair, exactness);
-    check.further = further(&change, pair, check.basis, found.evidence.alpha);
-    check
+    (check, Some(change))
 }
 
 /// Applies a limit to simulated pass rates, the new runs' first.
@@ -960,5 +1022,75 @@ mod tests {
         let one_run =
             PairEvidence { sizes: Sizes { first: 1, second: 2, of: "runs", ..Sizes::default() }, ..pair(Design::Counts, wide, None, None) };
         assert_eq!(further(&change, &one_run, Basis::TooFew, 0.05), Some(Needed { n: 2, of: "runs" }));
+    }
+
+    /// Writes nights of one arm: by night and run, whether each question was passed, and what the run cost.
+    fn store_of(nights: &[Vec<(Vec<bool>, f64)>]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (night, runs) in nights.iter().enumerate() {
+            for (number, (passed, cost)) in runs.iter().enumerate() {
+                let id = format!("run-{night:02}-{number}");
+                let time = format!("2026-03-{:02}T0{number}:00:00Z", night + 1);
+                let header = format!(
+                    r#"{{"id":"{id}","suite":"qa","approach":"a","model":"m","timestamp":"{time}","suite_version":"v","batch_id":"n{night:02}","cost_usd":{cost}}}"#
+                );
+                std::fs::write(folder.path().join(format!("{id}.json")), header).expect("writable");
+                std::fs::create_dir(folder.path().join(&id)).expect("writable");
+                let line = |(item, passed): (usize, &bool)| {
+                    let status = if *passed { "pass" } else { "fail" };
+                    format!(r#"{{"item":"q{item:02}","kind":"question","evaluator":"e","attempt":1,"revision":0,"status":"{status}"}}"#)
+                        + "\n"
+                };
+                let lines: String = passed.iter().enumerate().map(line).collect();
+                std::fs::write(folder.path().join(&id).join("items.jsonl"), lines).expect("writable");
+            }
+        }
+        folder
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig { cases: 24, ..proptest::prelude::ProptestConfig::default() })]
+        #[test]
+        fn a_walk_without_what_no_ruling_needs_goes_the_same_way(
+            outcomes in proptest::collection::vec(0u8..10, 9 * 3 * 14), costs in proptest::collection::vec(1u8..5, 27),
+            nights in 3usize..9, runs in 1usize..4, questions in 4usize..14, ease in 3u8..10, broken in 0usize..9, fixed in 0usize..9,
+        ) {
+            let of_night = |night: usize| -> Vec<(Vec<bool>, f64)> {
+                let ease = if (broken..broken + fixed).contains(&night) { ease / 2 } else { ease };
+                let run = |run: usize| {
+                    let at = (night * 3 + run) * 14;
+                    (outcomes[at..at + questions].iter().map(|outcome| *outcome < ease).collect(), f64::from(costs[night * 3 + run]))
+                };
+                (0..runs).map(run).collect()
+            };
+            let folder = store_of(&(0..nights).map(of_night).collect::<Vec<_>>());
+            let options = crate::warehouse::Options { stores: vec![folder.path().to_owned()], ..Default::default() };
+            let warehouse = Warehouse::open(&options, &crate::warehouse::Progress::SILENT).expect("a store");
+            let groups = crate::inference::held_groups(
+                &warehouse,
+                &crate::domain::Filter::default(),
+                &crate::inference::Baseline::Last(3),
+                crate::inference::Grouping::NewestBatch,
+            );
+            let rule = |ask: Ask| GateRule { suite: None, approach: None, ask, is_percent: false, allowance: Allowance::default() };
+            let rules = [
+                rule(Ask::MaxDrop { metric: PASS_RATE.to_owned(), allowed: 0.05 }),
+                rule(Ask::NoNewFailures),
+                rule(Ask::MaxRise { metric: "cost_usd".to_owned(), allowed: 0.1 }),
+            ];
+            let weigh = |held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>| {
+                weighed(&warehouse, held, rule, answer, changed)
+            };
+            for used in [&rules[..2], &rules[..]] {
+                let rules: Vec<&GateRule> = used.iter().collect();
+                let walk = |only_rulings: bool| {
+                    let policy = Policy { only_rulings, ..Policy::default() };
+                    let found = courses(&warehouse, &groups[0], &rules, &policy, &weigh);
+                    let told = |(place, course): (usize, RuleCourse<'_>)| (place, course.baseline, course.state);
+                    found.into_iter().map(|arm| arm.into_iter().map(told).collect::<Vec<_>>()).collect::<Vec<_>>()
+                };
+                proptest::prop_assert_eq!(walk(true), walk(false));
+            }
+        }
     }
 }

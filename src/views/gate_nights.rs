@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Acceptance, PASS_RATE};
-use crate::inference::{Cell, Held, NightKey, Policy, Rates, SuiteAnswer, night_of};
+use crate::inference::{Cell, Held, NightKey, Policy, Rates, SuiteAnswer, is_about, night_of};
 use crate::stats::{ItemWalk, JudgedNights, LevelWalk, NightJudge, NightState};
 use crate::warehouse::{RunRow, Warehouse};
 
@@ -49,18 +49,6 @@ pub struct RepairedRegression {
     pub on: Option<NaiveDate>,
     /// The number of its nights.
     pub nights: u64,
-}
-
-/// A regression that somebody accepted: the baseline begins anew with it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct AcceptedRegression {
-    /// The day (UTC) on which it began. Absent if the runs have no time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub since: Option<NaiveDate>,
-    pub reason: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub who: Option<String>,
-    pub time: DateTime<Utc>,
 }
 
 /// What one rule says of some nights, for the walk from night to night.
@@ -149,14 +137,9 @@ fn of_arm<'w>(
     followed.into_iter().map(|(place, followed)| (place, course(followed))).collect()
 }
 
-/// Returns whether an acceptance is about an arm on the suite's version. Names may have got an alias since.
+/// Returns whether an acceptance is about an arm on the suite's version.
 fn is_of(accepted: &Acceptance, warehouse: &Warehouse, held: &Held<'_>, head: usize) -> bool {
-    let (aliases, arm) = (warehouse.aliases(), &held.head[head].arm);
-    let is_same = |name: &String, aliases: &BTreeMap<String, String>, shown: &String| name == shown || aliases.get(name) == Some(shown);
-    accepted.suite_version == held.suite_version
-        && is_same(&accepted.suite, &aliases.suite, &held.suite)
-        && is_same(&accepted.approach, &aliases.approach, &arm.approach)
-        && is_same(&accepted.model, &aliases.model, &arm.model)
+    accepted.suite_version == held.suite_version && is_about(accepted, warehouse, &held.suite, &held.head[head].arm)
 }
 
 /// Returns the number of the newest acceptance that has a night: its batch, or for nights of an imported file their time.

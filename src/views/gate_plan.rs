@@ -8,8 +8,10 @@ use crate::inference::{Arm, Held, MadeUp, Policy, Rates, SuiteAnswer};
 use crate::stats::{GateOdds, GatePlan, GateWorld, Ruling, Seed, gate_odds};
 use crate::warehouse::Warehouse;
 
-use super::gate::{OutdatedArm, newest_versions, outdated, rule_rates};
+use super::gate::{AbsentArm, OutdatedArm, best_with_gap, newest_versions, outdated, rule_rates};
+use super::gate_items::changes;
 use super::gate_rules::{Ask, GateRule};
+use super::looked_at::{Gap, LookedAt, look};
 
 /// Whose items and runs the simulation draws from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -40,6 +42,13 @@ pub struct PlannedGate {
     pub left_out: Vec<Ask>,
     /// Simulated worlds for each drop.
     pub worlds: u32,
+    /// What the gate looks at in the new runs, as in the answer of `gate`.
+    pub looked_at: LookedAt,
+    /// What is not there and decides, whatever the true pass rate is: `best` is the best ruling that is then possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<Ruling>,
     /// By true drop of the pass rate, for as many of `drops` as the rate allows. At a drop of 0 every regression is a false alarm.
     pub odds: Vec<GateOdds>,
 }
@@ -50,6 +59,9 @@ pub struct PlanReport {
     /// The simulated drops of the pass rate, as shares; the first is 0.
     pub drops: Vec<f64>,
     pub plans: Vec<PlannedGate>,
+    /// Arms of the baseline without new runs, for which there are no odds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<AbsentArm>,
     /// Arms without odds, because their new runs are all of other suite versions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<OutdatedArm>,
@@ -67,14 +79,19 @@ const FEW_WORLDS: u32 = 200;
 /// Computes the odds of the rules for each new arm on the newest version of each suite. Arms without a pass rate have no odds, nor have
 /// arms without a rule about the pass rate or its items.
 pub fn gate_plan(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], policy: &Policy) -> PlanReport {
-    let mut plans = Vec::new();
+    let (mut plans, mut absent) = (Vec::new(), Vec::new());
     for gated in newest_versions(groups) {
+        absent.extend(gated.absent().into_iter().map(|arm| AbsentArm { suite: gated.suite.clone(), arm }));
         for (head, other) in &gated.pairs {
+            if gated.is_absent(*head) {
+                absent.push(AbsentArm { suite: gated.suite.clone(), arm: gated.head[*head].arm.clone() });
+                continue;
+            }
             let of_arm: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(gated) && rule.is_about_arm(gated, *head)).collect();
             plans.extend(planned(warehouse, gated, (*head, *other), &of_arm, policy));
         }
     }
-    PlanReport { drops: DROPS.to_vec(), plans, outdated: outdated(groups), confidence: 1.0 - policy.alpha }
+    PlanReport { drops: DROPS.to_vec(), plans, absent, outdated: outdated(groups), confidence: 1.0 - policy.alpha }
 }
 
 fn planned(
@@ -95,6 +112,10 @@ fn planned(
     }
     let group = other.map_or_else(|| gated.alone(head), |other| gated.pair(head, other));
     let answer = SuiteAnswer::of(warehouse, &group, policy);
+    let changed = other.and_then(|other| changes(&answer, gated, (head, other)));
+    let looked_at = look(warehouse, &answer, gated, (head, other), changed.as_ref());
+    // What is not there now is not there whatever the rate is.
+    let gaps: Vec<Option<(Ruling, Gap)>> = told.iter().map(|rule| gap(&looked_at, rule)).collect();
     let made_up = MadeUp::of(&answer, usize::from(other.is_some()), policy)?;
     let runs = |arm: usize| answer.rates[arm].run_rates().len();
     let (head_runs, baseline_runs) = (runs(0), runs(usize::from(other.is_some())));
@@ -107,10 +128,13 @@ fn planned(
             (_, Some(pair)) => rule_rates(&rule.ask, pair, &rates),
             (_, None) => Ruling::Inconclusive,
         };
-        told.iter().map(one).max().unwrap_or(Ruling::Inconclusive)
+        let with_gap =
+            |(rule, gap): (&&GateRule, &Option<(Ruling, Gap)>)| one(rule).max(gap.as_ref().map_or(Ruling::Pass, |(best, _)| *best));
+        told.iter().zip(&gaps).map(with_gap).max().unwrap_or(Ruling::Inconclusive)
     };
     let odds = DROPS.iter().filter_map(|drop| gate_odds(&made_up.seen, &[*drop], plan, decide).ok()).flatten().collect();
     let asks = |rules: &[&GateRule]| rules.iter().map(|rule| rule.ask.clone()).collect();
+    let (best, gap) = gaps.into_iter().flatten().max_by_key(|(best, _)| *best).unzip();
     Some(PlannedGate {
         suite: gated.suite.clone(),
         suite_version: gated.suite_version.clone(),
@@ -123,8 +147,18 @@ fn planned(
         rules: asks(&told),
         left_out: asks(&left_out),
         worlds,
+        looked_at,
+        gap,
+        best,
         odds,
     })
+}
+
+/// Returns what is not there and decides under a rule, with the best ruling that is then possible.
+fn gap(looked: &LookedAt, rule: &GateRule) -> Option<(Ruling, Gap)> {
+    let is_about_failures = rule.ask == Ask::NoNewFailures;
+    let gap = looked.gap(is_about_failures, rule.allowance)?;
+    Some((best_with_gap(&gap, looked, is_about_failures), gap))
 }
 
 /// Applies the rule against new failures to simulated rates. Counts without items are inconclusive.

@@ -51,6 +51,7 @@ mod stored_verification;
 mod stories;
 mod suite_state;
 mod transcript;
+mod unstarted;
 mod version_change;
 
 pub use abilities::{Abilities, AbleArm, AskedApart, FittedItem, OffPair, PairsFit, UnfittedBoard, abilities, abilities_of_suites};
@@ -70,12 +71,12 @@ pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
 pub use exported::{OutcomeGroup, RunTally, Share, Tally};
 pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED};
 pub use foreseen::{ForeseenArm, ForeseenPair, ForeseenVerdict, PlannedRuns};
-pub use gate::{AbsentArm, Basis, GateCheck, GateReport, OutdatedArm, UnknownItem, gate, on_good_nights};
+pub use gate::{AbsentArm, Basis, EarlierArm, GateCheck, GateReport, OutdatedArm, UndatedArm, UnknownItem, gate, on_good_nights};
 pub use gate_accept::{OpenArm, open_arms};
 pub use gate_costs::GateCost;
 pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_held};
 pub use gate_items::{MOST_TURNED, NewFailures, NewPasses, Turn, TurnedItem, turn};
-pub use gate_nights::{AcceptedRegression, OpenRegression, RepairedRegression};
+pub use gate_nights::{OpenRegression, RepairedRegression};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
 pub use gate_rules::{Allowance, Ask, GateRule, names as names_item};
 pub use horizons::{ArmHorizon, HUMAN_MINUTES, Horizon, Horizons, LengthGroup, horizons};
@@ -113,20 +114,21 @@ pub use stored_verification::StoredVerification;
 pub use stories::{ItemNote, ItemStories, ItemStory};
 pub use suite_state::SuiteState;
 pub use transcript::{ItemTranscript, RunTranscripts, Spent, TranscriptPart, TranscriptReader, without_middle};
+pub use unstarted::{Unstarted, unstarted};
 pub use version_change::VersionChange;
 
 // Parts of the answer that pages show unchanged.
 pub use crate::inference::{
-    Adjustment, Apart, Arm, ArmHistory, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, AuditedTable, Baseline,
-    Because, Beyond, Bill, BoardEvidence, Break, Cell, ChangedItem, Check, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit,
-    ClusterSpread, CommitOrder, Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck, DecidingItems, Decision, Design,
-    Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem, Fact, Figure, Front, Grade, Grouping, Held, History,
-    HistoryPoints, ITEM_SCORE, Incomparable, ItemChange, ItemCourse, JudgeFigure, JudgedBy, LevelChange, Levels, MIN_ITEMS, MIN_LABELS,
-    MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, Night, NightlyDuel, NightsEvidence, NoisyItem, Obstacle, OpenCost,
-    Order, PairEvidence, Place, Policy, Precision, PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale,
-    ScoreColumn, Series, Severity, SharedItems, Since, SinceBecause, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UnlikePairs,
-    Variation, Verdict, Why, apart, batch_of, board_groups, facts_of_scores, grade, held_groups, history, states_runs, suite_groups,
-    with_absent,
+    AcceptedRegression, Adjustment, Apart, Arm, ArmHistory, ArmRuns, Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace,
+    AuditedTable, Baseline, Because, Beyond, Bill, BoardEvidence, Break, Cell, ChangedItem, Check, CheckedColumn, ClaimFinding, ClaimKind,
+    ClaimPlace, ClaimsAudit, ClusterSpread, CommitOrder, Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck,
+    DecidingItems, Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem, Fact, Figure, Front,
+    Grade, Grouping, Held, History, HistoryPoints, ITEM_SCORE, Incomparable, ItemChange, ItemCourse, JudgeFigure, JudgedBy, LevelChange,
+    Levels, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, Night, NightlyDuel, NightsEvidence,
+    NoisyItem, Obstacle, OpenCost, Order, PairEvidence, Place, Policy, Precision, PriceInterval, PriceMethod, Record, RecordedFact,
+    Reliability, Resolution, Role, Scale, ScoreColumn, Series, Severity, SharedItems, Since, SinceBecause, Sizes, Spread, StandardCard,
+    Standing, SuiteGroup, Test, UNNAMED, UnlikePairs, Variation, Verdict, Why, apart, batch_of, board_groups, facts_of_scores, grade,
+    held_groups, history, states_runs, suite_groups, with_absent,
 };
 pub use crate::stats::{
     COURSE_ALPHA, Calibration, CourseKind, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift, RankRange, ResponseModel, Ruling,

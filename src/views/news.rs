@@ -7,8 +7,10 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, Published, hex};
-use crate::inference::{Arm, ArmRuns, Grouping, HistoryPoints, LevelChange, Policy, SuiteAnswer, SuiteGroup, history, suite_groups};
+use crate::inference::{Arm, ArmRuns, Grouping, History, LevelChange, Policy, SuiteAnswer, SuiteGroup, since_changes_of, suite_groups};
 use crate::warehouse::{LookedThrough, Warehouse};
+
+use super::site::Overview;
 
 /// One event of the feed.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,12 +49,13 @@ const MIN_NIGHTS: usize = 6;
 /// Maximum number of entries in a feed.
 const MOST: usize = 50;
 
-/// Lists the events, newest first.
-pub fn news(warehouse: &LookedThrough<'_>, filter: &Filter, policy: &Policy) -> Published<Vec<News>> {
-    warehouse.make(|warehouse| newest(warehouse, filter, policy))
+/// Lists the events, newest first. The overview has the histories of its suites.
+pub fn news(warehouse: &LookedThrough<'_>, filter: &Filter, policy: &Policy, overview: &Published<Overview>) -> Published<Vec<News>> {
+    warehouse.make(|warehouse| newest(warehouse, filter, policy, overview))
 }
 
-fn newest(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<News> {
+fn newest(warehouse: &Warehouse, filter: &Filter, policy: &Policy, overview: &Overview) -> Vec<News> {
+    let histories: Vec<&History> = overview.suites.iter().filter_map(|suite| suite.history.as_ref()).collect();
     let mut news = Vec::new();
     let mut nightly = BTreeSet::new();
     for group in suite_groups(warehouse, filter, Grouping::AllBatches) {
@@ -60,14 +63,15 @@ fn newest(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<News> 
         if nights.len() >= MIN_NIGHTS {
             nightly.insert(group.suite.clone());
         }
-        leaders(warehouse, &group, &nights, policy, &mut news);
+        let history = histories.iter().copied().find(|history| history.suite == group.suite);
+        leaders(warehouse, (&group, history), &nights, policy, &mut news);
     }
     if !nightly.is_empty() {
         let suites = Filter { suites: nightly.into_iter().collect(), ..filter.clone() };
         let times = times(warehouse, &suites);
-        for history in history(warehouse, &suites, policy, &HistoryPoints::Days) {
-            for arm in history.arms {
-                for change in arm.changes {
+        for history in histories.iter().filter(|history| suites.suites.contains(&history.suite)) {
+            for arm in &history.arms {
+                for change in arm.changes.iter().cloned() {
                     let place = (history.suite.clone(), arm.arm.clone(), change.date);
                     let Some(time) = times.get(&place).copied() else { continue };
                     let key = format!("level\n{}\n{}\n{}\n{:?}", arm.arm.approach, arm.arm.model, change.date, change.series);
@@ -105,7 +109,7 @@ fn times(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<(String, Arm, Naive
 
 fn leaders(
     warehouse: &Warehouse,
-    group: &SuiteGroup<'_>,
+    (group, history): (&SuiteGroup<'_>, Option<&History>),
     nights: &BTreeMap<NaiveDate, DateTime<Utc>>,
     policy: &Policy,
     news: &mut Vec<News>,
@@ -116,6 +120,8 @@ fn leaders(
     let standing = |(date, time): &(NaiveDate, DateTime<Utc>)| {
         let arms: Vec<ArmRuns<'_>> = group.arms.iter().map(|arm| until(arm, *date)).filter(|arm| !arm.counted.is_empty()).collect();
         let then = SuiteGroup { arms, ..group.clone() };
+        // A board counts since the newest change that is known by then: the feed says of each day what the board of that day said.
+        let then = history.map_or_else(|| then.clone(), |history| since_changes_of(&then, history));
         (then.arms.len() > 1).then(|| (*date, *time, then.arms.len(), leader(warehouse, &then, policy)))
     };
     let standings: Vec<_> = looked_at.par_iter().map(standing).collect();

@@ -481,8 +481,9 @@ impl<'a> Combined<'a> {
         let mut rows = vec![Vec::new(); places.len()];
         let (mut clusters, mut sizes, mut next) = (Vec::new(), Vec::new(), 0_u32);
         for (at, share) in self.common.iter().zip(shares) {
-            let outcomes = self.suites[*at].outcomes.as_ref()?;
-            let of_arm = |arm: &Arm| Some(&outcomes.scores[outcomes.systems.iter().position(|system| *system == system_name(arm))?]);
+            let SuiteRates { suite, outcomes, .. } = self.suites[*at];
+            let outcomes = outcomes.as_ref()?;
+            let of_arm = |arm: &Arm| Some(&outcomes.scores[outcomes.systems.iter().position(|system| *system == system_name(suite, arm))?]);
             let own: Vec<&Vec<Option<f64>>> = places.iter().map(of_arm).collect::<Option<_>>()?;
             let items: Vec<usize> = (0..outcomes.items.len()).filter(|item| own.iter().all(|row| row[*item].is_some())).collect();
             for (row, own) in rows.iter_mut().zip(&own) {

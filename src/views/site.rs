@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::domain::{Filter, ItemKind, Published, PublishedFigures};
 use crate::inference::{
-    Arm, ArmRuns, Audit, Grouping, History, HistoryPoints, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, board_groups, history,
+    Arm, ArmRuns, Audit, History, HistoryPoints, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, board_groups_with_histories, history,
 };
 use crate::warehouse::{LookedThrough, RunRow, Warehouse};
 
@@ -209,7 +209,7 @@ fn overview_of(
     version: &str,
     data_digest: &str,
 ) -> Overview {
-    let mut groups = board_groups(warehouse, filter, Grouping::AllBatches, policy);
+    let (mut groups, histories) = board_groups_with_histories(warehouse, filter, policy);
     groups.sort_by_key(|group| Some(&group.suite) != options.default_suite.as_ref());
     let apart = apart_from_newest(&groups);
     let (suites, rates): (Vec<OverviewSuite>, Vec<SuiteRates>) = groups
@@ -242,7 +242,7 @@ fn overview_of(
             runs.sort_by(|left, right| right.timestamp.cmp(&left.timestamp).then_with(|| left.id.cmp(&right.id)));
             let charts = suite_charts(&board, &answer, policy.alpha);
             let is_newest = groups[..place].iter().all(|earlier| earlier.suite != group.suite);
-            let history = if is_newest { nights_of(warehouse, &only, policy, &groups, &group.suite) } else { None };
+            let history = if is_newest { nights_of(warehouse, &only, policy, (&groups, &histories), &group.suite) } else { None };
             let items = item_matrix(group, &answer.matrix, board.entries.iter().map(|entry| &entry.arm), &board.excluded_items);
             let noise = ledger(&answer, policy).filter(|ledger| ledger.pooled.is_some());
             let stated = stated_figures(rows());
@@ -316,13 +316,22 @@ fn criterion_keys(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Vec<Criterio
 }
 
 /// Returns the selected suite's history, or `None` if no arm has a second day.
-fn nights_of(warehouse: &Warehouse, only: &Filter, policy: &Policy, groups: &[SuiteGroup<'_>], suite: &str) -> Option<History> {
+fn nights_of(
+    warehouse: &Warehouse,
+    only: &Filter,
+    policy: &Policy,
+    (groups, known): (&[SuiteGroup<'_>], &BTreeMap<String, History>),
+    suite: &str,
+) -> Option<History> {
+    if let Some(known) = known.get(suite) {
+        return Some(known.clone());
+    }
+
     let mut nights = BTreeMap::<&Arm, BTreeSet<NaiveDate>>::new();
     for arm in groups.iter().filter(|group| group.suite == suite).flat_map(|group| &group.arms) {
         nights.entry(&arm.arm).or_default().extend(arm.counted.iter().filter_map(|row| row.run.timestamp).map(|time| time.date_naive()));
     }
-    let is_cut = groups.iter().any(|group| group.suite == suite && !group.earlier.is_empty());
-    let is_followed = is_cut || nights.values().any(|nights| nights.len() > 1);
+    let is_followed = nights.values().any(|nights| nights.len() > 1);
     is_followed.then(|| history(warehouse, only, policy, &HistoryPoints::Days).pop()).flatten()
 }
 

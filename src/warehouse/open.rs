@@ -63,6 +63,7 @@ pub(super) struct Judged {
 pub struct Warehouse {
     pub(super) runs: Vec<RunRow>,
     hidden: Vec<Hidden>,
+    retractions: Retractions,
     accepted: Vec<Acceptance>,
     problems: Vec<Problem>,
     /// Hints of what may be wrong with sources that could be read.
@@ -175,7 +176,10 @@ impl Warehouse {
                 Ok(standing) => retractions.standing.extend(standing.standing),
                 Err(problems) => unreadable.extend(problems.0),
             }
-            match load_acceptances(store) {
+        }
+        // A lake's tombstones are in its table of runs; its acceptances are a file, as those of a store.
+        for place in stores.iter().cloned().chain(options.lakes.iter().map(Store::at)) {
+            match load_acceptances(&place) {
                 Ok(lines) => accepted.extend(lines),
                 Err(problems) => unreadable.extend(problems.0),
             }
@@ -187,6 +191,7 @@ impl Warehouse {
         let mut warehouse = Self {
             runs: Vec::new(),
             hidden: Vec::new(),
+            retractions: retractions.clone(),
             accepted,
             problems,
             notes,
@@ -385,6 +390,11 @@ impl Warehouse {
         &self.accepted
     }
 
+    /// Returns the tombstones that count.
+    pub(super) fn retractions(&self) -> &Retractions {
+        &self.retractions
+    }
+
     /// Returns the names under which outcomes are shown.
     pub fn names(&self) -> &ShownNames {
         &self.names
@@ -425,11 +435,11 @@ impl Warehouse {
     }
 
     /// Renames the shown outcomes and replaces the shown runs by the result of `published`; runs for which it returns `None` are hidden. No
-    /// run may change its id. Stored files and the cache do not change.
+    /// run may change its id. Replaces the acceptances by the result of `accepted`. Stored files and the cache do not change.
     pub fn show_published(
         &mut self,
         names: Published<ShownNames>,
-        mut published: impl FnMut(&Run) -> Option<Published<Run>>,
+        (mut published, mut accepted): (impl FnMut(&Run) -> Option<Published<Run>>, impl FnMut(&Acceptance) -> Published<Acceptance>),
     ) -> LookedThrough<'_> {
         let names = names.map(|names| self.names.then(names));
         // Texts are keyed by shown names.
@@ -440,6 +450,7 @@ impl Warehouse {
             true
         });
         self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
+        self.accepted = self.accepted.iter().map(|one| Acceptance::clone(&accepted(one))).collect();
         LookedThrough(names.map(|()| &*self))
     }
 

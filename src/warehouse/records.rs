@@ -7,9 +7,10 @@ use std::sync::{Arc, PoisonError};
 
 use tracing::debug;
 
-use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId, is_asked_again};
-use crate::results::{ItemLine, ItemTexts, SealedPair, details_of, item_hash_of};
+use crate::domain::{Acceptance, Filter, ItemDetails, ItemOutcome, Run, RunId, is_asked_again};
+use crate::results::{Decisions, ItemLine, ItemTexts, Retraction, SealedPair, details_of, item_hash_of};
 
+use super::hidden::HiddenBy;
 use super::ingest::each_item_line_of;
 use super::item_file::{ItemFile, path_text};
 use super::matrix::MatrixItem;
@@ -79,6 +80,54 @@ impl Warehouse {
             }
         }
         own.into_values().chain(sealed.into_values()).collect()
+    }
+
+    /// Returns what people decided about the selected runs: regressions that they accepted on nights of these runs, under the runs' stored names,
+    /// and tombstones of runs that would be selected otherwise, each by its id.
+    pub fn decisions(&self, filter: &Filter) -> Decisions {
+        let stored = self.stored_runs(filter);
+        let mut accepted = Vec::new();
+        for one in self.accepted() {
+            let mut arms = BTreeMap::<[&str; 3], Vec<&Run>>::new();
+            for run in stored.iter().filter(|run| self.is_accepted(run, one)) {
+                arms.entry([&run.suite, &run.approach, &run.model]).or_default().push(run);
+            }
+            for ([suite, approach, model], runs) in arms {
+                let times = || runs.iter().filter_map(|run| run.timestamp);
+                let batches: BTreeSet<&str> = runs.iter().map(|run| run.batch()).collect();
+                let own = Acceptance {
+                    suite: suite.to_owned(),
+                    approach: approach.to_owned(),
+                    model: model.to_owned(),
+                    batches: one.batches.iter().filter(|batch| batches.contains(batch.as_str())).cloned().collect(),
+                    since: one.since.and_then(|since| times().min().map(|first| first.max(since))),
+                    through: one.through.and_then(|through| times().max().map(|last| last.min(through))),
+                    ..one.clone()
+                };
+                accepted.extend((!own.batches.is_empty()).then_some(own));
+            }
+        }
+        let mut retracted: Vec<Retraction> = Vec::new();
+        for hidden in self.hidden().iter().filter(|hidden| hidden.by != HiddenBy::Replacement && filter.matches(&hidden.run)) {
+            let Some(by) = self.retractions().hiding(&hidden.run) else { continue };
+            let id = hidden.run.id.to_string();
+            match retracted.iter_mut().find(|one| (&one.reason, one.time) == (&by.reason, by.time)) {
+                Some(one) => one.selector.ids.push(id),
+                None => retracted.push(Retraction { selector: Filter { ids: vec![id], ..Filter::default() }, ..by.clone() }),
+            }
+        }
+        Decisions { accepted, retracted }
+    }
+
+    /// Returns whether a stored run is on a night of an accepted regression. Names may have got an alias since.
+    fn is_accepted(&self, run: &Arc<Run>, one: &Acceptance) -> bool {
+        let names = |run: &Run| run.suite == one.suite && run.approach == one.approach && run.model == one.model;
+        let is_of = names(run) || names(&self.aliases().applied(run));
+        let is_within = match (run.timestamp, one.since, one.through) {
+            (Some(time), Some(since), Some(through)) => since <= time && time <= through,
+            _ => false,
+        };
+        is_of && one.suite_version == run.suite_version && (is_within || one.batches.iter().any(|batch| batch == run.batch()))
     }
 
     /// Calls `each` with every selected run, under its display names, and its outcomes that count. Runs that share a file come together.

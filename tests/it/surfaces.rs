@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use evalreport::domain::{Filter, Published, Redactor};
+use evalreport::domain::{Acceptance, Filter, Published, Redactor, Run};
 use evalreport::render::cell::Cell;
 use evalreport::render::comparison::table as laid_out;
 use evalreport::render::html::{Plan, published_files, single_file, site_files};
@@ -232,9 +232,9 @@ impl Complaints {
 fn check(warehouse: &mut Warehouse, complaints: &mut Complaints) -> Vec<State> {
     let policy = Policy::default();
     let redactor = Redactor::new(&[], &evalreport::domain::Secrets::default());
-    let warehouse = &warehouse.show_published(redactor.publish(ShownNames::default(), &mut |_, _| true), |run| {
-        Some(redactor.publish(run.clone(), &mut |_, _| true))
-    });
+    let run = |run: &Run| Some(redactor.publish(run.clone(), &mut |_, _| true));
+    let accepted = |one: &Acceptance| redactor.publish(one.clone(), &mut |_, _| true);
+    let warehouse = &warehouse.show_published(redactor.publish(ShownNames::default(), &mut |_, _| true), (run, accepted));
     let comparisons = comparisons(warehouse);
     let board = leaderboard(warehouse, &Filter::default(), Grouping::AllBatches, SortKey::Primary, &policy, false);
     let site = overview(warehouse, (&Filter::default(), &policy, &SiteOptions::default()), &[], "0", "digest");
@@ -258,7 +258,7 @@ fn check(warehouse: &mut Warehouse, complaints: &mut Complaints) -> Vec<State> {
 fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
     let suite = &comparison.suite;
     let arms: Vec<Arm> = comparison.arms.iter().map(|arm| arm.arm.clone()).collect();
-    let labels = words::arm_labels(&arms);
+    let labels = words::arm_labels(suite, &arms);
     let label = |arm: &Arm| arms.iter().position(|known| known == arm).map_or_else(String::new, |at| labels[at].clone());
     let headline = summary::headline(comparison, &labels);
     complaints.sentence(&format!("{suite}: headline"), &headline, state, label);
@@ -278,7 +278,7 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
         let (csv, json) = (csv::table(&laid), serde_json::to_value(comparison).expect("JSON"));
         let in_csv = figure(&csv, &row.metric.name, "winner");
         let named = match state {
-            State::Wins(arm) | State::Fixed(arm) => words::arm_name(arm),
+            State::Wins(arm) | State::Fixed(arm) => words::arm_name(suite, arm),
             State::Open | State::Alone => String::new(),
         };
         complaints.unless(in_csv == named, || format!("{suite}: CSV says {in_csv:?}, not {named:?}"));
@@ -328,7 +328,7 @@ fn decision(comparison: &Comparison, state: &State, labels: &[String], complaint
 /// Of every pair on every metric: the sentence, its interval and its record point the way of the difference.
 fn signs(comparison: &Comparison, complaints: &mut Complaints) {
     let arms: Vec<Arm> = comparison.arms.iter().map(|arm| arm.arm.clone()).collect();
-    let labels = words::arm_labels(&arms);
+    let labels = words::arm_labels(&comparison.suite, &arms);
     for row in &comparison.rows {
         for pair in &row.evidence.pairs {
             let Some(difference) = pair.difference else { continue };
@@ -440,7 +440,7 @@ impl Pages {
         let plan = Plan::new(site);
         let is_text = |path: &str| [".html", ".svg", ".xml", ".json"].iter().any(|ending| path.ends_with(ending));
         let is_wanted = |path: &str| !path.contains("/items/") && !path.contains("assets");
-        let files = site_files(site, &plan).chain(published_files(site, &plan, &news(warehouse, &Filter::default(), policy)));
+        let files = site_files(site, &plan).chain(published_files(site, &plan, &news(warehouse, &Filter::default(), policy, site)));
         let files = files.filter(|file| is_text(&file.path) && is_wanted(&file.path));
         let files: Vec<(String, String)> = files.map(|file| (file.path, String::from_utf8(file.bytes).expect("pages are UTF-8"))).collect();
         // In the order of the suites.
@@ -490,7 +490,7 @@ impl Pages {
         let badge = bare(&between(&self.files[&self.badges[place]], "<title>", "</title>").unwrap_or_default().replace("&#38;", "&"));
         let expected = match state {
             State::Wins(arm) | State::Fixed(arm) => {
-                badge.contains(&format!("the leader is {}", words::arm_name(arm)))
+                badge.contains(&format!("the leader is {}", words::arm_name(&board.suite, arm)))
                     && board
                         .entries
                         .iter()
@@ -514,7 +514,7 @@ impl Pages {
         self.feed(place_label, state, complaints);
         for pair in &suite.pairs {
             let own = self::state(pair);
-            let labels = words::arm_labels(&pair.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+            let labels = words::arm_labels(&pair.suite, &pair.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
             let headline = summary::headline(pair, &labels);
             let of_arm = |arm: &Arm| pair.arms.iter().position(|known| known.arm == *arm).map_or_else(String::new, |at| labels[at].clone());
             complaints.sentence(&format!("{name}: pair page"), &headline, &own, of_arm);
@@ -533,7 +533,7 @@ impl Pages {
         let Some(newest) = newest else { return };
         let holds = match state {
             State::Wins(arm) | State::Fixed(arm) => {
-                newest.contains(&format!("{} leads", words::arm_name(arm))) && !newest.contains("no more")
+                newest.contains(&format!("{} leads", words::arm_name(suite, arm))) && !newest.contains("no more")
             }
             State::Open | State::Alone => newest.contains("no more") || newest.contains("no leader"),
         };
@@ -575,7 +575,7 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
         }
     };
     let laid = laid_out(comparison);
-    let labels = words::arm_labels(&comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+    let labels = words::arm_labels(&comparison.suite, &comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
     let arms: BTreeSet<&str> = labels.iter().map(String::as_str).collect();
     // The first column that is seen names the metric.
     let metric = |row: &[Cell]| row.iter().find(|cell| !cell.text.is_empty()).map_or_else(String::new, |cell| cell.text.clone());

@@ -36,7 +36,8 @@ pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehou
     // Read the key before the work, so that a key that cannot sign fails early.
     let key = arguments.sign_key.as_deref().map(|key| SigningKey::read(key, path)).transpose()?;
     let extent = if arguments.slim { Extent::Figures } else { Extent::Whole };
-    let Packed { runs, outcomes, left_out } = pack(path, &warehouse.stored_at(filter), extent, settings.secrets(), None)?;
+    let Packed { runs, outcomes, left_out } =
+        pack(path, (&warehouse.stored_at(filter), &warehouse.decisions(filter)), extent, settings.secrets(), None)?;
     output::warnings(settings, &left_out)?;
     let items = usize::try_from(outcomes).unwrap_or(usize::MAX);
     info!(file = %path.display(), runs, outcomes = items, "bundle written");

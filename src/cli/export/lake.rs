@@ -6,6 +6,7 @@ use tracing::info;
 use uuid::Uuid;
 
 use crate::domain::Filter;
+use crate::results::{Store, append_acceptances, load_acceptances};
 use crate::warehouse::{Publication, Published, Warehouse};
 
 use super::super::failure::Failure;
@@ -19,7 +20,14 @@ pub(super) fn publish(settings: &Settings, path: &Path, warehouse: &Warehouse, f
     }
     let id = Uuid::now_v7().to_string();
     let published = warehouse.publish(path, filter, &Publication { id: &id, time: clock::now() })?;
-    info!(path = %path.display(), publish = id, "published");
+    // After the runs: an acceptance of nights that the lake does not have says nothing.
+    let lake = Store::at(path);
+    let known = load_acceptances(&lake)?;
+    let accepted: Vec<_> = warehouse.decisions(filter).accepted.into_iter().filter(|one| !known.contains(one)).collect();
+    if !accepted.is_empty() {
+        append_acceptances(&lake, &accepted)?;
+    }
+    info!(path = %path.display(), publish = id, accepted = accepted.len(), "published");
     output::say(settings, &format!("{}: {}", shown(path), sentence(&published)));
     Ok(())
 }

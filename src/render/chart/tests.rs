@@ -125,6 +125,7 @@ fn made_history(nights: u64) -> ArmHistory {
         p_adjusted: 0.001,
     };
     ArmHistory {
+        accepted: Vec::new(),
         arm: arm(0),
         nights: (0..nights).map(night).collect(),
         changes: vec![change],

@@ -15,7 +15,7 @@ const TOTAL: &str = "shared_tests_total";
 const COUNTED: &str = "counted";
 
 fn arm(run: &Run) -> String {
-    words::arm_name(&Arm::of(run))
+    words::arm_name(&run.suite, &Arm::of(run))
 }
 
 /// Returns passed and total of a run that has counts but no outcomes, which formats of tests cannot show.

@@ -64,7 +64,7 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, r
             _ => None,
         })
         .collect();
-    let names = words::arm_labels(&of.arms);
+    let names = words::arm_labels(&suite.board.suite, &of.arms);
     let any = any_pair::href(suite, place, "").and_then(|path| Some(path.rsplit('/').next()?.to_owned()));
     let made = any.as_ref().filter(|_| shown <= MOST_LINKED);
     let cell = |row: usize, column: usize| {

@@ -159,7 +159,12 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
     };
     let arm = |arm: &Arm| {
         let path = plan.arms.path(arm);
-        (plan.arms.segment(arm), visible(&words::arm_name(arm)), path.trim_start_matches("arms/").to_owned(), tone(place.colour(arm)))
+        (
+            plan.arms.segment(arm),
+            visible(&words::arm_name(&suite.board.suite, arm)),
+            path.trim_start_matches("arms/").to_owned(),
+            tone(place.colour(arm)),
+        )
     };
     let mut reasons: Vec<(usize, &'static str)> = Vec::new();
     for (number, pair) in table.pairs.iter().enumerate() {

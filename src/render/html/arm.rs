@@ -99,7 +99,7 @@ pub(super) fn pages<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator
 
 fn page(overview: &Overview, plan: &Plan, arm: &ArmPage<'_>) -> SiteFile {
     let path = plan.arms.path(arm.arm);
-    let name = words::arm_name(arm.arm);
+    let name = words::arm_over(&arm.suite_names(), arm.arm);
     let headline = headline(plan, arm, &name);
     let title = format!("Arm {name} · {}", overview.context.title);
     let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Below, title, headline.clone());

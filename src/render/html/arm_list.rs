@@ -39,7 +39,10 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
         let mut grid = Grid::new("arms-table", "Arms by name");
         let counts = |of: &dyn Fn(&ArmPage<'_>) -> usize| chunk.iter().map(|arm| Cell::count(of(arm) as u64)).collect::<Vec<Cell>>();
         let led = |arm: &ArmPage<'_>, lead: Lead| arm.suites.iter().filter(|on| on.lead == lead).count();
-        grid.column(Column::new("Arm", Look::Key, Sort::Ascending), chunk.iter().map(|arm| Cell::head(words::arm_name(arm.arm))));
+        grid.column(
+            Column::new("Arm", Look::Key, Sort::Ascending),
+            chunk.iter().map(|arm| Cell::head(words::arm_over(&arm.suite_names(), arm.arm))),
+        );
         grid.column(Column::new("Suites", Look::Number, Sort::Descending), counts(&|arm| arm.suites.len()));
         grid.column(Column::new("Wins", Look::Number, Sort::Descending).sub("suites"), counts(&|arm| led(arm, Lead::Wins) - arm.fixed()));
         if arms.iter().any(|arm| arm.fixed() > 0) {

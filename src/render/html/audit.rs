@@ -63,7 +63,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
 }
 
 fn arm_of<'a>(suite: &'a OverviewSuite, system: &str) -> Option<&'a Arm> {
-    suite.board.entries.iter().map(|entry| &entry.arm).find(|arm| system_name(arm) == system)
+    suite.board.entries.iter().map(|entry| &entry.arm).find(|arm| system_name(&suite.board.suite, arm) == system)
 }
 
 fn provenance(audit: &Audit) -> Grid {

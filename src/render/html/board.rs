@@ -46,7 +46,7 @@ pub(super) fn samples(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: So
 
 /// Says since when the board counts, if that is not for all time.
 pub(super) fn since(board: &SuiteBoard) -> Option<Text> {
-    board.since.as_ref().map(since::sentence).map(Text::from)
+    board.since.as_ref().map(|since| Text::from(since::sentence(&board.suite, since)))
 }
 
 /// Returns notes on the ranks, the intervals' methods, and figures that were not measured.
@@ -77,6 +77,6 @@ pub(super) fn common(board: &SuiteBoard) -> Option<String> {
 
 /// Lists arms with runs that did not complete, are not counted, or contradict themselves.
 pub(super) fn left_out(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board::arms(board));
+    let labels = words::arm_labels(&board.suite, &board::arms(board));
     labels.iter().zip(&board.entries).filter_map(|(label, entry)| Some(format!("{label}: {}.", words::exclusions(entry)?))).collect()
 }

@@ -34,7 +34,7 @@ impl ChartOf {
 pub(super) fn files(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
     let charts = &suite.charts;
     let known = [
-        (ChartOf::Pareto, charts.pareto.as_ref().map(pareto)),
+        (ChartOf::Pareto, charts.pareto.as_ref().map(|of| pareto(&suite.board.suite, of))),
         (ChartOf::Cost, charts.cost.as_ref().map(steps)),
         (ChartOf::Duration, charts.duration.as_ref().map(steps)),
         (ChartOf::Pairs, charts.disagreements.as_ref().map(pairs)),
@@ -53,7 +53,7 @@ fn named(arm: &Arm) -> [Datum; 2] {
     [arm.approach.as_str().into(), arm.model.as_str().into()]
 }
 
-fn pareto(of: &Pareto) -> Table {
+fn pareto(suite: &str, of: &Pareto) -> Table {
     let (mut table, points) = (Table::of("points"), &of.points);
     add(&mut table, ["approach", "model"], points, |point| named(&point.arm));
     add(&mut table, ["pass_rate"], points, |point| [point.pass_rate.value.into()]);
@@ -62,7 +62,9 @@ fn pareto(of: &Pareto) -> Table {
     add(&mut table, ["usd_ci95_low", "usd_ci95_high"], points, |point| Datum::ends(point.interval));
     add(&mut table, ["is_lower_bound"], points, |point| [point.is_lower_bound.into()]);
     add(&mut table, ["runs_with_cost", "runs"], points, |point| [point.coverage.known.into(), point.coverage.runs.into()]);
-    add(&mut table, ["front"], points, |point| [point.front.as_ref().map(|front| words::front(front, words::arm_name)).into()]);
+    add(&mut table, ["front"], points, |point| {
+        [point.front.as_ref().map(|front| words::front(front, |arm| words::arm_name(suite, arm))).into()]
+    });
     table
 }
 

@@ -81,7 +81,7 @@ pub(super) fn pareto(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, roo
 /// Draws all pairs.
 pub(super) fn of_pairs(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Option<Figure> {
     let of = suite.charts.disagreements.as_ref().filter(|of| is_shown(Some(of)))?;
-    let names = words::arm_labels(&of.arms);
+    let names = words::arm_labels(&suite.board.suite, &of.arms);
     let link = |one: usize, other: usize| pair_link(suite, place, root, &of.arms[one], &of.arms[other]);
     let figure = Figure::new("all", "All pairs in one picture", chart::pairs(of, "all-chart", &names, &link));
     Some(figure.csv(format!("{root}{}", ChartOf::Pairs.path(place))))

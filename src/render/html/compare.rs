@@ -134,7 +134,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let path = place.pair_path(pair)?;
     let [first, second] = pair.arms.as_slice() else { return None };
     let labels = words::labels(pair);
-    let names = [words::arm_name(&first.arm), words::arm_name(&second.arm)];
+    let names = [words::arm_name(&pair.suite, &first.arm), words::arm_name(&pair.suite, &second.arm)];
     let sentences = summary::summary_sentences(pair);
     let title = format!("{} vs {} on {} · {}", names[0], names[1], place.label, context.title);
     let stem = place.pair_stem(pair)?;

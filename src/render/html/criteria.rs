@@ -120,7 +120,7 @@ fn heading(table: &CriteriaTable) -> Text {
 }
 
 fn judged(number: usize, table: &CriteriaTable, place: &SuitePlace, root: &str) -> Judged {
-    let labels = words::arm_labels(&table.arms);
+    let labels = words::arm_labels(&place.label, &table.arms);
     let most = MOST_CRITERIA.min(MOST_CELLS / (labels.len() + 1)).max(1);
     let rows = &table.rows[..table.rows.len().min(most)];
     let mut grid = Grid::new(format!("criteria-{number}"), "Runs that met each criterion");
@@ -202,7 +202,7 @@ fn criterion(page: &Page<'_>, index: usize, key: &CriterionKey) -> Criterion {
         tables.filter_map(|table| Some((table, table.rows.iter().find(|row| row.criterion == key.criterion)?))).collect();
     let name = if key.criterion.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&key.criterion, LONGEST)) };
     // A name is in the list at the top, in its own heading, and in the heading for each judge.
-    let own = (2 + rows.len()) * name.escaped_length() + rows.iter().map(|(table, _)| arms_length(table)).sum::<usize>();
+    let own = (2 + rows.len()) * name.escaped_length() + rows.iter().map(|(table, _)| arms_length(&page.place.label, table)).sum::<usize>();
     let told = page.bytes.saturating_sub(own).max(LEAST_TOLD) / rows.len().max(1);
     let part = |(judge, (table, row)): (usize, &(&CriteriaTable, &CriterionRow))| {
         let id = format!("{}-{judge}", index + 1);
@@ -215,13 +215,13 @@ fn criterion(page: &Page<'_>, index: usize, key: &CriterionKey) -> Criterion {
 }
 
 /// Estimates the bytes of the table of rates. An arm's name is in it, and in the sentences above.
-fn arms_length(table: &CriteriaTable) -> usize {
-    let labels = words::arm_labels(&table.arms);
+fn arms_length(suite: &str, table: &CriteriaTable) -> usize {
+    let labels = words::arm_labels(suite, &table.arms);
     labels.iter().take(MOST_ARMS).map(|label| ARM_BYTES + 2 * escaped_length(label)).sum()
 }
 
 fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, about: &str, told: usize) -> Part {
-    let labels = words::arm_labels(&table.arms);
+    let labels = words::arm_labels(&page.place.label, &table.arms);
     // The other arms were only asked about other criteria.
     let asked: Vec<usize> = (0..labels.len()).filter(|arm| row.cells[*arm].is_asked()).collect();
     let by_standing =

@@ -145,7 +145,7 @@ fn curves(found: &Horizons, suite: &OverviewSuite, place: &SuitePlace, plan: &Pl
 }
 
 fn arm_of<'a>(suite: &'a OverviewSuite, system: &str) -> Option<&'a Arm> {
-    suite.board.entries.iter().map(|entry| &entry.arm).find(|arm| system_name(arm) == system)
+    suite.board.entries.iter().map(|entry| &entry.arm).find(|arm| system_name(&suite.board.suite, arm) == system)
 }
 
 fn texts(table: &Table) -> Vec<Text> {

@@ -74,7 +74,7 @@ pub(super) fn of(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &
     let is_single = items.iter().all(|item| item.cells.iter().take(arms).all(|cell| cell.counted <= 1));
     let size = bin(items.len(), arms, is_single);
     let bins: Vec<&[&ItemLine]> = items.chunks(size).collect();
-    let labels = words::arm_labels(&matrix.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+    let labels = words::arm_labels(&suite.board.suite, &matrix.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
     let percent = |rate: Option<f64>, n: u64| rate.map_or_else(|| "unknown".to_owned(), |rate| format::percent(rate, n));
     let counted = |items: &[&ItemLine]| items.iter().map(|item| u64::from(item.counted)).sum::<u64>();
     let rate = |items: &[&ItemLine]| {

@@ -48,7 +48,7 @@ impl Hero {
         let primary = pair.primary();
         let arm = |at: usize| {
             let arm = &pair.arms[at].arm;
-            Link { href: plan.arm_href(root, arm), label: Text::from(words::arm_name(arm)) }
+            Link { href: plan.arm_href(root, arm), label: Text::from(words::arm_name(&pair.suite, arm)) }
         };
         let gap = primary.and_then(|row| Gap::of(row, row.evidence.pairs.first()?, [&labels[0], &labels[1]]));
         let taken: Vec<(&ComparisonRow, Difference)> = AMOUNTS

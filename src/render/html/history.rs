@@ -58,7 +58,8 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let path = place.history_path();
     let labels = nights::labels(history);
     let followed: Vec<(&ArmHistory, &String)> = history.arms.iter().zip(&labels).filter(|(arm, _)| rated(arm) > 1).collect();
-    let sentences = sentences(history, &labels, followed.len());
+    let accepted = nights::accepted(history, &labels);
+    let sentences: Vec<String> = sentences(history, &labels, followed.len()).into_iter().chain(accepted).collect();
     let title = format!("History of {} · {}", place.label, context.title);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
     let bar = bar(suite, place, &shell.root, Tab::History);

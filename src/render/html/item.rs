@@ -119,7 +119,7 @@ pub(super) fn pages<'a>(
 ) -> impl Iterator<Item = SiteFile> + 'a {
     let matrix = &suite.items;
     let count = matrix.items.len().div_ceil(ITEMS_PER_BUCKET);
-    let labels = words::arm_labels(&matrix.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+    let labels = words::arm_labels(&suite.board.suite, &matrix.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
     let mut goes = vec![Vec::<&Go>::new(); matrix.arms.len()];
     for go in &matrix.goes {
         goes[go.arm].push(go);
@@ -229,7 +229,7 @@ const MOST_CHANGES: usize = 5;
 fn changes(line: &ItemLine, suite: &OverviewSuite) -> Vec<(&'static str, Text)> {
     let Some(history) = &suite.history else { return Vec::new() };
     let found = history.changes_of(&line.item);
-    let name = |arm: usize| words::arm_name(&history.arms[arm].arm);
+    let name = |arm: usize| words::arm_name(&history.suite, &history.arms[arm].arm);
     let told = found.iter().take(MOST_CHANGES).map(|(arm, change)| format!("{}: {}.", name(*arm), courses::course(&change.course)));
     let more = found.len().saturating_sub(MOST_CHANGES);
     let rest = (more > 0).then(|| format!("{} more changed; the history has the first of them.", words::count_of(more as u64, "arms")));

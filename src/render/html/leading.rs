@@ -147,12 +147,17 @@ pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
         }
         (None, []) => (state::mark(SuiteState::NothingToCompare), vec!["No runs.".to_owned()]),
         (None, [only, ..]) => {
-            let name = words::arm_name(&only.arm);
             let rate = only.pass_rate.as_ref().map_or_else(
                 || "pass rate unknown".to_owned(),
                 |rate| format!("pass rate {}% ({})", format::estimate(rate), words::basis(rate)),
             );
-            (state::mark(SuiteState::NothingToCompare), vec![format!("Only {name} has results: {rate}.")])
+            (
+                state::mark(SuiteState::NothingToCompare),
+                vec![match only.arm.title() {
+                    Some(name) => format!("Only {name} has results: {rate}."),
+                    None => format!("{}. There is no other arm.", words::capital(&rate)),
+                }],
+            )
         }
     }
 }

@@ -189,7 +189,7 @@ fn page(
     let shell = shell.of_suite(bar);
     let map = heat::of(suite, place, plan, &shell.root, map, part.order.across());
     let shell = if map.is_some() { shell.with(plan.assets.map.clone()) } else { shell };
-    let labels = words::arm_labels(&matrix.arms.iter().take(MOST_ARMS).map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+    let labels = words::arm_labels(&suite.board.suite, &matrix.arms.iter().take(MOST_ARMS).map(|arm| arm.arm.clone()).collect::<Vec<_>>());
     let runs: Vec<Option<String>> = matrix
         .arms
         .iter()

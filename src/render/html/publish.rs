@@ -171,7 +171,7 @@ fn badge(label: &str, board: &SuiteBoard) -> Badge {
                 let percent = if board.primary.unit == crate::domain::Unit::Fraction { "%" } else { "" };
                 format!(" {}{percent}", words::figure_with_interval(&board.primary, figure))
             });
-            ("leads", format!("{}{figure}", short(&words::arm_name(&entry.arm))))
+            ("leads", format!("{}{figure}", short(&words::arm_name(&board.suite, &entry.arm))))
         }
         (None, evidence) if evidence.is_some() || board.entries.len() > 1 => ("open", "not enough evidence".to_owned()),
         (None, _) => ("open", "nothing to compare".to_owned()),
@@ -248,7 +248,7 @@ fn feed(overview: &Overview, plan: &Plan, news: &[News]) -> SiteFile {
         .iter()
         .map(|news| {
             let (path, label) = page(news);
-            let (title, said) = told(&news.event);
+            let (title, said) = told(&news.suite, &news.event);
             Entry {
                 id: news.id.clone(),
                 title: Text::from(format!("{label}: {title}")),
@@ -278,33 +278,33 @@ fn feed_id(site: &str) -> String {
 }
 
 /// Describes an event as a headline and a sentence.
-fn told(event: &Event) -> (String, String) {
+fn told(suite: &str, event: &Event) -> (String, String) {
     const NOBODY: &str = "no arm beats every other";
     match event {
         Event::Begins { arms, leader: Some(leader) } => {
-            let name = words::arm_name(leader);
+            let name = words::arm_name(suite, leader);
             (format!("{name} leads"), format!("The leaderboard begins with {arms} arms. {name} beats every other."))
         }
         Event::Begins { arms, leader: None } => {
             (format!("{arms} arms, no leader"), format!("The leaderboard begins with {arms} arms: {NOBODY}."))
         }
         Event::Leads { before: Some(before), now: Some(now) } => {
-            let (before, now) = (words::arm_name(before), words::arm_name(now));
+            let (before, now) = (words::arm_name(suite, before), words::arm_name(suite, now));
             (format!("{now} leads"), format!("{now} beats every other arm. Before, {before} did."))
         }
         Event::Leads { before: None, now: Some(now) } => {
-            let now = words::arm_name(now);
+            let now = words::arm_name(suite, now);
             (
                 format!("{now} leads"),
                 format!("{now} beats every other arm. Before, {NOBODY}.").replace("Before, no arm beats", "Before, no arm beat"),
             )
         }
         Event::Leads { before: Some(before), now: None } => {
-            let before = words::arm_name(before);
+            let before = words::arm_name(suite, before);
             (format!("{before} leads no more"), format!("{before} no longer beats every other arm; {NOBODY}."))
         }
         Event::Leads { before: None, now: None } => ("no leader".to_owned(), format!("{NOBODY}.")),
-        Event::Level { arm, change } => level(&words::arm_name(arm), change),
+        Event::Level { arm, change } => level(&words::arm_name(suite, arm), change),
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn pages(
     transcripts: &RunTranscripts,
 ) -> Vec<SiteFile> {
     let suite = &plan.suites[place.suite];
-    let arm = words::arm_name(&run.line.arm);
+    let arm = words::arm_name(&run.line.suite, &run.line.arm);
     let run_name = run_title(&run.line.arm, place.turn);
     let mut grids = item_grids(run, items, transcripts, suite).into_iter();
     let path = |page: u64| format!("runs/{}/{}", place.segment, name(page));
@@ -196,11 +196,9 @@ fn totals(run: &RunPage) -> Vec<Fact> {
 
 fn provenance(run: &RunPage) -> Vec<Fact> {
     let line = &run.line;
-    let mut facts = vec![
-        Fact::new("Id of the run", line.id.as_str()),
-        Fact::new("Approach", line.arm.approach.as_str()),
-        Fact::new("Model", line.arm.model.as_str()),
-    ];
+    let mut facts = vec![Fact::new("Id of the run", line.id.as_str())];
+    facts.extend(line.arm.has_approach().then(|| Fact::new("Approach", line.arm.approach.as_str())));
+    facts.extend(line.arm.has_model().then(|| Fact::new("Model", line.arm.model.as_str())));
     let known = [
         ("Agent", run.agent.clone()),
         ("Model, as the agent reports it", run.reported_model.clone()),

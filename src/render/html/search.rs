@@ -149,7 +149,7 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
             [only] => plan.suites[only.place].label.clone(),
             several => words::count_of(several.len() as u64, "suites"),
         };
-        Named { sort: Sort::Arm, name: words::arm_name(page.arm), href: plan.arm_href("", page.arm), about }
+        Named { sort: Sort::Arm, name: words::arm_over(&page.suite_names(), page.arm), href: plan.arm_href("", page.arm), about }
     };
     let arms = overview.arm_pages().into_iter().map(arm).collect();
     let mut suites = Vec::new();

@@ -45,7 +45,10 @@ pub(super) fn of_suite(suite: &OverviewSuite, plan: &Plan, root: &str) -> Option
         Cell::head(title).link(plan.run_path(&of.run).map(|path| format!("{root}{path}")))
     };
     grid.column(Column::new("Run", Look::Key, Sort::Ascending), shown.iter().map(run));
-    grid.column(Column::new("Arm", Look::Words, Sort::Ascending), shown.iter().map(|of| Cell::words(words::arm_name(&of.arm))));
+    grid.column(
+        Column::new("Arm", Look::Words, Sort::Ascending),
+        shown.iter().map(|of| Cell::words(words::arm_name(&suite.board.suite, &of.arm))),
+    );
     grid.column(Column::new("Figure", Look::Words, Sort::Ascending), shown.iter().map(|of| Cell::words(of.figure.name.as_str())));
     link_arms(&mut grid, 1, shown.iter().map(|of| &of.arm), plan, root);
     figures(&mut grid, &shown.iter().map(|of| &of.figure).collect::<Vec<_>>());

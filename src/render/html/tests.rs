@@ -358,7 +358,7 @@ fn run_line(suite: &str, version: Option<&str>, arm: &Arm, number: u32) -> RunLi
 fn audited_board(name: &str, arms: &[Arm], hostile: &str) -> AuditedBoard {
     AuditedBoard {
         name: name.to_owned(),
-        systems: arms.iter().map(system_name).collect(),
+        systems: arms.iter().map(|arm| system_name("suite", arm)).collect(),
         items: (0..12).map(|item| format!("{hostile}{item}")).collect(),
         scores: (0..arms.len()).map(|arm| (0..12).map(|item| Some(f64::from(u8::from(item > arm)))).collect()).collect(),
         clusters: None,
@@ -667,6 +667,7 @@ fn history(suite: &str, arms: &[Arm]) -> History {
     };
     let broken = |text: &str| ItemChange { item: text.to_owned(), course: course.clone() };
     let of = |arm: &Arm| ArmHistory {
+        accepted: Vec::new(),
         arm: arm.clone(),
         nights: (1..6).map(night).collect(),
         changes: Vec::new(),

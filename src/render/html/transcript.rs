@@ -122,7 +122,7 @@ pub(super) fn pages(
     transcripts: &RunTranscripts,
 ) -> Vec<SiteFile> {
     let suite = &plan.suites[place.suite];
-    let arm = words::arm_name(&run.line.arm);
+    let arm = words::arm_name(&run.line.suite, &run.line.arm);
     let run_name = run_title(&run.line.arm, place.turn);
     let (context, rows) = (&overview.context, rows_of(items));
     let name = |page: u64| format!("{page:04}.html");

@@ -13,17 +13,20 @@
 //! {"judged":{"run":…}}                                       one of these runs, followed by its judgements:
 //! {"item":{"item":…}}                                          the lines of items.jsonl,
 //! {"score":{"metric":…}}                                       and of scores.jsonl
+//! {"acceptance":{"suite":…,"batches":[…],"reason":…}}        an accepted regression of these runs
+//! {"tombstone":{"selector":{"id":[…]},"reason":…}}           runs that were retracted; the bundle does not have them
 //! {"end":{"lines":9,"items":128}}                            the numbers of lines and outcomes before; without it the file is truncated
 //! ```
 //!
 //! Own runs come first, by id; then sources, by their first id, unchanged. So runs that are imported into another store and packed again
-//! give the same bytes. Version 1 had only headers and outcomes, without kinds; it can still be read. A bundle with judgements of imported
-//! runs has version 3, any other version 2, which older programs can read.
+//! give the same bytes. Version 1 had only headers and outcomes, without kinds; it can still be read. A bundle with accepted regressions
+//! or tombstones has version 4, one with judgements of imported runs version 3, any other version 2: older programs can read what they know.
 //!
 //! A site's folder has its bundle at [`in_site`]. A page with a whole site has its bundle in base64 in its [`page_element`].
 //!
 //! The file is plain if its name ends in `.jsonl`, else one zstd frame with a checksum. Both are written and read line by line.
 
+mod decisions;
 mod judged;
 mod output_file;
 mod page;
@@ -40,14 +43,18 @@ use sha2::{Digest, Sha256};
 use crate::domain::{RunId, hex};
 use crate::files;
 
+pub use decisions::Decisions;
 pub use page::{IN_SITE, in_site, page_element};
 pub(super) use read::is_half_imported;
 pub use read::{Unpacked, adopt, look_into, unpack, unpack_apart};
-pub use write::{BundleWriter, Rewriter};
+pub(super) use read::drop_staged;
+pub use write::{BundleParts, BundleWriter, Rewriter};
 
 const FORMAT: &str = "evalreport/bundle/2";
 /// The format of a bundle with judgements of imported runs.
 const FORMAT_WITH_JUDGED: &str = "evalreport/bundle/3";
+/// The format of a bundle with accepted regressions or tombstones.
+const FORMAT_WITH_DECISIONS: &str = "evalreport/bundle/4";
 const FORMAT_PREFIX: &str = "evalreport/bundle/";
 /// The beginning of every bundle, whatever its version.
 const OPENING: &[u8] = b"{\"format\":\"evalreport/bundle/";

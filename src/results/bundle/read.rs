@@ -14,6 +14,7 @@ use super::super::{
     ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, item_line,
     presence, proof,
 };
+use super::decisions::{Decisions, Nights, tombstone};
 use super::judged::{ImportedRun, Judged, JudgedRun};
 use super::output_file::OutputFile;
 use super::record::{append, kind_of, parsed};
@@ -30,6 +31,8 @@ pub struct Unpacked {
     pub repeated: Vec<Run>,
     /// Outcomes of the new runs.
     pub items: u64,
+    /// Accepted regressions and tombstones that the store did not know.
+    pub decisions: Decisions,
 }
 
 /// Unpacks the records that figures need into a new store of their own.
@@ -65,6 +68,7 @@ fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked,
     for written in &content.own {
         store.save_written(written).map_err(in_file)?;
     }
+    content.decisions.append(store).map_err(in_file)?;
     Ok(content.into())
 }
 
@@ -82,12 +86,16 @@ pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>, signer: Option
     let staged = Store::at(staging.path());
     let content = Reading::of(path, Some(&staged), store, taken, Extent::Whole, signer)?;
     settle(&staged, store, &content).map_err(in_file)?;
-    Ok(content.into())
+    let decisions = content.decisions.new_in(store).map_err(in_file)?;
+    decisions.append(store).map_err(in_file)?;
+    Ok(Unpacked { decisions, ..content.into() })
 }
 
 /// Reads a bundle like [`adopt`], but stores nothing.
 pub fn look_into(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpacked, Problem> {
-    Reading::of(path, None, store, taken, Extent::Whole, None).map(Unpacked::from)
+    let unpacked = Unpacked::from(Reading::of(path, None, store, taken, Extent::Whole, None)?);
+    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
+    Ok(Unpacked { decisions: unpacked.decisions.new_in(store).map_err(in_file)?, ..unpacked })
 }
 
 /// Returns whether a run's folder is from an import that was killed before the run's header was written.
@@ -227,6 +235,7 @@ struct Reading<'a> {
     lines: u64,
     items: u64,
     content: Content,
+    nights: Nights,
     line: String,
 }
 
@@ -242,12 +251,13 @@ struct Content {
     judged: Vec<RunId>,
     /// Number of outcomes of runs that are not repeated.
     items: u64,
+    decisions: Decisions,
 }
 
 impl From<Content> for Unpacked {
     fn from(content: Content) -> Self {
         let own = content.own.into_iter().map(|written| written.run);
-        Self { new: own.chain(content.imported).collect(), repeated: content.repeated, items: content.items }
+        Self { new: own.chain(content.imported).collect(), repeated: content.repeated, items: content.items, decisions: content.decisions }
     }
 }
 
@@ -276,6 +286,7 @@ impl<'a> Reading<'a> {
             lines: 0,
             items: 0,
             content: Content::default(),
+            nights: Nights::default(),
             line: String::new(),
         };
         let mut failure: Option<Problem> = None;
@@ -319,7 +330,7 @@ impl<'a> Reading<'a> {
         let opening: Opening = serde_json::from_slice(line).map_err(|_| format!("is not the first line of a `{FORMAT}` file"))?;
         self.version = match opening.format.strip_prefix(FORMAT_PREFIX).and_then(|version| version.parse::<u32>().ok()) {
             Some(0 | 1) => 1,
-            Some(2 | 3) => 2,
+            Some(2..=4) => 2,
             Some(_) => return Err(format!("`{}` was written by a newer evalreport than this one", visible(&opening.format))),
             None => return Err(format!("`{}` is not `{FORMAT}`", visible(&opening.format))),
         };
@@ -349,6 +360,16 @@ impl<'a> Reading<'a> {
             ("run", _) => self.own_run(record),
             ("source", _) => self.source(record),
             ("judged", _) => self.judged(record),
+            ("acceptance", _) => {
+                self.end_section()?;
+                self.content.decisions.accepted.push(self.nights.acceptance(record)?);
+                Ok(())
+            }
+            ("tombstone", _) => {
+                self.end_section()?;
+                self.content.decisions.retracted.push(tombstone(record)?);
+                Ok(())
+            }
             ("item", Section::Own(_) | Section::Pair(_) | Section::Judged(_)) => self.item(record),
             ("score", Section::Judged(judged)) => judged.score(record),
             ("score" | "message" | "file", Section::Own(_)) => self.beside(kind, record),
@@ -365,6 +386,7 @@ impl<'a> Reading<'a> {
         if !self.ids.insert(written.run.id.clone()) {
             return Err(format!("holds the run `{}` again", written.run.id));
         }
+        self.nights.add(&written.run);
         // Replace the other store's record of how it got the run.
         written.run.carried = self.signer.map(|signer| Carried { signed_by: Some(signer.clone()), ..Carried::default() });
         Ok(written)

@@ -61,7 +61,14 @@ fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
     let ids: BTreeSet<RunId> = ids.iter().map(|text| id(text)).collect();
     let contents = scan(store);
     let secrets = Secrets::default();
-    let mut writer = BundleWriter::create(path, ids.len(), !contents.headless.is_empty(), extent, &secrets, None).expect("writable");
+    let mut writer = BundleWriter::create(
+        path,
+        BundleParts { runs: ids.len(), with_judged: !contents.headless.is_empty(), with_decisions: false },
+        extent,
+        &secrets,
+        None,
+    )
+    .expect("writable");
     for HeaderFile { path, .. } in contents.headers {
         if ids.contains(&store.load(&id(path.file_stem().and_then(|stem| stem.to_str()).expect("a name"))).expect("a run").id) {
             writer.own_run(&path).expect("readable");

@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::domain::{ItemDetails, ItemOutcome, Problem, Problems, Run, RunId, Secrets, visible};
+use crate::domain::{Acceptance, ItemDetails, ItemOutcome, Problem, Problems, Run, RunId, Secrets, visible};
 use crate::files;
 
 use super::super::header::WrittenRun;
 use super::super::{
-    ItemLine, ScoreLine, SealedPair, SealedReader, StoreError, TranscriptLine, WholeFile, details_of, for_each_line, item_line, presence,
+    ItemLine, Retraction, ScoreLine, SealedPair, SealedReader, StoreError, TranscriptLine, WholeFile, acceptance, details_of,
+    for_each_line, item_line, presence,
 };
+use super::decisions::Decisions;
 use super::judged::JudgedRun;
 use super::output_file::OutputFile;
-use super::{Closing, Counts, Extent, FORMAT, FORMAT_WITH_JUDGED, Opening, Source, is_key, partial_key};
+use super::{Closing, Counts, Extent, FORMAT, FORMAT_WITH_DECISIONS, FORMAT_WITH_JUDGED, Opening, Source, is_key, partial_key};
 
 /// Bundles are written once and copied often: a smaller size is worth some time.
 const COMPRESSION_LEVEL: i32 = 9;
@@ -41,11 +43,22 @@ impl Sink {
     }
 }
 
+/// What a bundle will have, which its first line says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BundleParts {
+    pub runs: usize,
+    /// Some are imported runs with judgements of their own.
+    pub with_judged: bool,
+    pub with_decisions: bool,
+}
+
 /// Changes records on their way into a bundle. A changed record loses its seal, which covered the original.
 pub trait Rewriter {
     fn run(&mut self, run: &mut Run);
     fn outcome(&mut self, outcome: &mut ItemOutcome, details: &mut ItemDetails);
     fn score(&mut self, score: &mut ScoreLine);
+    fn acceptance(&mut self, accepted: &mut Acceptance);
+    fn tombstone(&mut self, retracted: &mut Retraction);
 }
 
 /// Writes one bundle. Dropping it without [`BundleWriter::commit`] leaves nothing behind.
@@ -63,16 +76,19 @@ pub struct BundleWriter<'a> {
 }
 
 impl<'a> BundleWriter<'a> {
-    /// Creates the file for this number of `runs`. `with_judged` means that some are imported runs with judgements of their own.
+    /// Creates the file.
     pub fn create(
         path: &Path,
-        runs: usize,
-        with_judged: bool,
+        parts: BundleParts,
         extent: Extent,
         secrets: &'a Secrets,
         rewriter: Option<&'a mut dyn Rewriter>,
     ) -> Result<Self, StoreError> {
-        let format = if with_judged { FORMAT_WITH_JUDGED } else { FORMAT };
+        let format = match parts {
+            BundleParts { with_decisions: true, .. } => FORMAT_WITH_DECISIONS,
+            BundleParts { with_judged: true, .. } => FORMAT_WITH_JUDGED,
+            BundleParts { .. } => FORMAT,
+        };
         let file = WholeFile::create(path).map_err(StoreError::io("cannot write", path))?;
         let sink = if path.extension().is_some_and(|extension| extension == "jsonl") {
             Sink::Plain(BufWriter::new(file))
@@ -93,7 +109,7 @@ impl<'a> BundleWriter<'a> {
             items: 0,
             left_out: Vec::new(),
         };
-        writer.line(|line| json(line, &Opening { format: format.to_owned(), runs: runs as u64 }))?;
+        writer.line(|line| json(line, &Opening { format: format.to_owned(), runs: parts.runs as u64 }))?;
         Ok(writer)
     }
 
@@ -164,6 +180,25 @@ impl<'a> BundleWriter<'a> {
             Err(_) => Ok(()),
         })?;
         self.each_line_of(&folder.join("scores.jsonl"), |writer, bytes| writer.score(bytes, true))
+    }
+
+    /// Packs what was decided about the runs, after all of them.
+    pub fn decisions(&mut self, decisions: &Decisions) -> Result<(), StoreError> {
+        for one in &decisions.accepted {
+            let mut one = one.clone();
+            if let Some(rewriter) = &mut self.rewriter {
+                rewriter.acceptance(&mut one);
+            }
+            self.record("acceptance", |line| line.push_str(&acceptance::to_line(&one)))?;
+        }
+        for one in &decisions.retracted {
+            let mut one = one.clone();
+            if let Some(rewriter) = &mut self.rewriter {
+                rewriter.tombstone(&mut one);
+            }
+            self.record("tombstone", |line| line.push_str(&one.to_line()))?;
+        }
+        Ok(())
     }
 
     fn rewritten(&mut self, mut written: WrittenRun) -> WrittenRun {
