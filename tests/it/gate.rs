@@ -288,10 +288,11 @@ fn a_bundle_is_as_good_as_the_store() {
             assert_eq!((exported.code, exported.stderr.as_str()), (0, format!("{name}: 2 runs, 400 outcomes\n").as_str()));
             let of_bundle = project.run(["gate", "--baseline", name, "--max-drop", "2pp", "--format", "json"]);
             assert_eq!(of_bundle.code, of_store.code, "{}", of_bundle.stderr);
-            // Tombstones stay with the store.
+            // The retracted run stays with the store; its tombstone comes along.
             assert_eq!(of_bundle.stdout.replace(name, "main"), of_store.stdout.replace("\"retracted\": 1", "\"retracted\": 0"));
         }
-        assert!(!project.read("base.jsonl").contains("\"wrong\""), "what is retracted stays at home");
+        assert!(!project.read("base.jsonl").contains("\"id\":\"wrong\""), "what is retracted stays at home");
+        assert!(project.read("base.jsonl").contains("\"id\":[\"wrong\"]"), "its tombstone does not");
     }
 }
 

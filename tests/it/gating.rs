@@ -340,7 +340,8 @@ fn files_of_other_tools_are_runs() {
     }
     // The same file on both sides counts on both.
     let same = project.run(["gate", "./old", "--baseline", "old", "--max-drop", "0", "--format", "json"]);
-    assert_eq!(answered(&same, 0, "gate")["checks"][0]["basis"], "identical");
+    assert_eq!((same.code, &same.json()["checks"][0]["basis"]), (0, &json!("identical")));
+    assert!(same.stderr.contains("the gate compares these with themselves"), "{}", same.stderr);
     let ctrf = |passed: bool| {
         let status = if passed { "passed" } else { "failed" };
         json!({"results": {"tool": {"name": "jest"}, "summary": {"tests": 1, "passed": u8::from(passed), "failed": u8::from(!passed),
@@ -364,7 +365,9 @@ fn files_that_the_baseline_has_too_are_new_runs() {
     }
     let held = |more: &[&str], code: i32| {
         let words = [&["gate", "new/1.xml", "new/2.xml", "new/3.xml", "--no-new-failures", "--format", "json"], more].concat();
-        answered(&project.run(words), code, "gate")
+        let output = project.run(words);
+        assert_eq!(output.code, code, "{}", output.stderr);
+        output.json()
     };
     // Under the names of the files, under others, and in the store that new runs are usually read from.
     let ways = [("store", [].as_slice()), ("named", ["--set", "model=m"].as_slice()), ("results", [].as_slice())];

@@ -47,7 +47,6 @@ pub use decisions::Decisions;
 pub use page::{IN_SITE, in_site, page_element};
 pub(super) use read::is_half_imported;
 pub use read::{Unpacked, adopt, look_into, unpack, unpack_apart};
-pub(super) use read::drop_staged;
 pub use write::{BundleParts, BundleWriter, Rewriter};
 
 const FORMAT: &str = "evalreport/bundle/2";
