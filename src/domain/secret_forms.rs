@@ -14,7 +14,7 @@ pub(super) const LEAST_LENGTH: usize = 8;
 const LEAST_WRAPPED: usize = 16;
 /// Longer secrets are private keys and documents: of most of their forms the lines alone are looked for.
 const MOST_BYTES_OF_ALL_FORMS: usize = 1024;
-/// Blanks of a secret of which each may be at a line end.
+/// Blanks and equals signs of a secret of which each may be at a line end.
 const MOST_BLANKS: usize = 12;
 /// Levels of JSON inside JSON.
 const MOST_NESTED: usize = 4;
@@ -57,12 +57,12 @@ pub(super) fn wide(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
     text.encode_utf16().flat_map(bytes).collect()
 }
 
-/// Returns forms as [`Joined`] text has them. A blank at a line end is taken for indentation.
+/// Returns forms as [`Joined`] text has them. A blank at a line end is taken for indentation, and `=` for a sign that the line goes on.
 pub(super) fn joined_forms(forms: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
     let joined = forms.iter().map(|form| Joined::of(form).map_or_else(|| form.clone(), |joined| joined.bytes));
     let mut joined: BTreeSet<Vec<u8>> = joined.filter(|form| form.len() >= LEAST_WRAPPED).collect();
     let without_a_blank = joined.iter().flat_map(|form| {
-        let blanks = (0..form.len()).filter(|place| form[*place] == b' ').take(MOST_BLANKS);
+        let blanks = (0..form.len()).rev().filter(|place| b" =".contains(&form[*place])).take(MOST_BLANKS);
         blanks.map(|place| [&form[..place], &form[place + 1..]].concat())
     });
     let without_a_blank: Vec<Vec<u8>> = without_a_blank.collect();

@@ -249,14 +249,20 @@ impl Secrets {
             // The name replaces the secret in lines of JSON, so it must need no escaping.
             let is_plain = name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character));
             let shown = if is_plain { name.as_str() } else { "secret" };
+            // A value that two variables have is called by the first of them.
             let mut add = |text: &str| {
                 let mut all = forms_of(text);
                 for ((form, in_json), bytes) in wide_forms_of(text).into_iter().zip([u16::to_le_bytes, u16::to_be_bytes]) {
-                    forms.insert(form, (shown.to_owned(), wide(&format!("[{shown}]"), bytes)));
+                    forms.entry(form).or_insert_with(|| (shown.to_owned(), wide(&format!("[{shown}]"), bytes)));
                     all.extend(in_json.map(String::into_bytes));
                 }
-                joined.extend(joined_forms(&all).into_iter().map(|form| (form, (shown.to_owned(), placeholder(shown)))));
-                forms.extend(all.into_iter().map(|form| (form, (shown.to_owned(), placeholder(shown)))));
+                let called = || (shown.to_owned(), placeholder(shown));
+                for form in joined_forms(&all) {
+                    joined.entry(form).or_insert_with(called);
+                }
+                for form in all {
+                    forms.entry(form).or_insert_with(called);
+                }
             };
             if (named.contains(name) || is_secret(name, value)) && value.len() >= LEAST_LENGTH {
                 add(value);

@@ -465,7 +465,8 @@ mod tests {
         let work = workspace.display();
         let owed = |declared: &str, code: i32, stderr: &str, is_after_setup: bool| {
             let stderr = stderr.replace("WORK", &work.to_string()).into_bytes();
-            let result = CommandResult { ending: Ending::Code(code), stdout: Vec::new(), stderr, is_cut: false, unstarted: None, tests: None };
+            let result =
+                CommandResult { ending: Ending::Code(code), stdout: Vec::new(), stderr, is_cut: false, unstarted: None, tests: None };
             result.owed(declared, &Ground { is_after_setup, ..ground(&folder, &workspace) })
         };
         for (declared, code, stderr) in [

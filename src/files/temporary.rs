@@ -195,8 +195,8 @@ mod tests {
         let left = folder.0.clone();
         std::mem::forget(folder);
         fs::create_dir_all(left.join("workspace/deep")).expect("room");
-        fs::set_permissions(left.join("workspace/deep"), fs::Permissions::from_mode(0)).expect("ours");
-        fs::set_permissions(left.join("workspace"), fs::Permissions::from_mode(0)).expect("ours");
+        fs::set_permissions(left.join("workspace/deep"), fs::Permissions::from_mode(0o000)).expect("ours");
+        fs::set_permissions(left.join("workspace"), fs::Permissions::from_mode(0o000)).expect("ours");
         assert_eq!(sweep_folders(&parent), 0);
         drop(mark);
         assert_eq!(sweep_folders(&parent), 1);

@@ -359,6 +359,7 @@ fn length_at(head: &[u8]) -> u64 {
     length
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 fn unread(error: io::Error) -> String {
     if error.kind() == io::ErrorKind::UnexpectedEof { "it is cut off".to_owned() } else { error.to_string() }
 }

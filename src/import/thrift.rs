@@ -193,7 +193,10 @@ mod tests {
     const FIELDS: &[(i16, Shape)] =
         &[(1, WHOLE), (2, Shape::Text), (3, Shape::List(&Shape::Struct(&[(1, LONG), (2, Shape::Flag)]))), (4, Shape::List(&WHOLE))];
 
-    fn found(bytes: &[u8]) -> Option<(Vec<(Vec<i16>, String)>, usize)> {
+    /// The path of a value, and what it is.
+    type Value = (Vec<i16>, String);
+
+    fn found(bytes: &[u8]) -> Option<(Vec<Value>, usize)> {
         let mut all = Vec::new();
         let rest = walk(bytes, FIELDS, &mut |path, found| all.push((path.to_vec(), format!("{found:?}"))))?;
         Some((all, rest.len()))

@@ -313,7 +313,7 @@ mod tests {
                 let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction).trim_end_matches('%');
                 proptest::prop_assert!(fraction.len() <= MOST_DECIMALS, "{text}");
                 let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-                proptest::prop_assert!(!text.starts_with(MINUS) || digits.trim_matches('0') != "", "{text}");
+                proptest::prop_assert!(!text.starts_with(MINUS) || !digits.trim_matches('0').is_empty(), "{text}");
             }
         }
 

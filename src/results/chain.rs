@@ -103,7 +103,7 @@ fn entry_paths(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     for entry in entries {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if !name.starts_with('.') && name.ends_with(".jsonl") {
+        if !name.starts_with('.') && path.extension().is_some_and(|extension| extension == "jsonl") {
             paths.push(path);
         }
     }
@@ -236,7 +236,7 @@ fn below(store: &Store, path: &str) -> Option<PathBuf> {
     is_below.then(|| store.root().join(relative))
 }
 
-const COPY: &str = "put the file back from a copy; docs/reliability.md says what the chain is";
+const COPY: &str = "put the file back from a copy; `evalreport help reliability` says what the chain is";
 
 fn shown(path: &Path) -> String {
     visible(&path.display().to_string())
@@ -292,8 +292,8 @@ mod tests {
     fn what_was_added_and_is_gone_or_changed_is_missed() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::at(folder.path().join("results"));
-        for (number, run) in ["r1", "r2", "r3"].iter().enumerate() {
-            added(&store, run, 10 * (number as i64 + 1));
+        for (run, minute) in [("r1", 10), ("r2", 20), ("r3", 30)] {
+            added(&store, run, minute);
         }
         assert_eq!(messages(&store, None), Vec::<String>::new());
         let with = |path: &Path, bytes: Option<&[u8]>| {

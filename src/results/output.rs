@@ -47,7 +47,7 @@ impl Store {
             let copy = || -> io::Result<()> {
                 fs::create_dir_all(parent)?;
                 fs::write(&target, self.secrets().hide_bytes(&bytes))?;
-                fs::set_permissions(&target, readable(metadata.permissions()))
+                fs::set_permissions(&target, readable(&metadata.permissions()))
             };
             match copy() {
                 Err(error) if error.kind() == io::ErrorKind::InvalidFilename => kept.leave_out(file, &error),
@@ -82,12 +82,12 @@ impl KeptFiles {
 
 /// Returns permissions with which the owner can read and remove a copy, and that give nobody more than the file's contents.
 #[cfg(unix)]
-fn readable(permissions: fs::Permissions) -> fs::Permissions {
+fn readable(permissions: &fs::Permissions) -> fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
     fs::Permissions::from_mode(permissions.mode() & 0o777 | 0o600)
 }
 
 #[cfg(not(unix))]
-fn readable(permissions: fs::Permissions) -> fs::Permissions {
-    permissions
+fn readable(permissions: &fs::Permissions) -> fs::Permissions {
+    permissions.clone()
 }

@@ -203,6 +203,8 @@ fn complaint(said: &str) -> String {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     struct Repository(tempfile::TempDir);
@@ -264,7 +266,6 @@ mod tests {
             let path = repository.at().join(".git/hooks").join(hook);
             fs::create_dir_all(path.parent().expect("above")).expect("ours");
             fs::write(&path, format!("#!/bin/sh\ntouch '{}/{hook}'\n", marks.path().display())).expect("ours");
-            use std::os::unix::fs::PermissionsExt;
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("ours");
         }
         for setting in PROGRAMS {

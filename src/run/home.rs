@@ -204,7 +204,9 @@ impl Home {
             self.add(&path, &mut named);
         }
         for cargo in paths("CARGO_HOME") {
-            ["bin", "env", "git", "registry"].iter().for_each(|part| self.add(&cargo.join(part), &mut named));
+            for part in ["bin", "env", "git", "registry"] {
+                self.add(&cargo.join(part), &mut named);
+            }
         }
         for path in OF_SERVICES {
             self.add(Path::new(path), &mut named);

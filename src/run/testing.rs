@@ -194,7 +194,7 @@ impl Bench<'_> {
         let finished =
             test_report::Finished { ending, stdout: &stdout, stderr: &stderr, report: written.as_deref(), is_cut, roots: &roots };
         let tests = Some(test_report::outcomes(&plan, &finished));
-        Some(CommandResult { ending, stdout, stderr, unstarted, is_cut, tests })
+        Some(CommandResult { ending, stdout, stderr, is_cut, unstarted, tests })
     }
 
     /// Runs a command that is not a test. Returns `None` if the run was stopped.

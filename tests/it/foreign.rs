@@ -108,7 +108,7 @@ fn from_logs_to_a_page_in_one_step() {
     assert_eq!(project.run(["leaderboard", "./logs", "--format", "csv"]).passed(), ["3/4"]);
 
     let said = project.run(["leaderboard", "./logs/b"]);
-    assert!(said.refusal().contains("no results of a known format were found at the paths"), "{}", said.stderr);
+    assert!(said.refusal().contains("no results of a known format were found in ./logs/b"), "{}", said.stderr);
 }
 
 #[test]

@@ -89,7 +89,12 @@ fn many_suites(project: &Project) {
         let attempts: Vec<Value> = [1_u32, 2, 3, 70_000, u32::MAX]
             .iter()
             .map(|attempt| {
-                let mut line = item("q0", "question", "x", if attempt.wrapping_add(u32::try_from(arm).expect("four")) % 2 == 0 { "pass" } else { "fail" });
+                let mut line = item(
+                    "q0",
+                    "question",
+                    "x",
+                    if attempt.wrapping_add(u32::try_from(arm).expect("four")) % 2 == 0 { "pass" } else { "fail" },
+                );
                 line["attempt"] = json!(attempt);
                 line
             })

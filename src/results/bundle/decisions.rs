@@ -44,7 +44,9 @@ impl Decisions {
 
 /// The nights of the arms of a bundle: by suite, version, approach and model, the batches and times of their runs.
 #[derive(Default)]
-pub(super) struct Nights(BTreeMap<[String; 4], (BTreeSet<String>, Vec<DateTime<Utc>>)>);
+pub(super) struct Nights(BTreeMap<[String; 4], BatchesAndTimes>);
+
+type BatchesAndTimes = (BTreeSet<String>, Vec<DateTime<Utc>>);
 
 fn arm_of(suite: &str, version: Option<&str>, approach: &str, model: &str) -> [String; 4] {
     [suite, version.unwrap_or_default(), approach, model].map(str::to_owned)
