@@ -152,7 +152,9 @@ fn body_bytes(file: &[u8]) -> i64 {
 fn patched(bytes: &[u8], number: i64, other: i64) -> Vec<u8> {
     let mut patched = bytes.to_vec();
     let places: Vec<usize> = places(bytes, number);
-    places.iter().for_each(|place| patched[*place..place + 8].copy_from_slice(&other.to_le_bytes()));
+    for place in places {
+        patched[place..place + 8].copy_from_slice(&other.to_le_bytes());
+    }
     patched
 }
 
@@ -192,9 +194,9 @@ fn with_page_of(codec: Compression, stated: i64) -> Vec<u8> {
     // The kind of the page, its inflated length and its length are its first three numbers; a number may have more bytes than it needs.
     let length = bytes[page + 3..].iter().take_while(|byte| **byte & 0x80 != 0).count() + 1;
     let mut rest = stated.cast_unsigned() << 1;
-    for place in page + 3..page + 3 + length {
-        let is_last = place + 1 == page + 3 + length;
-        bytes[place] = u8::try_from(rest & 0x7f).expect("seven bits") | if is_last { 0 } else { 0x80 };
+    for (place, byte) in bytes[page + 3..].iter_mut().take(length).enumerate() {
+        let is_last = place + 1 == length;
+        *byte = u8::try_from(rest & 0x7f).expect("seven bits") | if is_last { 0 } else { 0x80 };
         rest >>= 7;
     }
     if rest > 0 {

@@ -44,7 +44,9 @@ pub fn make(rules: &Rules, folder: &Path) -> io::Result<()> {
         cover(place, Some(shown), &carried)?;
     }
     let memory = Path::new("/dev/shm");
-    if is_plain_folder(memory) {
+    // A project or a scratch folder may be there: then what is granted of it has to stay.
+    let is_granted = [&carried, &rules.read_folders, &rules.read_files].into_iter().any(|paths| below(paths, memory).next().is_some());
+    if is_plain_folder(memory) && !is_granted {
         mount(None, memory, Some("tmpfs"), QUIET, Some("mode=1777"))?;
     }
     let terminals = Path::new("/dev/pts");

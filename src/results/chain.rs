@@ -73,7 +73,7 @@ impl Store {
         durable::create_new(&path, text.as_bytes()).map_err(StoreError::io("cannot write", &path))
     }
 
-    fn chain_dir(&self) -> PathBuf {
+    pub(super) fn chain_dir(&self) -> PathBuf {
         self.root().join(FOLDER)
     }
 

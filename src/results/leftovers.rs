@@ -9,7 +9,7 @@ use super::{Store, import_lock};
 impl Store {
     /// Removes leftovers of killed commands, before a command writes. Locked files stay.
     pub fn sweep(&self) -> usize {
-        [self.root(), &self.batches_dir(), &self.imports_dir()].into_iter().map(files::sweep_files).sum()
+        [self.root(), &self.batches_dir(), &self.imports_dir(), &self.chain_dir()].into_iter().map(files::sweep_files).sum()
     }
 
     /// Removes all leftovers of killed commands, also in the runs' folders. Returns the number of removed files and folders.

@@ -59,6 +59,9 @@ fn without_last_line(path: &Path) {
     fs::write(path, lines(&kept[..kept.len() - 1])).expect("room");
 }
 
+/// Takes something out of a store.
+type Taking = fn(&Project);
+
 #[test]
 fn what_is_taken_out_of_a_store_is_missed() {
     let whole = made();
@@ -67,7 +70,6 @@ fn what_is_taken_out_of_a_store_is_missed() {
     let newest =
         whole.run(["doctor", "--verify", "--format", "json"]).json()["stores"][0]["chain"]["newest"][0].as_str().expect("one").to_owned();
     let folder = |project: &Project, of: &str| project.path(&format!("results/{}", project.read(of)));
-    type Taking = fn(&Project);
     let takings: [(&str, Taking, &str); 10] = [
         (
             "the newest judgement",

@@ -218,7 +218,11 @@ fn bundles_are_found_in_folders() {
     insta::assert_snapshot!("export_bundle_folder", found.snapshot());
     let renamed = project.run(["--results", "other", "import", "nightly", "--set", "suite=x"]);
     assert!(renamed.code == 2 && renamed.stdout.contains("is a bundle, whose runs keep their names"), "{}", renamed.stdout);
-    assert!(project.files("other").iter().all(|file| file.contains("/imports/") || file.contains("/chain/")), "{:?}", project.files("other"));
+    assert!(
+        project.files("other").iter().all(|file| file.contains("/imports/") || file.contains("/chain/")),
+        "{:?}",
+        project.files("other")
+    );
     let suites = |arguments: &[&str]| {
         let list = project.run(arguments.iter().copied()).json();
         list["suites"]

@@ -114,7 +114,7 @@ fn the_workflow_keeps_earlier_nights_as_they_were() {
     let project = Project::new();
     let text = shipped(".github/workflows/nightly.yml");
     let (_, keep) = text.split_once("          path: new\n      - run: |\n").expect("the step after the download");
-    let script: String = keep.lines().take_while(|line| line.starts_with("          ")).map(|line| format!("{}\n", line.trim())).collect();
+    let script: String = keep.lines().take_while(|line| line.starts_with("          ")).map(|line| line.trim().to_owned() + "\n").collect();
     let git = "git -c user.name=a -c user.email=a@example.org";
     done(&shell(&project, "", "git init -q --bare -b main origin.git", &[]), &[0]);
     let night = |number: u32, prepare: &str, codes: &[i32]| {

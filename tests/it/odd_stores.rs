@@ -40,7 +40,9 @@ fn item(name: &str, kind: &str, evaluator: &str, status: &str) -> Value {
 
 /// Outcomes of questions, of which each arm fails others.
 fn outcomes(arm: usize, names: std::ops::Range<usize>, evaluator: &str) -> Vec<Value> {
-    names.map(|name| item(&format!("q{name}"), "question", evaluator, if (name * 5 + arm) % 3 == 0 { "fail" } else { "pass" })).collect()
+    names
+        .map(|name| item(&format!("q{name}"), "question", evaluator, if (name * 5 + arm).is_multiple_of(3) { "fail" } else { "pass" }))
+        .collect()
 }
 
 /// Each is a suite of one store. Three arms or more have a page for any two of them.
@@ -186,7 +188,7 @@ fn small_stores() -> Vec<Project> {
         of(&|runs| runs.add("s", "a", json!({}), &[])),
         of(&|runs| runs.add("s", "a", json!({}), &outcomes(0, 0..1, "x"))),
         of(&|runs| {
-            (0..3).for_each(|arm| runs.add("s", ["a", "b", "c"][arm], json!({"status": "infra", "error": "x"}), &outcomes(arm, 0..2, "x")))
+            (0..3).for_each(|arm| runs.add("s", ["a", "b", "c"][arm], json!({"status": "infra", "error": "x"}), &outcomes(arm, 0..2, "x")));
         }),
     ]
 }

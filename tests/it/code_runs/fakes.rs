@@ -45,7 +45,8 @@ const CRATE: &str = "[package]\nname = \"t\"\nversion = \"0.1.0\"\nedition = \"2
 const CRATE_TESTS: &str = r#"
 fn answer(word: &str) -> String {
     let program = format!("{}/prog.sh", std::env::var("EVAL_WORKSPACE").unwrap());
-    String::from_utf8(std::process::Command::new("sh").args([&program, word]).output().unwrap().stdout).unwrap()
+    let done = std::process::Command::output(std::process::Command::new("sh").args([&program, word])).unwrap();
+    String::from_utf8(done.stdout).unwrap()
 }
 #[test]
 fn one() {

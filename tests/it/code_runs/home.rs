@@ -177,7 +177,8 @@ fn a_home_folder_is_found_through_links_and_around_the_project() {
         fs::create_dir_all(home.join(name).parent().expect("a folder")).expect("ours");
         fs::write(home.join(name), "the secret\n").expect("ours");
     }
-    let listed = hidden.iter().map(|name| format!("cat '{}/{name}' && echo '{name}' >> seen.txt\n", home.display())).collect::<String>();
+    let read = |name: &&str| format!("cat '{}/{name}' && echo '{name}' >> seen.txt\n", home.display());
+    let listed = hidden.iter().map(read).collect::<Vec<String>>().concat();
     code.project.file("suites/s/suite.yaml", "name: s\nrequirements: suites/s/order.md\ntests: {shared: ['true']}\n");
     code.project
         .file("a.sh", format!(". \"$(dirname \"$0\")/lib.sh\"\n: > seen.txt\n{listed}true\n"))

@@ -77,6 +77,11 @@ fn edit(tables: &mut Tables, run: &str, from: &str, to: &str) {
     }
 }
 
+fn text(value: &str) -> String {
+    value.to_owned()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a column is made where it is passed")]
 fn column(answer: &RecordBatch, name: &str, with: ArrayRef) -> RecordBatch {
     let schema = answer.schema();
     let fields = schema.fields().iter().map(|field| field.name().as_str());
@@ -131,23 +136,23 @@ fn lies() -> Vec<(&'static str, Lie, Option<&'static str>)> {
         ("one outcome replaces another", tables!(t => { let i = t.outcomes.iter().position(|o| o.run_id == "c-1").expect("a run"); t.outcomes[i] = OutcomeRow { attempt: 2, ..t.outcomes[i + 1].clone() }; }), refused("`c-1` (12, changed)")),
         ("replaced outcomes stand", tables!(t => t.outcomes.iter_mut().for_each(|o| o.standing = true)), refused("`a-1` (at least 13 of 12)")),
         ("outcomes that stand do not", tables!(t => of(t, "c-1").take(1).for_each(|o| o.standing = false)), refused("`c-1` (11 of 12)")),
-        ("outcomes are of another publication", tables!(t => of(t, "c-1").for_each(|o| o.publish_id = "p".to_owned())), refused("no run is named of the last publication")),
+        ("outcomes are of another publication", tables!(t => of(t, "c-1").for_each(|o| o.publish_id = text("p"))), refused("no run is named of the last publication")),
         // Outcomes that are changed.
-        ("everything passes", tables!(t => t.outcomes.iter_mut().for_each(|o| o.status = "pass".to_owned())), refused("changed")),
-        ("an arm passes everything", tables!(t => of(t, "b-1").for_each(|o| o.status = "pass".to_owned())), refused("`b-1` (12, changed)")),
-        ("one outcome fails", tables!(t => of(t, "c-1").last().map(|o| o.status = "fail".to_owned())), refused("`c-1` (12, changed)")),
-        ("two outcomes change places", tables!(t => of(t, "c-1").enumerate().for_each(|(i, o)| match i { 0 => o.status = "pass".to_owned(), 11 => o.status = "fail".to_owned(), _ => {} })), refused("`c-1` (12, changed)")),
-        ("failures are outages", tables!(t => t.outcomes.iter_mut().filter(|o| o.status == "fail").for_each(|o| o.status = "infra".to_owned())), refused("changed")),
-        ("failures are skipped", tables!(t => t.outcomes.iter_mut().filter(|o| o.status == "fail").for_each(|o| o.status = "skipped".to_owned())), refused("changed")),
-        ("a status is unknown", tables!(t => of(t, "c-1").take(1).for_each(|o| o.status = "won".to_owned())), refused("a status that this version does not know")),
-        ("two runs change outcomes", tables!(t => t.outcomes.iter_mut().for_each(|o| match o.run_id.as_str() { "a-2" => { o.run_id = "b-1".to_owned(); } "b-1" => { o.run_id = "a-2".to_owned(); } _ => {} })), refused("2 runs have other outcomes")),
+        ("everything passes", tables!(t => t.outcomes.iter_mut().for_each(|o| o.status = text("pass"))), refused("changed")),
+        ("an arm passes everything", tables!(t => of(t, "b-1").for_each(|o| o.status = text("pass"))), refused("`b-1` (12, changed)")),
+        ("one outcome fails", tables!(t => of(t, "c-1").last().map(|o| o.status = text("fail"))), refused("`c-1` (12, changed)")),
+        ("two outcomes change places", tables!(t => of(t, "c-1").enumerate().for_each(|(i, o)| match i { 0 => o.status = text("pass"), 11 => o.status = text("fail"), _ => {} })), refused("`c-1` (12, changed)")),
+        ("failures are outages", tables!(t => t.outcomes.iter_mut().filter(|o| o.status == "fail").for_each(|o| o.status = text("infra"))), refused("changed")),
+        ("failures are skipped", tables!(t => t.outcomes.iter_mut().filter(|o| o.status == "fail").for_each(|o| o.status = text("skipped"))), refused("changed")),
+        ("a status is unknown", tables!(t => of(t, "c-1").take(1).for_each(|o| o.status = text("won"))), refused("a status that this version does not know")),
+        ("two runs change outcomes", tables!(t => t.outcomes.iter_mut().for_each(|o| match o.run_id.as_str() { "a-2" => { o.run_id = text("b-1"); } "b-1" => { o.run_id = text("a-2"); } _ => {} })), refused("2 runs have other outcomes")),
         ("scores are better", tables!(t => t.outcomes.iter_mut().for_each(|o| o.score = o.score.map(|s| s + 0.5))), refused("changed")),
         ("scores are gone", tables!(t => t.outcomes.iter_mut().for_each(|o| o.score = None)), refused("changed")),
         ("attempts have other numbers", tables!(t => of(t, "c-1").for_each(|o| o.attempt = 2)), refused("`c-1` (12, changed)")),
         ("an attempt is none", tables!(t => of(t, "c-1").for_each(|o| o.attempt = 0)), refused("attempts count from 1")),
-        ("an item has another name", tables!(t => t.outcomes.iter_mut().filter(|o| o.item == "q03").for_each(|o| o.item = "q99".to_owned())), refused("an id that its names do not give")),
-        ("an item has another evaluator", tables!(t => t.outcomes.iter_mut().for_each(|o| o.evaluator = "judge".to_owned())), refused("an id that its names do not give")),
-        ("an item is of another kind", tables!(t => t.outcomes.iter_mut().for_each(|o| o.kind = "task".to_owned())), refused("an id that its names do not give")),
+        ("an item has another name", tables!(t => t.outcomes.iter_mut().filter(|o| o.item == "q03").for_each(|o| o.item = text("q99"))), refused("an id that its names do not give")),
+        ("an item has another evaluator", tables!(t => t.outcomes.iter_mut().for_each(|o| o.evaluator = text("judge"))), refused("an id that its names do not give")),
+        ("an item is of another kind", tables!(t => t.outcomes.iter_mut().for_each(|o| o.kind = text("task"))), refused("an id that its names do not give")),
         ("clusters have other names", tables!(t => t.outcomes.iter_mut().for_each(|o| o.cluster = Some("one".to_owned()))), refused("queries/")),
         ("clusters are gone", tables!(t => t.outcomes.iter_mut().for_each(|o| { o.cluster = None; o.cluster_id = None; })), refused("changed")),
         ("outcomes cost twice as much", tables!(t => t.outcomes.iter_mut().for_each(|o| o.cost_usd = o.cost_usd.map(|c| c * 2.0))), refused("time, money or tokens")),
@@ -164,7 +169,7 @@ fn lies() -> Vec<(&'static str, Lie, Option<&'static str>)> {
         ("an earlier revision is lost", tables!(t => t.runs.retain(|r| !(r.run_id == "a-1" && r.sequence == 1))), refused("1 (3 of 4)")),
         ("a run is there twice", tables!(t => { let one = t.runs[0].clone(); t.runs.push(one); }), refused("1 (5 of 4)")),
         ("one run is lost and another there twice", tables!(t => { let b = t.runs.iter().position(|r| r.run_id == "b-1").expect("b-1"); t.runs[b] = t.runs[0].clone(); }), refused("were published")),
-        ("two runs change names", tables!(t => t.runs.iter_mut().for_each(|r| match r.run_id.as_str() { "b-1" => r.run_id = "c-1".to_owned(), "c-1" => r.run_id = "b-1".to_owned(), _ => {} })), refused("not as they were published")),
+        ("two runs change names", tables!(t => t.runs.iter_mut().for_each(|r| match r.run_id.as_str() { "b-1" => r.run_id = text("c-1"), "c-1" => r.run_id = text("b-1"), _ => {} })), refused("not as they were published")),
         ("two runs change records", tables!(t => { let [b, c] = ["b-1", "c-1"].map(|id| t.runs.iter().position(|r| r.run_id == id).expect("a run")); let record = std::mem::take(&mut t.runs[b].record); t.runs[b].record = std::mem::replace(&mut t.runs[c].record, record); }), refused("`b-1`, `c-1`")),
         ("a run is of another arm", tables!(t => edit(t, "b-1", "\"b\"", "\"a\"")), refused("the rows of `b-1` are not as they were published")),
         ("an arm has another name", tables!(t => { edit(t, "b-1", "\"b\"", "\"best\""); }), refused("`b-1`")),
@@ -264,6 +269,7 @@ fn without_end(answer: RecordBatch) -> Box<dyn Iterator<Item = RecordBatch> + Se
     Box::new(std::iter::repeat(answer))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "one of several streams")]
 fn empty_without_end(answer: RecordBatch) -> Box<dyn Iterator<Item = RecordBatch> + Send> {
     Box::new(std::iter::repeat(answer.slice(0, 0)))
 }
@@ -334,6 +340,6 @@ fn an_engine_without_end_is_ended_in_time_and_memory() {
             project.output(std::process::Command::new("sh").args(["-c", &line]).env("PATH", std::env::var("PATH").unwrap_or_default()));
         assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{name}: {}", output.stderr);
         assert!(output.stderr.contains(expected), "{name}: {}", output.stderr);
-        assert!(start.elapsed() < Duration::from_secs(60), "{name}: {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_mins(1), "{name}: {:?}", start.elapsed());
     }
 }

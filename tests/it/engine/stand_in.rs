@@ -343,7 +343,7 @@ fn sums(rows: &[&OutcomeRow]) -> [i64; 4] {
 
 fn cell(row: &OutcomeRow) -> i8 {
     let names = ["pass", "fail", "error", "limit", "infra", "skipped", "not_evaluated"];
-    let status = names.iter().position(|name| *name == row.status).map_or(0, |place| place as i8 + 1);
+    let status = names.iter().position(|name| *name == row.status).map_or(0, |place| i8::try_from(place).expect("seven names") + 1);
     let repeated = if row.status == "pass" { 1.0 } else { 0.0 };
     status + row.score.map_or(0, |score| if score.to_bits() == f64::to_bits(repeated) { 8 } else { 16 })
 }
