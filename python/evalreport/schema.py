@@ -1369,6 +1369,28 @@ class AbsentArm(TypedDict):
     model: str
 
 
+class EarlierArm(TypedDict):
+    """An arm that is judged by its newest runs although newer runs of the gate are of other arms."""
+
+    suite: str
+    approach: str
+    model: str
+    # The day (UTC) of its newest run.
+    newest: str
+    # The day of the newest run of any other arm.
+    of_others: str
+
+
+class UndatedArm(TypedDict):
+    """An arm with runs of unknown time beside others: they are taken for its oldest, so the gate does not judge
+    them."""
+
+    suite: str
+    approach: str
+    model: str
+    runs: int
+
+
 class OutdatedArm(TypedDict):
     """An arm of the new runs without a run of the judged suite version, so that no rule applies to it."""
 
@@ -1453,6 +1475,10 @@ class GateAnswer(_GateAnswer, total=False):
     # The cost of a run of each arm and of its baseline. No ruling follows from it. Arms without a known cost are
     # omitted.
     costs: List[GateCost]
+    # With a moving baseline: arms that did not run when the newest arm did, and are judged by earlier runs.
+    earlier: List[EarlierArm]
+    # With a moving baseline: arms some of whose runs have no time.
+    undated: List[UndatedArm]
     # Arms that no check covers, because their new runs are all of other suite versions.
     outdated: List[OutdatedArm]
     # Items that fail now and did not in the baseline, by arm. Arms without such items are omitted.
@@ -1486,6 +1512,8 @@ class _PlannedGate(TypedDict):
     rules: List[Ask]
     # Simulated worlds for each drop.
     worlds: int
+    # What the gate looks at in the new runs, as in the answer of `gate`.
+    looked_at: LookedAt
     # By true drop of the pass rate, for as many of `drops` as the rate allows. At a drop of 0 every regression is a
     # false alarm.
     odds: List[GateOdds]
@@ -1497,6 +1525,10 @@ class PlannedGate(_PlannedGate, total=False):
     suite_version: Optional[str]
     # Rules without odds, because they are not about the pass rate.
     left_out: List[Ask]
+    # What is not there and decides, whatever the true pass rate is: `best` is the best ruling that is then
+    # possible.
+    gap: Optional[Gap]
+    best: Optional[str]
 
 
 class _GatePlanAnswer(TypedDict):
@@ -1514,6 +1546,8 @@ class GatePlanAnswer(_GatePlanAnswer, total=False):
 
     # The baseline as requested.
     against: Optional[str]
+    # Arms of the baseline without new runs, for which there are no odds.
+    absent: List[AbsentArm]
     # Arms without odds, because their new runs are all of other suite versions.
     outdated: List[OutdatedArm]
 
