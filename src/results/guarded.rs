@@ -74,7 +74,9 @@ fn is_store(folder: &Path) -> bool {
         let entries = fs::read_dir(folder.join(below)).into_iter().flatten().flatten();
         entries.take(8).any(|entry| is_ours(&entry.path()))
     };
-    MARKS.iter().any(|mark| folder.join(mark).exists())
+    // A lake has acceptances, too, and is added to.
+    let is_lake = folder.join("runs/_delta_log").is_dir();
+    MARKS.iter().any(|mark| folder.join(mark).exists() && !is_lake)
         || holds("batches", &|plan| super::Batch::load(plan).is_ok())
         || holds("imports", &|file| file.to_string_lossy().ends_with(".runs.jsonl"))
 }

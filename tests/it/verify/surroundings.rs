@@ -224,7 +224,7 @@ fn wrong_arguments_are_refused() {
     for (arguments, message) in [
         (vec!["verify", "app"], "--goal <TEXT>"),
         (vec!["verify", "app", "--goal", " "], "the goal is empty"),
-        (vec!["verify", "none", "--goal", "g"], "cannot look at none"),
+        (vec!["verify", "none", "--goal", "g"], "no such file or folder: none"),
         (vec!["verify", "app/a.txt", "--goal", "g"], "app/a.txt is not a folder"),
         (vec!["verify", "app", "--goal", "g", "--base", "no-such\u{1b}"], "there is no revision `no-such␛`"),
         (vec!["verify", "app", "--goal", "g", "--base=--help"], "there is no revision `--help`"),
