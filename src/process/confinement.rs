@@ -50,11 +50,6 @@ pub struct Grants<'a> {
     pub ports: Option<&'a [u16]>,
     /// The program's network. `None` is this machine's.
     pub network: Option<&'a Arc<Network>>,
-    /// Folders, and the places where this program sees them instead of what is there, such as an empty `/tmp`. It must be granted the folders.
-    /// Without namespaces ([`has_spaces`]) it sees what is there.
-    pub shown: &'a [(PathBuf, PathBuf)],
-    /// Paths below these places that stay as they are, beside all that it may write.
-    pub carried: &'a [PathBuf],
 }
 
 /// Files, and folders with all their contents.
@@ -164,8 +159,6 @@ mod linux {
                 written_folders: folders(grants.writes),
                 written_files: files(grants.writes),
                 ports: grants.ports.map(<[u16]>::to_vec),
-                shown: grants.shown.to_vec(),
-                carried: grants.carried.to_vec(),
                 is_apart: has_spaces(),
                 has_network: grants.network.is_some(),
             };

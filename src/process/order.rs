@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The rules of a confinement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,10 +14,6 @@ pub struct Rules {
     pub written_files: Vec<PathBuf>,
     /// The only TCP ports allowed. `None` allows all.
     pub ports: Option<Vec<u16>>,
-    /// Folders and the places where the program sees them.
-    pub shown: Vec<(PathBuf, PathBuf)>,
-    /// Paths that stay where they are, although one of these places is above them.
-    pub carried: Vec<PathBuf>,
     /// Whether the program gets namespaces of its own.
     pub is_apart: bool,
     /// Whether it gets a network of its own.
@@ -49,12 +45,8 @@ impl Order {
         };
         let rules = &self.rules;
         let lists = [(b'r', &rules.read_folders), (b'R', &rules.read_files), (b'w', &rules.written_folders), (b'W', &rules.written_files)];
-        for (letter, paths) in lists.into_iter().chain([(b'c', &rules.carried)]) {
+        for (letter, paths) in lists {
             paths.iter().try_for_each(|path| add(letter, path.as_os_str()))?;
-        }
-        for (folder, place) in &rules.shown {
-            add(b's', folder.as_os_str())?;
-            add(b'S', place.as_os_str())?;
         }
         if let Some(ports) = &rules.ports {
             add(b'P', OsStr::new(""))?;
@@ -88,9 +80,6 @@ impl Order {
                 b'R' => rules.read_files.push(path()),
                 b'w' => rules.written_folders.push(path()),
                 b'W' => rules.written_files.push(path()),
-                b'c' => rules.carried.push(path()),
-                b's' => rules.shown.push((path(), PathBuf::new())),
-                b'S' => rules.shown.last_mut()?.1 = path(),
                 b'P' => rules.ports = Some(Vec::new()),
                 b'p' => rules.ports.as_mut()?.push(text.to_str()?.parse().ok()?),
                 b'n' => rules.is_apart = true,
@@ -104,11 +93,6 @@ impl Order {
         }
         Some(order)
     }
-}
-
-/// Returns the carried paths below a place.
-pub fn below<'a>(carried: &'a [PathBuf], place: &'a Path) -> impl Iterator<Item = &'a PathBuf> {
-    carried.iter().filter(move |path| path.starts_with(place) && *path != place)
 }
 
 #[cfg(test)]
@@ -125,8 +109,6 @@ mod tests {
             written_folders: vec![path("/tmp/a")],
             written_files: vec![odd],
             ports: Some(vec![1, 65535]),
-            shown: vec![(path("/tmp/a"), path("/tmp")), (path("/tmp/b"), path("/var/tmp"))],
-            carried: vec![path("/tmp/x")],
             is_apart: true,
             has_network: true,
         };

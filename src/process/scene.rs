@@ -10,7 +10,7 @@ use nix::mount::MsFlags;
 use rustix::fs::{Mode, OFlags, mkdir, open};
 use rustix::io::Errno;
 
-use super::order::{Rules, below};
+use super::order::Rules;
 
 /// Places with sockets of services, which would do anything for this user: containers, the session, the display.
 const SERVICES: [&str; 2] = ["/run", "/tmp/.X11-unix"];
@@ -31,24 +31,16 @@ const QUIET: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV);
 pub fn make(rules: &Rules, folder: &Path) -> io::Result<()> {
     // Nothing that is mounted here is seen outside.
     mount(None, Path::new("/"), None, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None)?;
-    let mut carried: Vec<PathBuf> = [&rules.carried, &rules.written_folders, &rules.written_files].into_iter().flatten().cloned().collect();
-    carried.push(folder.to_owned());
-    let of_services: Vec<PathBuf> =
-        NEEDED.iter().map(PathBuf::from).chain(fs::canonicalize(RESOLVER)).chain(carried.iter().cloned()).collect();
-    for place in SERVICES.map(Path::new) {
-        if is_plain_folder(place) {
-            cover(place, None, &of_services)?;
-        }
+    let own: Vec<&Path> =
+        [&rules.written_folders, &rules.written_files].into_iter().flatten().map(PathBuf::as_path).chain([folder]).collect();
+    let resolver = fs::canonicalize(RESOLVER).ok();
+    let needed: Vec<&Path> = NEEDED.iter().map(Path::new).chain(resolver.as_deref()).chain(own.iter().copied()).collect();
+    for place in SERVICES {
+        cover(Path::new(place), "mode=755", &needed)?;
     }
-    for (shown, place) in &rules.shown {
-        cover(place, Some(shown), &carried)?;
-    }
-    let memory = Path::new("/dev/shm");
-    // A project or a scratch folder may be there: then what is granted of it has to stay.
-    let is_granted = [&carried, &rules.read_folders, &rules.read_files].into_iter().any(|paths| below(paths, memory).next().is_some());
-    if is_plain_folder(memory) && !is_granted {
-        mount(None, memory, Some("tmpfs"), QUIET, Some("mode=1777"))?;
-    }
+    // A project or a scratch folder may be in shared memory.
+    let granted = [&rules.read_folders, &rules.read_files].into_iter().flatten().map(PathBuf::as_path).chain(own).collect::<Vec<_>>();
+    cover(Path::new("/dev/shm"), "mode=1777", &granted)?;
     let terminals = Path::new("/dev/pts");
     if is_plain_folder(terminals) {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
@@ -83,13 +75,14 @@ fn own_processes() -> io::Result<()> {
     Ok(())
 }
 
-/// Shows another folder at a place, or an empty one, with the carried paths below it as they were.
-fn cover(place: &Path, shown: Option<&Path>, carried: &[PathBuf]) -> io::Result<()> {
-    let held: Vec<(&PathBuf, OwnedFd)> = below(carried, place).filter_map(|path| Some((path, held(path)?))).collect();
-    match shown {
-        Some(shown) => mount(Some(shown), place, None, MsFlags::MS_BIND | MsFlags::MS_REC, None)?,
-        None => mount(None, place, Some("tmpfs"), QUIET, Some("mode=755"))?,
+/// Shows an empty folder at a place, if there is one, with the kept paths below it as they were.
+fn cover(place: &Path, mode: &str, kept: &[&Path]) -> io::Result<()> {
+    if !is_plain_folder(place) {
+        return Ok(());
     }
+    let below = kept.iter().filter(|path| path.starts_with(place) && **path != place);
+    let held: Vec<(&Path, OwnedFd)> = below.filter_map(|path| Some((*path, held(path)?))).collect();
+    mount(None, place, Some("tmpfs"), QUIET, Some(mode))?;
     for (path, held) in held {
         let target = fs::metadata(format!("/proc/self/fd/{}", held.as_raw_fd()))?;
         let above = path.ancestors().skip(usize::from(!target.is_dir())).take_while(|above| *above != place);

@@ -155,13 +155,8 @@ impl Isolation {
         }
         let own_reads = Places::of(more.reads.iter().cloned().chain(home_reads).chain([workspace.venv(), workspace.runner()]));
         let own_writes = Places::of(more.writes.iter().cloned().chain(home_writes).chain(writes));
-        let grants = Grants {
-            reads: &[reads, &own_reads],
-            writes: &[&self.shared_writes, &own_writes],
-            ports: more.ports,
-            network: more.network,
-            ..Grants::default()
-        };
+        let grants =
+            Grants { reads: &[reads, &own_reads], writes: &[&self.shared_writes, &own_writes], ports: more.ports, network: more.network };
         Ok(Confinement::new(&grants).map(Arc::new))
     }
 

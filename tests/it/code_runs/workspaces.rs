@@ -34,6 +34,18 @@ fn a_sandbox_of_the_project_is_found_from_everywhere() {
 }
 
 #[test]
+fn a_scratch_folder_in_shared_memory_stays_in_sight() {
+    needs!(crate::needs::LANDLOCK);
+    // Confined programs have shared memory of their own. Where there is none, nothing hides the folder.
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
+    let suite = "tests: {shared: ['test -s \"$EVAL_WORKSPACE/made.txt\"']}\n";
+    let code = Code { scratch: memory, ..Code::new(suite, "echo made > made.txt") };
+    let ran = code.run();
+    ran.ended("completed", "");
+    ran.shared(1, 1);
+}
+
+#[test]
 fn secrets_reach_the_approach_only_and_no_record() {
     needs!("python3");
     let secret = "sk-do-not-tell-4711";
