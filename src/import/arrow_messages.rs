@@ -282,7 +282,7 @@ fn contradictory(_: InvalidFlatbuffer) -> String {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
-fn unread(error: io::Error) -> String {
+pub(super) fn unread(error: io::Error) -> String {
     if error.kind() == io::ErrorKind::UnexpectedEof { "it is cut off".to_owned() } else { error.to_string() }
 }
 

@@ -12,7 +12,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
-use super::arrow_messages::check_schema;
+use super::arrow_messages::{check_schema, unread};
 use super::inflation::{Allowance, most_inflated};
 use super::thrift::{Found, LONG, SMALL, Shape, WHOLE, walk};
 
@@ -357,9 +357,4 @@ fn length_at(head: &[u8]) -> u64 {
         }
     }
     length
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
-fn unread(error: io::Error) -> String {
-    if error.kind() == io::ErrorKind::UnexpectedEof { "it is cut off".to_owned() } else { error.to_string() }
 }

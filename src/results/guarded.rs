@@ -75,8 +75,8 @@ fn is_store(folder: &Path) -> bool {
         entries.take(8).any(|entry| is_ours(&entry.path()))
     };
     // A lake has acceptances, too, and is added to.
-    let is_lake = folder.join("runs/_delta_log").is_dir();
-    MARKS.iter().any(|mark| folder.join(mark).exists() && !is_lake)
+    let is_lake = || folder.join("runs/_delta_log").is_dir();
+    (MARKS.iter().any(|mark| folder.join(mark).exists()) && !is_lake())
         || holds("batches", &|plan| super::Batch::load(plan).is_ok())
         || holds("imports", &|file| file.to_string_lossy().ends_with(".runs.jsonl"))
 }

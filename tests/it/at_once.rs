@@ -10,7 +10,7 @@ use evalreport::warehouse::{Options, Progress, Warehouse};
 use serde_json::{Value, json};
 
 use crate::programs::{Program, Start as _};
-use crate::support::{BINARY, MAP, Project, in_parallel, lines, question, result};
+use crate::support::{BINARY, MAP, Project, in_parallel, inspect_log, lines, question, result};
 
 /// Commands by name. `$EV` is the program.
 const COMMANDS: [(&str, &str); 14] = [
@@ -36,18 +36,6 @@ const COMMANDS: [(&str, &str); 14] = [
 /// Those that look at the store before they add to it.
 const DECIDING: [&str; 7] = ["table", "same table", "bundle", "log", "longer log", "labels", "more labels"];
 
-fn log(samples: &[u32]) -> String {
-    let sample =
-        |id: &u32| json!({"id": id, "epoch": 1, "input": format!("question {id}"), "target": "x", "scores": {"match": {"value": "C"}}});
-    json!({
-        "version": 2, "status": "success",
-        "eval": {"eval_id": "e1", "run_id": "r1", "task_id": "t1", "created": "2026-02-03T10:00:00+00:00", "task": "demo", "model": "m/one"},
-        "stats": {"started_at": "2026-02-03T10:00:00+00:00", "completed_at": "2026-02-03T10:01:00+00:00"},
-        "samples": samples.iter().map(sample).collect::<Vec<Value>>(),
-    })
-    .to_string()
-}
-
 fn table(approach: &str) -> String {
     let rows = (0..8).map(|number| format!("q{number},{approach},{}\n", if number < 3 { "wrong" } else { "ok" }));
     format!("task,approach,result\n{}", rows.collect::<String>())
@@ -66,7 +54,9 @@ fn begun() -> Project {
     let project = Project::new();
     project.bytes("all.bundle", &fs::read(other.path("all.bundle")).expect("written"));
     project.file("map.yaml", MAP).file("known.csv", table("known")).file("new.csv", table("new"));
-    project.file("logs/short.json", log(&[1, 2])).file("logs/long.json", log(&[1, 2, 3]));
+    project
+        .file("logs/short.json", inspect_log(&[(1, "C"), (2, "C")]))
+        .file("logs/long.json", inspect_log(&[(1, "C"), (2, "C"), (3, "C")]));
     project.file("evalreport.yaml", "version: 1\nagents:\n- {id: echo, type: command, command: [cat]}\n");
     project.file("questions.yaml", "version: 1\nquestions:\n- {id: sum, question: What?, answers: ['3', '4'], correct_answers: ['4']}\n");
     for (person, file) in [("ann", "first.csv"), ("ann", "second.csv")] {

@@ -2,18 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, lines};
-
-fn log(samples: &[(u64, &str)]) -> String {
-    let sample = |(id, value): &(u64, &str)| json!({"id": id, "epoch": 1, "input": format!("question {id}"), "target": "x", "scores": {"match": {"value": value}}});
-    json!({
-        "version": 2, "status": "success",
-        "eval": {"eval_id": "e1", "run_id": "r1", "task_id": "t1", "created": "2026-02-03T10:00:00+00:00", "task": "demo", "model": "m/one"},
-        "stats": {"started_at": "2026-02-03T10:00:00+00:00", "completed_at": "2026-02-03T10:01:00+00:00"},
-        "samples": samples.iter().map(sample).collect::<Vec<Value>>(),
-    })
-    .to_string()
-}
+use crate::support::{Project, inspect_log as log, lines};
 
 /// Writes the log, imports it, and returns what it says with the rate that the board has then.
 #[track_caller]

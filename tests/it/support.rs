@@ -262,6 +262,18 @@ pub fn in_parallel<T: Sync, R: Send>(values: &[T], each: impl Fn(&T) -> R + Sync
     })
 }
 
+/// Returns a log of Inspect with samples by number and the value of their only score.
+pub fn inspect_log(samples: &[(u64, &str)]) -> String {
+    let sample = |(id, value): &(u64, &str)| json!({"id": id, "epoch": 1, "input": format!("question {id}"), "target": "x", "scores": {"match": {"value": value}}});
+    json!({
+        "version": 2, "status": "success",
+        "eval": {"eval_id": "e1", "run_id": "r1", "task_id": "t1", "created": "2026-02-03T10:00:00+00:00", "task": "demo", "model": "m/one"},
+        "stats": {"started_at": "2026-02-03T10:00:00+00:00", "completed_at": "2026-02-03T10:01:00+00:00"},
+        "samples": samples.iter().map(sample).collect::<Vec<Value>>(),
+    })
+    .to_string()
+}
+
 /// One value a line.
 pub fn lines(values: impl IntoIterator<Item = impl Display>) -> String {
     values.into_iter().flat_map(|value| [value.to_string(), "\n".to_owned()]).collect()
