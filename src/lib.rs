@@ -19,8 +19,8 @@
 //! | --- | --- | --- | --- |
 //! | 0 | [`domain`] | the vocabulary as plain data; no I/O, clock or randomness | nothing of ours |
 //! | 0 | [`stats`] | pure mathematics on slices and counts | nothing of ours |
-//! | 0 | [`files`] | opens regular files, and nothing else, for reading; temporary files and their cleanup | nothing of ours |
-//! | 1 | [`process`] | starts, feeds, confines, limits and stops process groups; private networks for runs | nothing of ours |
+//! | 0 | [`files`] | opens regular files, and nothing else, for reading; temporary files, their cleanup, and the removal of whole trees | nothing of ours |
+//! | 1 | [`process`] | starts, feeds, confines, limits and stops process groups; namespaces and private networks for runs | nothing of ours |
 //! | 1a | [`document`] | YAML and JSON text into a tree with lines and columns; collected problems | domain |
 //! | 1a | [`transcript`] | usage in the transcripts of coding agents: tokens and tools, each counted once | domain |
 //! | 1a | [`junit`] | JUnit XML into its cases, one by one | domain |
@@ -34,7 +34,7 @@
 //! | 2b | [`evaluate`] | evaluators of answers and finished workspaces, one per file | domain, files, document, junit, config, suite, process, agent |
 //! | 2c | [`run`] | executes plans: workspaces, tests, limits, resume | domain, files, stats, document, config, results, suite, verify, process, agent, evaluate |
 //! | 3 | [`warehouse`] | tables, cache, lakes, outcome matrices and typed queries; the only module that uses polars | domain, files, results |
-//! | 3b | [`engine`] | asks an engine that others run, by Arrow Flight SQL, and holds its answers against each other | domain, results, warehouse |
+//! | 3b | [`engine`] | asks an engine that others run, by Arrow Flight SQL, and holds its answers against each other and the lake's own sums | domain, results, warehouse |
 //! | 4 | [`inference`] | which runs count, the figures of each arm, the verdict on each pair, and what to do | domain, stats, warehouse |
 //! | 4b | [`views`] | the content of pages and tables, as plain structs | domain, stats, warehouse, inference |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV, reports for other tools; numbers become text once | domain, views |
@@ -59,7 +59,8 @@
 //! - The same inputs give the same bytes: maps are ordered, and output has no time of day. Seeds are recorded, and all random choices
 //!   follow from them.
 //! - An unmeasured value is absent, never zero. No rate is shown without its n and its missing outcomes.
-//! - Committed records are sealed: only `seal` defines what a digest covers, and `doctor --verify` recomputes it.
+//! - Committed records are sealed: only `seal` defines what a digest covers, and `doctor --verify` recomputes it. A command that adds records
+//!   adds an entry to the store's chain, so that a record that is taken out is missed.
 //! - The cache can be deleted at any time, and holds nothing about files that could not be read.
 //! - A run's programs can access only what [`run`]'s isolation grants. Tests come from a private copy of the suite.
 //! - Secrets of the environment are removed when records are written ([`results::Store::hiding`]), and block publication.
