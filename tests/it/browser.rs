@@ -4,11 +4,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::programs::{BrowserPlace, LONG_PATIENCE, Program, Start as _};
+use crate::programs::{BrowserPlace, LONG_PATIENCE, PATIENCE, Program, Start as _};
 
 /// A family of fonts, and how the names of its files begin.
 #[derive(Clone, Copy, Debug)]
@@ -186,7 +185,7 @@ impl Browser {
     fn call(&self, method: &str, path: &str, body: &Value) -> Value {
         let body = body.to_string();
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver listens");
-        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a time-out");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
             body.len()

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::programs::{BrowserPlace, LONG_PATIENCE, Program, Start as _};
+use crate::programs::{BrowserPlace, LONG_PATIENCE, PATIENCE, Program, Start as _};
 
 /// As a user has it, but for what would ask others and for the port: pages of `file:` are strangers to each other, and policies hold.
 const PREFERENCES: &str = "user_pref('marionette.port', 0);\n\
@@ -48,7 +48,7 @@ impl Firefox {
             .start_for(LONG_PATIENCE);
         let port = awaited(|| fs::read_to_string(profile.path().join("MarionetteActivePort")).ok()?.trim().parse::<u16>().ok());
         let stream = awaited(|| TcpStream::connect(("127.0.0.1", port)).ok());
-        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a time-out");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         let mut firefox = Self { _program: program, _place: place, stream: BufReader::new(stream), messages: 0, _profile: profile };
         let greeting = firefox.read();
         assert_eq!(greeting["marionetteProtocol"], 3, "{greeting}");
@@ -112,7 +112,7 @@ fn awaited<T>(mut ask: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = ask() {
             return found;
         }
-        assert!(begun.elapsed() < Duration::from_mins(1), "Firefox did not begin within a minute");
+        assert!(begun.elapsed() < PATIENCE, "Firefox did not begin");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

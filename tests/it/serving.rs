@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::browser::Browser;
 use crate::firefox::Firefox;
-use crate::programs::{LONG_PATIENCE, Program, Start as _};
+use crate::programs::{LONG_PATIENCE, PATIENCE, Program, Start as _};
 use crate::support::{BINARY, Project, question, result};
 
 /// The program, serving a project's site until it is asked to end.
@@ -48,7 +48,7 @@ impl Served {
     /// Sends a request and leaves the answer to be read.
     fn ask(&self, path: &str, fields: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a time-out");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n{fields}\r\n", self.address).expect("it reads");
         stream
     }
@@ -63,7 +63,7 @@ impl Served {
     fn wait_for(&self, path: &str, is_there: impl Fn(&str) -> bool) {
         let start = Instant::now();
         while !is_there(&self.get(path)) {
-            assert!(start.elapsed() < Duration::from_mins(1), "the site was not built again");
+            assert!(start.elapsed() < PATIENCE, "the site was not built again");
             thread::sleep(Duration::from_millis(200));
         }
     }
@@ -188,21 +188,26 @@ impl OnePage {
                 if ended.load(Ordering::SeqCst) {
                     return;
                 }
-                let Ok(mut stream) = stream else { continue };
-                let mut reader = BufReader::new(stream.try_clone().expect("a socket"));
-                let mut line = String::new();
-                while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
-                    line.clear();
+                // A browser also opens connections that it may never ask on: one that is silent must not hold up the others.
+                if let Ok(stream) = stream {
+                    let page = page.clone();
+                    thread::spawn(move || answer(&stream, &page));
                 }
-                let _ = write!(
-                    stream,
-                    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{page}",
-                    page.len()
-                );
             }
         });
         Self { port, ends }
     }
+}
+
+fn answer(mut stream: &TcpStream, page: &str) {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+        line.clear();
+    }
+    // The browser may have gone: that is its right.
+    let _ =
+        write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{page}", page.len());
 }
 
 impl Drop for OnePage {
@@ -225,7 +230,7 @@ trait Look {
             if !found.is_null() {
                 return found;
             }
-            assert!(start.elapsed() < Duration::from_mins(1), "{script}");
+            assert!(start.elapsed() < PATIENCE, "{script}");
             thread::sleep(Duration::from_millis(50));
         }
     }
