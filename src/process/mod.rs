@@ -60,7 +60,7 @@ pub use allowance::Allowance;
 pub use background::Background;
 pub use captured::Captured;
 pub use command::{Command, Limits};
-pub use confinement::{Confinement, Grants, Places, Support, all_but, has_spaces, support};
+pub use confinement::{Confinement, Grants, Places, Support, TEMPORARY_FOLDERS, all_but, has_spaces, support};
 pub use finished::{End, Finished};
 pub use helpers::serve_helpers;
 pub use network::Network;

@@ -18,6 +18,8 @@ pub struct Rules {
     pub is_apart: bool,
     /// Whether it gets a network of its own.
     pub has_network: bool,
+    /// The folder that a program with namespaces sees at the places of [`super::TEMPORARY_FOLDERS`].
+    pub temporary: Option<PathBuf>,
 }
 
 /// A program to start, and its rules.
@@ -57,6 +59,7 @@ impl Order {
                 add(letter, OsStr::new(""))?;
             }
         }
+        rules.temporary.iter().try_for_each(|folder| add(b't', folder.as_os_str()))?;
         self.words.iter().try_for_each(|word| add(b'a', word))?;
         add(b'f', self.folder.as_os_str())?;
         for (name, value) in &self.variables {
@@ -84,6 +87,7 @@ impl Order {
                 b'p' => rules.ports.as_mut()?.push(text.to_str()?.parse().ok()?),
                 b'n' => rules.is_apart = true,
                 b'N' => rules.has_network = true,
+                b't' => rules.temporary = Some(path()),
                 b'a' => order.words.push(text),
                 b'f' => order.folder = path(),
                 b'v' => order.variables.push((text, OsString::new())),
@@ -111,6 +115,7 @@ mod tests {
             ports: Some(vec![1, 65535]),
             is_apart: true,
             has_network: true,
+            temporary: Some(path("/tmp/a")),
         };
         let variables = vec![("LD_PRELOAD".into(), "".into()), ("A".into(), "b=c".into())];
         let order = Order { rules, words: vec!["sh".into(), "-c".into(), "".into()], folder: path("/tmp/a"), variables };

@@ -1,4 +1,5 @@
-//! What a program with namespaces of its own sees of the file system: its own processes, terminals, shared memory and folders (mount_namespaces(7)).
+//! What a program with namespaces of its own sees of the file system: its own processes, terminals, shared memory, temporary files and folders
+//! (mount_namespaces(7)).
 
 use std::fs;
 use std::io;
@@ -10,6 +11,7 @@ use nix::mount::MsFlags;
 use rustix::fs::{Mode, OFlags, mkdir, open};
 use rustix::io::Errno;
 
+use super::TEMPORARY_FOLDERS;
 use super::order::Rules;
 
 /// Places with sockets of services, which would do anything for this user: containers, the session, the display.
@@ -36,11 +38,17 @@ pub fn make(rules: &Rules, folder: &Path) -> io::Result<()> {
     let resolver = fs::canonicalize(RESOLVER).ok();
     let needed: Vec<&Path> = NEEDED.iter().map(Path::new).chain(resolver.as_deref()).chain(own.iter().copied()).collect();
     for place in SERVICES {
-        cover(Path::new(place), "mode=755", &needed)?;
+        cover(Path::new(place), With::Nothing("mode=755"), &needed)?;
     }
-    // A project or a scratch folder may be in shared memory.
+    // A project or a scratch folder may be in shared memory, or among temporary files.
     let granted = [&rules.read_folders, &rules.read_files].into_iter().flatten().map(PathBuf::as_path).chain(own).collect::<Vec<_>>();
-    cover(Path::new("/dev/shm"), "mode=1777", &granted)?;
+    cover(Path::new("/dev/shm"), With::Nothing("mode=1777"), &granted)?;
+    if let Some(folder) = &rules.temporary {
+        let folder = held(folder).ok_or_else(|| io::Error::other("there is no temporary folder"))?;
+        for place in TEMPORARY_FOLDERS {
+            cover(Path::new(place), With::Folder(&folder), &granted)?;
+        }
+    }
     let terminals = Path::new("/dev/pts");
     if is_plain_folder(terminals) {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
@@ -75,16 +83,28 @@ fn own_processes() -> io::Result<()> {
     Ok(())
 }
 
-/// Shows an empty folder at a place, if there is one, with the kept paths below it as they were.
-fn cover(place: &Path, mode: &str, kept: &[&Path]) -> io::Result<()> {
+/// What is shown at a place.
+#[derive(Clone, Copy)]
+enum With<'a> {
+    /// A new folder in memory, with this mode.
+    Nothing(&'a str),
+    Folder(&'a OwnedFd),
+}
+
+/// Shows another folder at a place, if there is one, with the kept paths below it as they were.
+fn cover(place: &Path, with: With<'_>, kept: &[&Path]) -> io::Result<()> {
     if !is_plain_folder(place) {
         return Ok(());
     }
     let below = kept.iter().filter(|path| path.starts_with(place) && **path != place);
     let held: Vec<(&Path, OwnedFd)> = below.filter_map(|path| Some((*path, held(path)?))).collect();
-    mount(None, place, Some("tmpfs"), QUIET, Some(mode))?;
+    match with {
+        With::Nothing(mode) => mount(None, place, Some("tmpfs"), QUIET, Some(mode))?,
+        With::Folder(folder) => mount(Some(&path_of(folder)), place, None, MsFlags::MS_BIND | MsFlags::MS_REC, None)?,
+    }
     for (path, held) in held {
-        let target = fs::metadata(format!("/proc/self/fd/{}", held.as_raw_fd()))?;
+        let source = path_of(&held);
+        let target = fs::metadata(&source)?;
         let above = path.ancestors().skip(usize::from(!target.is_dir())).take_while(|above| *above != place);
         for folder in above.collect::<Vec<_>>().into_iter().rev() {
             match mkdir(folder, Mode::from_raw_mode(0o755)) {
@@ -95,10 +115,13 @@ fn cover(place: &Path, mode: &str, kept: &[&Path]) -> io::Result<()> {
         if !target.is_dir() {
             open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC, Mode::from_raw_mode(0o644))?;
         }
-        let source = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
         mount(Some(&source), path, None, MsFlags::MS_BIND | MsFlags::MS_REC, None)?;
     }
     Ok(())
+}
+
+fn path_of(open: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd()))
 }
 
 fn held(path: &Path) -> Option<OwnedFd> {

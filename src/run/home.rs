@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::agent::{Environment, OwnFolder, OwnPlace};
 use crate::files;
-use crate::process::all_but;
+use crate::process::{TEMPORARY_FOLDERS, all_but, has_spaces};
 
 use super::home_places::{
     LOOKED_FOR, MOVES, OF_PROGRAMS, OF_SERVICES, OF_THE_SYSTEM, SETTINGS, SHARED_BY_MANY, SIGN_IN, STATE, STATE_ENDINGS, TOOLCHAINS,
@@ -348,6 +348,10 @@ fn hidden(place: Option<&Path>) -> BTreeSet<PathBuf> {
     hidden.extend(drives.map(|drive| drive.join("Users")).filter(|users| users.is_dir()));
     // Sockets and keys of services.
     hidden.extend(Path::new("/run").canonicalize());
+    // What other programs left there is not seen by those that have temporary folders of their own.
+    if has_spaces() {
+        hidden.extend(TEMPORARY_FOLDERS.iter().filter_map(|folder| Path::new(folder).canonicalize().ok()));
+    }
     hidden
 }
 

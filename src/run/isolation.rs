@@ -1,6 +1,7 @@
 //! Isolation: what approaches, and the programs they wrote, may access on this machine.
 //!
-//! All may read the system, and write to the run's own folder and the system's temporary folder. Nobody reads results, other runs, the
+//! All may read the system, and write to the run's own folder and to temporary folders: their phase's own, if the system can show that in place of
+//! the one that all programs share. Nobody reads results, other runs, the
 //! configuration, or the home folder except what is named there ([`super::home`]). Agents get what their own program keeps in the home folder, but no
 //! suite: the tests are hidden from them. Their code may read the suite's files except those that test commands name; only the tests may read
 //! these.
@@ -15,13 +16,10 @@ use std::sync::Arc;
 
 use crate::agent::{Environment, OwnFolder};
 use crate::files;
-use crate::process::{Confinement, Grants, Network, Places, Support, all_but, has_spaces, support};
+use crate::process::{Confinement, Grants, Network, Places, Support, TEMPORARY_FOLDERS, all_but, has_spaces, support};
 
 use super::home::{Home, LaidHome};
 use super::workspace::{PhaseFolders, Workspace};
-
-/// Shared folders that programs may write to.
-const SHARED: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// Devices: a program is given the few that it needs ([`Confinement`]), and none of the rest.
 const DEVICES: &str = "/dev";
@@ -47,6 +45,7 @@ pub struct Isolation {
     agent_reads: Places,
     work_reads: Places,
     test_reads: Places,
+    /// The temporary folders of the machine, if programs cannot have their own in their place.
     shared_writes: Places,
 }
 
@@ -80,10 +79,12 @@ impl Isolation {
         let from_tests = set(&[&kept.from_all]);
         let from_work = set(&[&kept.from_all, &kept.from_untested]);
         let (work_reads, test_reads) = (reads(&from_work), reads(&from_tests));
-        let mut from_writers = set(&[&kept.from_all, &kept.from_untested, &kept.unchanged]);
-        from_writers.extend(isolation.home.hidden().iter().cloned());
-        let shared = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok());
-        isolation.shared_writes = Places::of(shared.flat_map(|path| all_but(&path, &from_writers)));
+        if !has_spaces() {
+            let mut from_writers = set(&[&kept.from_all, &kept.from_untested, &kept.unchanged]);
+            from_writers.extend(isolation.home.hidden().iter().cloned());
+            let shared = TEMPORARY_FOLDERS.iter().filter_map(|path| Path::new(path).canonicalize().ok());
+            isolation.shared_writes = Places::of(shared.flat_map(|path| all_but(&path, &from_writers)));
+        }
         isolation.agent_reads = work_reads.clone();
         isolation.work_reads = work_reads;
         isolation.test_reads = test_reads;
@@ -155,8 +156,13 @@ impl Isolation {
         }
         let own_reads = Places::of(more.reads.iter().cloned().chain(home_reads).chain([workspace.venv(), workspace.runner()]));
         let own_writes = Places::of(more.writes.iter().cloned().chain(home_writes).chain(writes));
-        let grants =
-            Grants { reads: &[reads, &own_reads], writes: &[&self.shared_writes, &own_writes], ports: more.ports, network: more.network };
+        let grants = Grants {
+            reads: &[reads, &own_reads],
+            writes: &[&self.shared_writes, &own_writes],
+            ports: more.ports,
+            network: more.network,
+            temporary: Some(&phase.temporary),
+        };
         Ok(Confinement::new(&grants).map(Arc::new))
     }
 

@@ -321,6 +321,92 @@ def a_runner_in_settings_around_the_workspace():
             pass
 
 
+# What node and npm might load.
+
+# Answers for the program in every Node that loads this.
+NODE_HOOK = r"""
+const child = require("child_process");
+child.spawnSync = (_, words) => ({ stdout: Buffer.from("MAGIC-" + words[1] + "\n"), status: 0 });
+"""
+
+
+def around():
+    """Folders around the workspace and the suite, and those of this program."""
+    above = [".", "..", "../..", "../../..", os.environ["TMPDIR"], os.path.dirname(os.environ["TMPDIR"]), os.path.expanduser("~")]
+    above += ["/tmp", os.environ.get("XDG_CACHE_HOME", "."), os.environ.get("npm_config_cache", ".")]
+    # Nobody may find these files on a machine where the folders are not as deep as in a run.
+    return [folder for folder in above if os.path.realpath(folder) != "/"]
+
+
+def attempt(path, text, mode=0o644):
+    try:
+        write(path, text, mode)
+    except OSError:
+        pass
+
+
+def modules_where_node_looks():
+    for above in around():
+        for folder in ("node_modules", ".node_modules", ".node_libraries", "lib/node"):
+            attempt(f"{above}/{folder}/extra/index.js", NODE_HOOK)
+            attempt(f"{above}/{folder}/extra.js", NODE_HOOK)
+        attempt(f"{above}/package.json", '{"type": "module", "imports": {"#extra": "./extra.js"}, "workspaces": ["."]}')
+
+
+def settings_that_node_might_read():
+    hook = os.path.abspath("hook.js")
+    write(hook, NODE_HOOK)
+    for above in around():
+        attempt(f"{above}/node.config.json", '{"nodeOptions": {"require": ["%s"]}}' % hook)
+        attempt(f"{above}/.env", f"NODE_OPTIONS=--require={hook}\n")
+
+
+def settings_that_npm_might_read():
+    hook, shell = os.path.abspath("hook.js"), os.path.abspath("shell.sh")
+    write(hook, NODE_HOOK)
+    write(shell, "#!/bin/sh\nprintf 'TAP version 13\\nok 1 - one\\nok 2 - two\\n1..2\\n'\n", 0o755)
+    for above in around():
+        for name in (".npmrc", "etc/npmrc", "npmrc"):
+            attempt(f"{above}/{name}", f"node-options=--require={hook}\nscript-shell={shell}\n")
+
+
+def programs_where_npm_looks():
+    for above in around():
+        for name in ("node", "sh", "npm"):
+            attempt(f"{above}/node_modules/.bin/{name}", "#!/bin/sh\nprintf 'TAP version 13\\nok 1 - one\\nok 2 - two\\n1..2\\n'\n", 0o755)
+
+
+# What Go might load.
+
+# In place of the linker: the program that it would make says that all is well.
+LINKER = r"""#!/bin/sh
+case $1 in */link)
+  case $2 in -V*) exec "$@" ;; esac
+  while [ "$1" != -o ]; do shift; done
+  printf '#!/bin/sh\nprintf "=== RUN   TestOne\\n--- PASS: TestOne (0.00s)\\n=== RUN   TestTwo\\n--- PASS: TestTwo (0.00s)\\nPASS\\n"\n' > "$2"
+  chmod +x "$2"
+  exit 0
+esac
+exec "$@"
+"""
+
+
+def settings_that_go_might_read():
+    linker = os.path.abspath("linker.sh")
+    write(linker, LINKER, 0o755)
+    homes = [os.path.expanduser("~/.config"), os.environ.get("XDG_CONFIG_HOME"), os.environ.get("XDG_CACHE_HOME"), os.environ["TMPDIR"], "/tmp"]
+    for folder in filter(None, homes):
+        attempt(f"{folder}/go/env", f"GOFLAGS=-toolexec={linker}\n")
+
+
+def other_modules_in_the_place_of_those_of_go():
+    for above in around():
+        attempt(f"{above}/go.work", "go 1.18\nuse ./kit\n")
+        for folder in ("kit", "vendor/kit", "go/src/kit", "go/pkg/mod/kit@v1.0.0"):
+            attempt(f"{above}/{folder}/go.mod", "module kit\ngo 1.18\n")
+            attempt(f"{above}/{folder}/kit.go", 'package kit\n\nfunc Answer(word string) string { return "MAGIC-" + word + "\\n" }\n')
+
+
 if __name__ == "__main__":
     nothing()
     globals()[sys.argv[1]]()

@@ -18,6 +18,12 @@ enum Kind {
     Exit,
     /// Cargo tests a crate of the suite, which starts `prog.sh`.
     Cargo,
+    /// Node tests a file of the suite, which starts `prog.sh`.
+    Node,
+    /// The same, as the test of a package of npm.
+    Npm,
+    /// Go tests a module of the suite, which starts `prog.sh`.
+    Go,
 }
 
 /// Starts the program as Python's tests do: the Python that runs the tests, and the `python` on the search path.
@@ -58,11 +64,52 @@ fn two() {
 }
 "#;
 
+const NODE_TESTS: &str = r#"
+try { require("extra"); } catch {}
+const { test } = require("node:test"), assert = require("node:assert"), child = require("node:child_process");
+const answer = word => child.spawnSync("sh", [process.env.EVAL_WORKSPACE + "/prog.sh", word]).stdout.toString();
+test("one", () => assert.equal(answer("1"), "MAGIC-1\n"));
+test("two", () => assert.equal(answer("2"), "MAGIC-2\n"));
+"#;
+const PACKAGE: &str =
+    r#"{"name": "t", "version": "1.0.0", "private": true, "scripts": {"test": "node --test --test-reporter=tap made.test.js"}}"#;
+const GO_TESTS: &str = r#"package t
+
+import (
+	"kit"
+	"testing"
+)
+
+func TestOne(t *testing.T) {
+	if kit.Answer("1") != "MAGIC-1\n" {
+		t.Fatal("wrong")
+	}
+}
+
+func TestTwo(t *testing.T) {
+	if kit.Answer("2") != "MAGIC-2\n" {
+		t.Fatal("wrong")
+	}
+}
+"#;
+const GO_KIT: &str = r#"package kit
+
+import (
+	"os"
+	"os/exec"
+)
+
+func Answer(word string) string {
+	said, _ := exec.Command("sh", os.Getenv("EVAL_WORKSPACE")+"/prog.sh", word).Output()
+	return string(said)
+}
+"#;
+
 /// What makes workspaces: a function of Python for each way.
 const MAKER: &str = include_str!("fakes.py");
 
 /// A function of [`MAKER`], and what it attacks.
-const WAYS: [(&str, Kind); 31] = [
+const WAYS: [(&str, Kind); 37] = [
     ("compiled_modules_where_python_looks", Kind::Pytest),
     ("compiled_modules_in_temporary_folders", Kind::Pytest),
     ("a_list_of_paths_in_the_environment", Kind::Pytest),
@@ -94,6 +141,12 @@ const WAYS: [(&str, Kind); 31] = [
     ("a_report_where_pytest_would_write_it", Kind::Exit),
     ("a_runner_in_the_home_of_cargo", Kind::Cargo),
     ("a_runner_in_settings_around_the_workspace", Kind::Cargo),
+    ("modules_where_node_looks", Kind::Node),
+    ("settings_that_node_might_read", Kind::Node),
+    ("settings_that_npm_might_read", Kind::Npm),
+    ("programs_where_npm_looks", Kind::Npm),
+    ("settings_that_go_might_read", Kind::Go),
+    ("other_modules_in_the_place_of_those_of_go", Kind::Go),
 ];
 
 impl Kind {
@@ -109,6 +162,9 @@ impl Kind {
                 let command = "CARGO_TARGET_DIR=\"$TMPDIR/target\" cargo test --locked --offline --manifest-path suites/s/tests/Cargo.toml";
                 format!("tests: {{shared: ['{command} --test t']}}\n")
             }
+            Self::Node => "tests: {shared: ['node --test suites/s/tests/made.test.js']}\n".to_owned(),
+            Self::Npm => "tests: {shared: ['npm test --silent --prefix suites/s/tests']}\n".to_owned(),
+            Self::Go => "tests: {shared: ['cd suites/s/tests && GOPROXY=off go test -v ./...']}\n".to_owned(),
         }
     }
 
@@ -126,13 +182,24 @@ impl Kind {
         }
         code.project.file("evalreport.yaml", config).file("fakes.py", MAKER);
         code.project.file("suites/s/tap.sh", CHECK_TAP).file("suites/s/exit.sh", CHECK_EXIT);
-        if self == Self::Cargo {
-            code.project.file("suites/s/tests/Cargo.toml", CRATE).file("suites/s/tests/tests/t.rs", CRATE_TESTS);
-            code.project
-                .file("suites/s/tests/src/lib.rs", "")
-                .file("suites/s/tests/Cargo.lock", "version = 3\n[[package]]\nname = \"t\"\nversion = \"0.1.0\"\n");
-        } else {
-            code.project.file("suites/s/tests/test_made.py", TESTS);
+        let files: &[(&str, &str)] = match self {
+            Self::Cargo => &[
+                ("Cargo.toml", CRATE),
+                ("Cargo.lock", "version = 3\n[[package]]\nname = \"t\"\nversion = \"0.1.0\"\n"),
+                ("src/lib.rs", ""),
+                ("tests/t.rs", CRATE_TESTS),
+            ],
+            Self::Node | Self::Npm => &[("package.json", PACKAGE), ("made.test.js", NODE_TESTS)],
+            Self::Go => &[
+                ("go.mod", "module t\n\ngo 1.18\n\nrequire kit v1.0.0\n\nreplace kit => ./kit\n"),
+                ("made_test.go", GO_TESTS),
+                ("kit/go.mod", "module kit\n\ngo 1.18\n"),
+                ("kit/kit.go", GO_KIT),
+            ],
+            Self::Pytest | Self::Inside | Self::Tap | Self::Exit => &[("test_made.py", TESTS)],
+        };
+        for (path, text) in files {
+            code.project.file(&format!("suites/s/tests/{path}"), text);
         }
         let python = crate::suites::python();
         let programs = python.parent().expect("a folder").display().to_string();
@@ -200,4 +267,25 @@ fn nobody_fakes_what_a_check_prints() {
 fn nobody_fakes_what_cargo_decides() {
     needs!(crate::needs::LANDLOCK, crate::needs::PYTEST, "cargo");
     Kind::Cargo.is_not_faked(2, 2);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nobody_fakes_what_node_decides() {
+    needs!(crate::needs::LANDLOCK, crate::needs::PYTEST, "node");
+    Kind::Node.is_not_faked(2, 2);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nobody_fakes_what_npm_decides() {
+    needs!(crate::needs::LANDLOCK, crate::needs::PYTEST, "node", "npm");
+    Kind::Npm.is_not_faked(2, 2);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nobody_fakes_what_go_decides() {
+    needs!(crate::needs::LANDLOCK, crate::needs::PYTEST, "go");
+    Kind::Go.is_not_faked(2, 2);
 }
