@@ -4,10 +4,12 @@
 //! A pipe in place of a file would block a command until somebody writes to it, and a device may never end. So every file is opened here
 //! without waiting, and its type is checked before its first byte is read.
 
+mod inflation;
 mod remove;
 mod shared;
 mod temporary;
 
+pub use inflation::{Allowance, Bounded, most_inflated};
 pub use remove::{open_up, remove_tree};
 pub use shared::{FolderUse, IN_USE, only_user, touch};
 pub use temporary::{HeldFolder, WRITING, sweep_files, sweep_folders, sweep_tree, temporary_in};

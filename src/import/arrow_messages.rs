@@ -15,7 +15,7 @@ use arrow_ipc::{Block, Message, MessageHeader, root_as_footer_with_opts, root_as
 use arrow_schema::{ArrowError, SchemaRef};
 use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 
-use super::inflation::{Allowance, most_inflated};
+use crate::files::{Allowance, most_inflated};
 
 /// First bytes of a file, padded to 8. The file ends with the length of its directory and the same bytes.
 const MAGIC_BYTES: u64 = 8;

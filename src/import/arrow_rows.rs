@@ -18,10 +18,10 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::domain::{Problem, visible};
+use crate::files::Allowance;
 
 use super::arrow_messages::ArrowMessages;
 use super::cell::{Cell, CellKind};
-use super::inflation::Allowance;
 use super::parquet_pages::{check_directory, check_pages, needs_lzo};
 use super::rows::{Rows, Stop};
 

@@ -12,8 +12,9 @@ use parquet::arrow::ProjectionMask;
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
+use crate::files::{Allowance, most_inflated};
+
 use super::arrow_messages::{check_schema, unread};
-use super::inflation::{Allowance, most_inflated};
 use super::thrift::{Found, LONG, SMALL, Shape, WHOLE, walk};
 
 const MAGIC: &[u8; 4] = b"PAR1";

@@ -10,10 +10,10 @@ use zip::ZipArchive;
 use crate::document::quote;
 use crate::domain::Problem;
 use crate::domain::hex;
-use crate::files;
+use crate::files::{self, Allowance, Bounded};
 
 use super::encoding::{Encoding, Transcoded, Units};
-use super::inflation::{Allowance, Bounded, leading_out, leads_out};
+use super::member_names::{leading_out, leads_out};
 use super::rows::Stop;
 
 const BUFFER_BYTES: usize = 64 << 10;

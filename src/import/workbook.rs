@@ -11,9 +11,10 @@ use zip::ZipArchive;
 
 use crate::document::quote;
 use crate::domain::{Problem, visible};
+use crate::files::{Allowance, Bounded};
 
 use super::cell::{Cell, CellKind};
-use super::inflation::{Allowance, Bounded, leading_out, leads_out};
+use super::member_names::{leading_out, leads_out};
 use super::rows::{Rows, Stop};
 use super::titles::Header;
 

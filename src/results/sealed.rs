@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 
 use crate::domain::{ItemDetails, ItemOutcome, Problem, Problems, Run, RunId, Secrets};
-use crate::files;
+use crate::files::{self, Allowance, Bounded};
 
 use super::added::Added;
 use super::header::WrittenRun;
@@ -176,8 +176,9 @@ pub struct SealedReader;
 
 impl SealedReader {
     pub fn items(path: &Path) -> io::Result<impl Read + use<>> {
-        let decoder = zstd::Decoder::new(files::open(path)?)?;
-        Ok(decoder)
+        let file = files::open(path)?;
+        let left = Allowance::of_file(file.metadata()?.len());
+        Ok(Bounded::new(zstd::Decoder::new(file)?, &left))
     }
 
     /// Reads the runs of a pair, and all problems of the file.

@@ -8,9 +8,9 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::domain::{Problem, RunId, visible};
-use crate::files;
+use crate::files::{self, Allowance, Bounded};
 
-use super::super::inflation::{Allowance, Bounded, leading_out, leads_out};
+use super::super::member_names::{leading_out, leads_out};
 use super::super::rows::Stop;
 use super::super::source::{digest_of, hex_digest};
 use super::format::ForeignFormat;

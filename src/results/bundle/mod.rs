@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::{RunId, hex};
-use crate::files;
+use crate::files::{self, Allowance, Bounded};
 
 pub use decisions::Decisions;
 pub use page::{IN_SITE, in_site, page_element};
@@ -114,12 +114,18 @@ fn partial_key<'a>(key: &str, ids: impl Iterator<Item = &'a RunId>) -> String {
     hex(&hasher.finalize())
 }
 
+fn inflated(compressed: impl BufRead + 'static, left: &Allowance) -> io::Result<Box<dyn BufRead>> {
+    Ok(Box::new(BufReader::with_capacity(64 << 10, Bounded::new(zstd::Decoder::with_buffer(compressed)?, left))))
+}
+
 /// Opens a file, decompressed if necessary. Of one of our pages it opens the embedded bundle.
 fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    let mut reader = BufReader::with_capacity(64 << 10, files::open(path)?);
+    let file = files::open(path)?;
+    let left = Allowance::of_file(file.metadata()?.len());
+    let mut reader = BufReader::with_capacity(64 << 10, file);
     let head = reader.fill_buf()?;
     if head.starts_with(&ZSTD_MAGIC) {
-        Ok(Box::new(BufReader::with_capacity(64 << 10, zstd::Decoder::with_buffer(reader)?)))
+        inflated(reader, &left)
     } else if page::is_page(head) {
         page::held(reader)
     } else {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::files::Allowance;
+
 /// The element around a compressed bundle in a page, which is base64. Browsers do not execute it.
 const IN_PAGE: [&str; 2] = ["<script type=\"application/zstd\" id=\"results\">", "</script>"];
 /// The path of the bundle in a site.
@@ -38,5 +40,6 @@ pub(super) fn held(page: impl BufRead) -> io::Result<Box<dyn BufRead>> {
     let held = memchr::memmem::find(&text, start).map(|place| &text[place + start.len()..]);
     let Some(held) = held.and_then(|rest| rest.get(..memchr::memmem::find(rest, end)?)) else { return Ok(Box::new(io::empty())) };
     let bytes = STANDARD.decode(held).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-    Ok(Box::new(io::BufReader::new(zstd::Decoder::with_buffer(Cursor::new(bytes))?)))
+    let left = Allowance::of_file(bytes.len() as u64);
+    super::inflated(Cursor::new(bytes), &left)
 }

@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 
 use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, visible};
+use crate::files::{Allowance, Bounded};
 use crate::junit::{self, Case, Halt, Told};
 
 use super::super::cell::Refused;
-use super::super::inflation::{Allowance, Bounded};
-use super::super::rows::Stop;
+use super::super::rows::{MOST_RECORD_BYTES, Stop};
 use super::claim::Claim;
 use super::format::Facts;
 use super::importer::Format;
@@ -275,7 +275,7 @@ impl<'h> Reading<'h> {
 
 /// Calls `tell` with each part of the report in order.
 fn walk(reader: impl Read, label: &str, tell: &mut dyn FnMut(Told<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
-    let left = Allowance::of_record();
+    let left = Allowance::of_record(MOST_RECORD_BYTES);
     let reader = BufReader::with_capacity(64 << 10, Bounded::new(reader, &left));
     junit::walk(reader, &|| left.renew(), tell).map_err(|halt| match halt {
         Halt::Told(stop) => stop,
