@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 use crate::domain::{ItemStatus, shell_word, visible};
 use crate::files;
-use crate::import::{Better, Hints, Map, NO_ROWS, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables};
+use crate::import::{Better, Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables};
 use crate::render::format;
 
 use super::arguments::{End, Import, ImportAs, Mark, Table, Wide};
@@ -218,9 +218,6 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
     match why {
         NoProposal::NoTable => Failure::new("the files hold no table: no rows with columns, no list of objects, no object of rows"),
         NoProposal::Unreadable(problems) => Failure::from(crate::domain::Problems(problems)),
-        NoProposal::Open(questions) if questions.iter().all(|question| question.option.is_empty() && question.text == NO_ROWS) => {
-            Failure::new(NO_ROWS).with_hint("run what writes it again, and look at what that says")
-        }
         NoProposal::Open(questions) => {
             let mut failure = Failure::new("the table's columns are unclear");
             let detail = |Question { text, option }: &Question| match option.as_str() {

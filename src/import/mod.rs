@@ -79,7 +79,7 @@ pub use matrix::{ForeignMatrix, read_matrix};
 pub use mode::Mode;
 pub use names::GivenNames;
 pub use proposal::{NoProposal, Proposal, ProposedRow, are_tables, propose_tables, suite_of, table_files};
-pub use propose::{Better, Hints, NO_ROWS, Question, WideAre};
+pub use propose::{Better, Hints, Question, WideAre};
 pub use published::read_published;
 pub use report::{
     Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal, ReplacedRun, SourceOutcome, SourceReport,

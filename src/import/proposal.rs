@@ -135,8 +135,18 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
     name_by_path(&mut found);
     let samples = joined(found)?;
     let suite = hints.set.get("suite").cloned().unwrap_or_else(|| suite_of(paths));
-    let reading = propose(&samples, hints, &suite)
-        .map_err(|questions| if questions.is_empty() { NoProposal::NoTable } else { NoProposal::Open(questions) })?;
+    let without_rows = |source: &Source| {
+        Problem::in_file(source.shown.clone(), "has a table without rows").with_hint("run what writes it again, and look at what that says")
+    };
+    let reading = propose(&samples, hints, &suite).map_err(|questions| {
+        if questions.is_empty() {
+            NoProposal::NoTable
+        } else if questions.iter().all(Question::is_of_no_rows) {
+            NoProposal::Unreadable(sources.iter().map(without_rows).collect())
+        } else {
+            NoProposal::Open(questions)
+        }
+    })?;
     let mut map =
         Map::parse("the proposed map", &reading.map, &hints.set).map_err(|Problems(problems)| NoProposal::Unreadable(problems))?;
     "proposed".clone_into(&mut map.file);

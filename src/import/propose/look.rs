@@ -50,6 +50,8 @@ impl Hints {
     }
 }
 
+const NO_ROWS: &str = "the table has no rows";
+
 /// A decision that a table leaves open, with the option that makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
@@ -66,6 +68,15 @@ impl Question {
 }
 
 impl Question {
+    /// Returns the question about a table with nothing but a header, which no option answers.
+    pub(super) fn of_no_rows() -> Self {
+        Self::new(NO_ROWS, "")
+    }
+
+    pub fn is_of_no_rows(&self) -> bool {
+        self.text == NO_ROWS
+    }
+
     pub(super) fn new(text: impl Into<String>, option: impl Into<String>) -> Self {
         Self { text: text.into(), option: option.into() }
     }

@@ -186,9 +186,6 @@ fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Ques
         })
 }
 
-/// What is said of a table with nothing but a header.
-pub const NO_ROWS: &str = "the table has no rows";
-
 fn read_filled(
     sample: &Sample,
     hints: &Hints,
@@ -202,7 +199,7 @@ fn read_filled(
         return Err(one(Question::new(format!("numbers may be read in two ways: {why}"), "--decimal comma (or point)")));
     }
     if look.rows.is_empty() {
-        return Err(one(Question::new(NO_ROWS, "")));
+        return Err(one(Question::of_no_rows()));
     }
     check_titles(&look).map_err(one)?;
     check_formulas(&look).map_err(one)?;
