@@ -13,32 +13,58 @@ const ALPHA: f64 = 0.05;
 const SAMPLED: usize = 1000;
 
 fn main() {
-    let sizes: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let (arms, items) = (sizes.first().copied().unwrap_or(1000), sizes.get(1).copied().unwrap_or(12_000));
-    let planes: Vec<OutcomePlanes> =
-        (0..arms).into_par_iter().map(|arm| OutcomePlanes::of((0..items).map(|item| Some(passes(arm, arms, item))))).collect();
+    let sizes: Vec<u64> = std::env::args()
+        .skip(1)
+        .filter_map(|argument| argument.parse().ok())
+        .collect();
+    let (arms, items) = (
+        sizes.first().copied().unwrap_or(1000),
+        sizes.get(1).copied().unwrap_or(12_000),
+    );
+    let planes: Vec<OutcomePlanes> = (0..arms)
+        .into_par_iter()
+        .map(|arm| OutcomePlanes::of((0..items).map(|item| Some(passes(arm, arms, item)))))
+        .collect();
     let memory_of_planes = peak_mb();
 
     let start = Instant::now();
-    let counts = all_pairs(&planes, |first, second, pairs| (first, second, pairs.only_a, pairs.only_b));
+    let counts = all_pairs(&planes, |first, second, pairs| {
+        (first, second, pairs.only_a, pairs.only_b)
+    });
     let counted = start.elapsed().as_secs_f64();
     let exact: Vec<f64> =
-        mcnemar_each(counts.iter().map(|(.., only_a, only_b)| (*only_a, *only_b))).into_iter().map(|test| test.exact).collect();
+        mcnemar_each(counts.iter().map(|(.., only_a, only_b)| (*only_a, *only_b)))
+            .into_iter()
+            .map(|test| test.exact)
+            .collect();
     let tested = start.elapsed().as_secs_f64();
     let adjusted = holm(&exact).expect("probabilities");
     let settled = start.elapsed().as_secs_f64();
     let mut beats = vec![vec![false; planes.len()]; planes.len()];
-    for ((first, second, only_a, only_b), _) in counts.iter().zip(&adjusted).filter(|(_, p)| **p < ALPHA) {
-        let (winner, loser) = if only_a > only_b { (first, second) } else { (second, first) };
+    for ((first, second, only_a, only_b), _) in
+        counts.iter().zip(&adjusted).filter(|(_, p)| **p < ALPHA)
+    {
+        let (winner, loser) = if only_a > only_b {
+            (first, second)
+        } else {
+            (second, first)
+        };
         beats[*winner][*loser] = true;
     }
     let ranges = rank_ranges(&beats).expect("a square");
     let ranked = start.elapsed().as_secs_f64();
 
     let step = (counts.len() / SAMPLED).max(1);
-    let sample = counts.iter().zip(exact.iter().zip(&adjusted)).step_by(step).take(SAMPLED);
-    let sample: Vec<_> =
-        sample.map(|((first, second, only_a, only_b), (p, after))| json!([first, second, only_a, only_b, p, after])).collect();
+    let sample = counts
+        .iter()
+        .zip(exact.iter().zip(&adjusted))
+        .step_by(step)
+        .take(SAMPLED);
+    let sample: Vec<_> = sample
+        .map(|((first, second, only_a, only_b), (p, after))| {
+            json!([first, second, only_a, only_b, p, after])
+        })
+        .collect();
     let answer = json!({
         "arms": arms,
         "items": items,
@@ -76,6 +102,8 @@ fn mixed(number: u64) -> u64 {
 /// Returns the most memory that the process has had, if the system tells it.
 fn peak_mb() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? / 1024)
 }

@@ -13,17 +13,27 @@ use rayon::prelude::*;
 const ROUNDS: usize = 5;
 
 fn main() {
-    let folder = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_else(|| "target/bench-data".to_owned());
+    let folder = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with("--"))
+        .unwrap_or_else(|| "target/bench-data".to_owned());
     for (name, part) in [("items", "items"), ("small", "small")] {
-        let mut seconds: Vec<f64> = (0..ROUNDS).map(|_| read(&Path::new(&folder).join(part))).collect();
+        let mut seconds: Vec<f64> = (0..ROUNDS)
+            .map(|_| read(&Path::new(&folder).join(part)))
+            .collect();
         seconds.sort_by(f64::total_cmp);
         println!("{name} {:.4}", seconds[ROUNDS / 2]);
     }
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = walkdir::WalkDir::new(folder).into_iter().map(|entry| entry.expect("a readable folder"));
-    entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
+    let entries = walkdir::WalkDir::new(folder)
+        .into_iter()
+        .map(|entry| entry.expect("a readable folder"));
+    entries
+        .filter(|entry| entry.file_type().is_file())
+        .map(walkdir::DirEntry::into_path)
+        .collect()
 }
 
 fn read(folder: &Path) -> f64 {

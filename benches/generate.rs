@@ -18,7 +18,10 @@ const PAIRED_ARMS: u32 = 20;
 const PAIRED_ITEMS: usize = 12_000;
 
 fn main() {
-    let folder = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_else(|| "target/bench-data".to_owned());
+    let folder = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with("--"))
+        .unwrap_or_else(|| "target/bench-data".to_owned());
     let folder = Path::new(&folder);
     outcomes(&folder.join("items"));
     small_files(&folder.join("small"));
@@ -48,7 +51,11 @@ fn pairs(folder: &Path) {
                 cluster: None,
                 category: None,
                 attempt: 1,
-                status: if passes { ItemStatus::Pass } else { ItemStatus::Fail },
+                status: if passes {
+                    ItemStatus::Pass
+                } else {
+                    ItemStatus::Fail
+                },
                 score: None,
                 evaluator: "answers".to_owned(),
                 revision: 0,
@@ -65,7 +72,10 @@ fn pairs(folder: &Path) {
         std::fs::write(store.header_path(&id), to_json(&run)).expect("a writable folder");
     }
     std::fs::rename(&partial, folder).expect("a writable folder");
-    eprintln!("{}: {PAIRED_ARMS} arms on {PAIRED_ITEMS} questions", folder.display());
+    eprintln!(
+        "{}: {PAIRED_ARMS} arms on {PAIRED_ITEMS} questions",
+        folder.display()
+    );
 }
 
 fn outcomes(folder: &Path) {
@@ -77,7 +87,10 @@ fn outcomes(folder: &Path) {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     for index in 0..RUNS {
         let id = RunId::parse(&format!("01a00000-0000-7000-8000-{index:012}")).expect("a valid id");
-        let (approach, model) = (format!("approach-{}", index % 10), format!("model-{}", index % 5));
+        let (approach, model) = (
+            format!("approach-{}", index % 10),
+            format!("model-{}", index % 5),
+        );
         let mut run = Run::new(id.clone(), format!("suite-{}", index % 2), approach, model);
         let mut lines = String::new();
         let (mut passed, mut counted) = (0, 0);
@@ -132,8 +145,12 @@ fn small_files(folder: &Path) {
     let mut random = ChaCha8Rng::seed_from_u64(2);
     for index in 0..SMALL_FILES {
         let id = RunId::parse(&format!("01b00000-0000-7000-8000-{index:012}")).expect("a valid id");
-        let mut run =
-            Run::new(id.clone(), format!("suite-{}", index % 8), format!("approach-{}", index % 24), format!("model-{}", index % 10));
+        let mut run = Run::new(
+            id.clone(),
+            format!("suite-{}", index % 8),
+            format!("approach-{}", index % 24),
+            format!("model-{}", index % 10),
+        );
         run.shared_tests_total = Some(48);
         run.shared_tests_passed = Some(u64::from(random.next_u32() % 49));
         run.duration_seconds = Some(f64::from(random.next_u32() % 4000) / 3.0);

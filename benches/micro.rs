@@ -22,7 +22,9 @@ const REORDERED: &str = concat!(
 
 #[divan::bench(args = [("shape", SHAPED), ("serde", REORDERED)])]
 fn item_line(bencher: Bencher, (_, line): (&str, &str)) {
-    bencher.counter(BytesCount::of_str(line)).bench(|| ItemLine::parse(divan::black_box(line.as_bytes())).is_ok());
+    bencher
+        .counter(BytesCount::of_str(line))
+        .bench(|| ItemLine::parse(divan::black_box(line.as_bytes())).is_ok());
 }
 
 #[divan::bench]
@@ -35,10 +37,18 @@ fn wilson_interval(bencher: Bencher) {
 fn audit_of_96_systems_and_217_items(bencher: Bencher) {
     let mut state = 1_u64;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as f64 / (1_u64 << 31) as f64
     };
-    let scores = (0..96).map(|system| (0..217).map(|_| Some(0.6 * next() + 0.4 * f64::from(system) / 96.0)).collect()).collect();
+    let scores = (0..96)
+        .map(|system| {
+            (0..217)
+                .map(|_| Some(0.6 * next() + 0.4 * f64::from(system) / 96.0))
+                .collect()
+        })
+        .collect();
     let names = |what: &str, count: usize| (0..count).map(|at| format!("{what} {at}")).collect();
     let board = AuditedBoard {
         name: "board".to_owned(),
@@ -59,18 +69,27 @@ fn audit_of_96_systems_and_217_items(bencher: Bencher) {
 fn all_pairs_of_1000_arms(bencher: Bencher) {
     let mut state = 1_u64;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         state >> 33
     };
     let arms: Vec<OutcomePlanes> = (0..1000)
         .map(|arm| {
-            let row: Vec<Option<bool>> = (0..12_000).map(|_| Some(next() % 2000 < 500 + arm)).collect();
+            let row: Vec<Option<bool>> = (0..12_000)
+                .map(|_| Some(next() % 2000 < 500 + arm))
+                .collect();
             OutcomePlanes::of(row.into_iter())
         })
         .collect();
     bencher.bench(|| {
-        let counts = all_pairs(divan::black_box(&arms), |_, _, pairs| (pairs.only_a, pairs.only_b));
-        let exact: Vec<f64> = mcnemar_each(counts.into_iter()).into_iter().map(|test| test.exact).collect();
+        let counts = all_pairs(divan::black_box(&arms), |_, _, pairs| {
+            (pairs.only_a, pairs.only_b)
+        });
+        let exact: Vec<f64> = mcnemar_each(counts.into_iter())
+            .into_iter()
+            .map(|test| test.exact)
+            .collect();
         holm(&exact)
     });
 }

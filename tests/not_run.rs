@@ -16,9 +16,16 @@ fn main() {
         return;
     }
     let mut wanting: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for entry in fs::read_dir(not_run::folder()).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(not_run::folder())
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
         let missing = fs::read_to_string(entry.path()).unwrap_or_default();
-        wanting.entry(missing).or_default().push(entry.file_name().to_string_lossy().into_owned());
+        wanting
+            .entry(missing)
+            .or_default()
+            .push(entry.file_name().to_string_lossy().into_owned());
     }
     forget();
     print!("{}", report(&wanting));
@@ -27,8 +34,18 @@ fn main() {
 /// Removes what is recorded of this run, and of runs that never came to their end.
 fn forget() {
     let this = not_run::folder();
-    for entry in this.parent().and_then(|all| fs::read_dir(all).ok()).into_iter().flatten().flatten() {
-        let age = entry.metadata().and_then(|metadata| metadata.modified()).ok().and_then(|changed| changed.elapsed().ok());
+    for entry in this
+        .parent()
+        .and_then(|all| fs::read_dir(all).ok())
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let age = entry
+            .metadata()
+            .and_then(|metadata| metadata.modified())
+            .ok()
+            .and_then(|changed| changed.elapsed().ok());
         if entry.path() == this || age.is_some_and(|age| age > Duration::from_hours(24)) {
             let _ = fs::remove_dir_all(entry.path());
         }
@@ -43,11 +60,16 @@ fn report(wanting: &BTreeMap<String, Vec<String>>) -> String {
     for (missing, tests) in ordered {
         let mut modules: BTreeMap<&str, usize> = BTreeMap::new();
         for test in tests {
-            *modules.entry(test.split('.').next().unwrap_or_default()).or_default() += 1;
+            *modules
+                .entry(test.split('.').next().unwrap_or_default())
+                .or_default() += 1;
         }
         let mut modules: Vec<_> = modules.into_iter().collect();
         modules.sort_by_key(|(module, count)| (std::cmp::Reverse(*count), *module));
-        let modules: Vec<String> = modules.into_iter().map(|(module, count)| format!("{module} {count}")).collect();
+        let modules: Vec<String> = modules
+            .into_iter()
+            .map(|(module, count)| format!("{module} {count}"))
+            .collect();
         let count = tests.len();
         report.push_str(&format!(
             "not run, for want of {missing}: {count} test{} ({})\n",
@@ -56,7 +78,8 @@ fn report(wanting: &BTreeMap<String, Vec<String>>) -> String {
         ));
     }
     if !report.is_empty() {
-        report.push_str("`.ci/run` installs all of it on Debian-like systems, and runs all tests.\n");
+        report
+            .push_str("`.ci/run` installs all of it on Debian-like systems, and runs all tests.\n");
     }
     report
 }

@@ -46,8 +46,12 @@ impl Member {
     pub fn new(name: &str, method: u16, bytes: &[u8]) -> Self {
         let packed = match method {
             DEFLATED => {
-                let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
-                encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory")
+                let mut encoder =
+                    flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+                encoder
+                    .write_all(bytes)
+                    .and_then(|()| encoder.finish())
+                    .expect("memory")
             }
             ZSTANDARD => zstd::bulk::compress(bytes, 1).expect("memory"),
             _ => bytes.to_vec(),
@@ -83,11 +87,22 @@ impl Member {
 
     /// Makes the member say something that is not so.
     fn lie(&mut self, numbers: &mut Numbers) {
-        let size = [0, 1, self.size.wrapping_sub(1), self.size.wrapping_add(1), u32::MAX, u32::MAX - 1, 1 << 31][numbers.below(7)];
+        let size = [
+            0,
+            1,
+            self.size.wrapping_sub(1),
+            self.size.wrapping_add(1),
+            u32::MAX,
+            u32::MAX - 1,
+            1 << 31,
+        ][numbers.below(7)];
         match numbers.below(7) {
             0 => self.name = NAMES[numbers.below(NAMES.len())].as_bytes().to_vec(),
             1 => self.name = self.name.repeat(1 + numbers.below(2000)),
-            2 => self.method = [STORED, DEFLATED, ZSTANDARD, 9, 12, 14, 99, u16::MAX][numbers.below(8)],
+            2 => {
+                self.method =
+                    [STORED, DEFLATED, ZSTANDARD, 9, 12, 14, 99, u16::MAX][numbers.below(8)]
+            }
             3 => self.flags = [1, 8, 1 << 6, 1 << 11, 1 << 13, u16::MAX][numbers.below(6)],
             4 => self.size = size,
             5 => self.packed_size = size,
@@ -102,11 +117,20 @@ fn size(length: usize) -> u32 {
 
 impl Archive {
     pub fn new(members: Vec<(String, Vec<u8>)>) -> Self {
-        Self { members: members.into_iter().map(|(name, bytes)| (name, Original::new(Shape::Json, bytes))).collect() }
+        Self {
+            members: members
+                .into_iter()
+                .map(|(name, bytes)| (name, Original::new(Shape::Json, bytes)))
+                .collect(),
+        }
     }
 
     pub fn bytes(&self) -> Vec<u8> {
-        let members: Vec<Member> = self.members.iter().map(|(name, original)| Member::new(name, DEFLATED, original.bytes())).collect();
+        let members: Vec<Member> = self
+            .members
+            .iter()
+            .map(|(name, original)| Member::new(name, DEFLATED, original.bytes()))
+            .collect();
         written(&members)
     }
 
@@ -116,7 +140,11 @@ impl Archive {
         let mut members: Vec<Member> = Vec::new();
         for (place, (name, original)) in self.members.iter().enumerate() {
             let method = [STORED, STORED, STORED, DEFLATED, ZSTANDARD][numbers.below(5)];
-            let bytes = if place == broken { original.changed(numbers) } else { original.bytes().to_vec() };
+            let bytes = if place == broken {
+                original.changed(numbers)
+            } else {
+                original.bytes().to_vec()
+            };
             inflated += bytes.len();
             members.push(Member::new(name, method, &bytes));
         }
@@ -177,7 +205,9 @@ pub fn written(members: &[Member]) -> Vec<u8> {
         directory.extend(name);
     }
     let start = size(bytes.len());
-    let count = u16::try_from(members.len()).expect("few members").to_le_bytes();
+    let count = u16::try_from(members.len())
+        .expect("few members")
+        .to_le_bytes();
     bytes.extend(&directory);
     bytes.extend(b"PK\x05\x06\0\0\0\0");
     bytes.extend(count);

@@ -19,7 +19,10 @@ pub struct Numbers(pub u64);
 
 impl Numbers {
     pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         usize::try_from((self.0 >> 33) % bound.max(1) as u64).expect("below a size")
     }
 
@@ -200,7 +203,11 @@ impl Original {
             Shape::Csv => line_pieces(&bytes, b',', &mut pieces),
         }
         assert!(!pieces.is_empty(), "an original can be taken apart");
-        Self { shape, bytes, pieces }
+        Self {
+            shape,
+            bytes,
+            pieces,
+        }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -214,7 +221,11 @@ impl Original {
         if !numbers.one_in(COMPRESSED_ONE_IN) {
             return Broken { bytes, inflated };
         }
-        let mut bytes = if numbers.one_in(2) { gzip(&bytes) } else { zstd::bulk::compress(&bytes, 1).expect("memory") };
+        let mut bytes = if numbers.one_in(2) {
+            gzip(&bytes)
+        } else {
+            zstd::bulk::compress(&bytes, 1).expect("memory")
+        };
         if numbers.one_in(2) {
             break_bytes(&mut bytes, numbers);
         }
@@ -224,7 +235,11 @@ impl Original {
     /// Breaks what the file means, its bytes, or both.
     pub fn changed(&self, numbers: &mut Numbers) -> Vec<u8> {
         let kind = numbers.below(8);
-        let mut bytes = if kind == 0 { self.bytes.clone() } else { self.with_broken_pieces(numbers) };
+        let mut bytes = if kind == 0 {
+            self.bytes.clone()
+        } else {
+            self.with_broken_pieces(numbers)
+        };
         if kind < 3 {
             for _ in 0..=numbers.below(2) {
                 break_bytes(&mut bytes, numbers);
@@ -236,7 +251,8 @@ impl Original {
     fn with_broken_pieces(&self, numbers: &mut Numbers) -> Vec<u8> {
         if numbers.one_in(GROWS_ONE_IN) {
             let entry = self.piece(numbers).entry.clone();
-            let repeated = self.bytes[entry.clone()].repeat((GROWN_BYTES / entry.len().max(1)).min(GROWN_BYTES / 8));
+            let repeated = self.bytes[entry.clone()]
+                .repeat((GROWN_BYTES / entry.len().max(1)).min(GROWN_BYTES / 8));
             return self.edited(vec![(entry.start..entry.start, repeated)]);
         }
         let mut edits = Vec::new();
@@ -268,13 +284,26 @@ impl Original {
             }
             8 => {
                 if let Some(key) = &piece.key {
-                    let new = if numbers.one_in(2) { self.piece(numbers).key.clone() } else { None };
-                    let new = new.map_or_else(|| self.value(numbers).as_bytes().to_vec(), |key| self.bytes[key].to_vec());
+                    let new = if numbers.one_in(2) {
+                        self.piece(numbers).key.clone()
+                    } else {
+                        None
+                    };
+                    let new = new.map_or_else(
+                        || self.value(numbers).as_bytes().to_vec(),
+                        |key| self.bytes[key].to_vec(),
+                    );
                     edits.push((key.clone(), new));
                 }
             }
-            9 => edits.push((value.clone(), self.nested(&self.bytes[value], 1 + numbers.below(200)))),
-            10 => edits.push((value.clone(), self.longer(&self.bytes[value], 1 << numbers.below(14)))),
+            9 => edits.push((
+                value.clone(),
+                self.nested(&self.bytes[value], 1 + numbers.below(200)),
+            )),
+            10 => edits.push((
+                value.clone(),
+                self.longer(&self.bytes[value], 1 << numbers.below(14)),
+            )),
             _ => {
                 let mut bytes = self.bytes[value.clone()].to_vec();
                 break_bytes(&mut bytes, numbers);
@@ -306,7 +335,9 @@ impl Original {
     /// The same text many times over; a text of JSON stays one.
     fn longer(&self, value: &[u8], times: usize) -> Vec<u8> {
         match value {
-            [b'"', inner @ .., b'"'] if self.shape == Shape::Json => [b"\"", inner.repeat(times.min(1 << 10)).as_slice(), b"\""].concat(),
+            [b'"', inner @ .., b'"'] if self.shape == Shape::Json => {
+                [b"\"", inner.repeat(times.min(1 << 10)).as_slice(), b"\""].concat()
+            }
             value => value.repeat(times.min(1 << 10)),
         }
     }
@@ -337,7 +368,10 @@ fn break_bytes(bytes: &mut Vec<u8>, numbers: &mut Numbers) {
         0 | 1 => bytes[place] ^= 1 << numbers.below(8),
         2 => bytes.truncate(place.max(1)),
         3 => drop(bytes.drain(place..place + length)),
-        4 => drop(bytes.splice(place..place + length, numbers.one_of(&BYTES).iter().copied())),
+        4 => drop(bytes.splice(
+            place..place + length,
+            numbers.one_of(&BYTES).iter().copied(),
+        )),
         _ => {
             let piece = bytes[place..place + length].to_vec();
             let to = numbers.below(bytes.len());
@@ -348,7 +382,10 @@ fn break_bytes(bytes: &mut Vec<u8>, numbers: &mut Numbers) {
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory")
+    encoder
+        .write_all(bytes)
+        .and_then(|()| encoder.finish())
+        .expect("memory")
 }
 
 /// Takes JSON apart: every element of every list, every entry of every object, and each of several values. What is no JSON, as in files
@@ -358,14 +395,20 @@ fn json_pieces(bytes: &[u8], pieces: &mut Vec<Piece>) {
     while place < bytes.len() {
         let end = json_value(bytes, place, pieces).unwrap_or(bytes.len());
         let next = json_space(bytes, end.max(place + 1));
-        pieces.push(Piece { key: None, value: place..end, entry: place..next });
+        pieces.push(Piece {
+            key: None,
+            value: place..end,
+            entry: place..next,
+        });
         place = next;
     }
 }
 
 fn json_space(bytes: &[u8], place: usize) -> usize {
     let rest = bytes.get(place..).unwrap_or_default();
-    rest.iter().position(|byte| !byte.is_ascii_whitespace()).map_or(bytes.len(), |length| place + length)
+    rest.iter()
+        .position(|byte| !byte.is_ascii_whitespace())
+        .map_or(bytes.len(), |length| place + length)
 }
 
 /// Returns where the value ends.
@@ -376,7 +419,10 @@ fn json_value(bytes: &[u8], start: usize, pieces: &mut Vec<Piece>) -> Option<usi
         b'"' => return json_text(bytes, start),
         _ => {
             let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b']' | b'}');
-            return bytes[start..].iter().position(ends).map(|length| start + length);
+            return bytes[start..]
+                .iter()
+                .position(ends)
+                .map(|length| start + length);
         }
     };
     let mut place = json_space(bytes, start + 1);
@@ -399,7 +445,11 @@ fn json_value(bytes: &[u8], start: usize, pieces: &mut Vec<Piece>) -> Option<usi
         } else if bytes[place] != close {
             return None;
         }
-        let entry = if is_followed { entry..place } else { comma.unwrap_or(entry)..end };
+        let entry = if is_followed {
+            entry..place
+        } else {
+            comma.unwrap_or(entry)..end
+        };
         pieces.push(Piece { key, value, entry });
     }
     Some(place + 1)
@@ -417,27 +467,60 @@ fn json_text(bytes: &[u8], start: usize) -> Option<usize> {
 fn xml_pieces(bytes: &[u8], pieces: &mut Vec<Piece>) {
     let mut open: Vec<usize> = Vec::new();
     let mut place = 0;
-    while let Some(start) = bytes[place..].iter().position(|byte| *byte == b'<').map(|length| place + length) {
+    while let Some(start) = bytes[place..]
+        .iter()
+        .position(|byte| *byte == b'<')
+        .map(|length| place + length)
+    {
         if start > place {
-            pieces.push(Piece { key: None, value: place..start, entry: place..start });
+            pieces.push(Piece {
+                key: None,
+                value: place..start,
+                entry: place..start,
+            });
         }
-        let Some(end) = bytes[start..].iter().position(|byte| *byte == b'>').map(|length| start + length + 1) else { return };
+        let Some(end) = bytes[start..]
+            .iter()
+            .position(|byte| *byte == b'>')
+            .map(|length| start + length + 1)
+        else {
+            return;
+        };
         let tag = &bytes[start..end];
         match (tag.get(1), tag.get(tag.len().wrapping_sub(2))) {
             (Some(b'/'), _) => {
                 if let Some(from) = open.pop() {
-                    pieces.push(Piece { key: None, value: from..end, entry: from..end });
+                    pieces.push(Piece {
+                        key: None,
+                        value: from..end,
+                        entry: from..end,
+                    });
                 }
             }
             (Some(b'?' | b'!'), _) => {}
-            (_, Some(b'/')) => pieces.push(Piece { key: None, value: start..end, entry: start..end }),
+            (_, Some(b'/')) => pieces.push(Piece {
+                key: None,
+                value: start..end,
+                entry: start..end,
+            }),
             _ => open.push(start),
         }
-        pieces.push(Piece { key: None, value: start..end, entry: start..end });
+        pieces.push(Piece {
+            key: None,
+            value: start..end,
+            entry: start..end,
+        });
         let mut quotes = (start..end).filter(|place| bytes[*place] == b'"');
         while let (Some(from), Some(to)) = (quotes.next(), quotes.next()) {
-            let name = bytes[start..from].iter().rposition(u8::is_ascii_whitespace).map_or(start, |length| start + length);
-            pieces.push(Piece { key: Some(name + 1..from.saturating_sub(1).max(name + 1)), value: from + 1..to, entry: name..to + 1 });
+            let name = bytes[start..from]
+                .iter()
+                .rposition(u8::is_ascii_whitespace)
+                .map_or(start, |length| start + length);
+            pieces.push(Piece {
+                key: Some(name + 1..from.saturating_sub(1).max(name + 1)),
+                value: from + 1..to,
+                entry: name..to + 1,
+            });
         }
         place = end;
     }
@@ -449,11 +532,21 @@ fn line_pieces(bytes: &[u8], separator: u8, pieces: &mut Vec<Piece>) {
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let end = start + line.len();
         let last = if line.ends_with(b"\n") { end - 1 } else { end };
-        pieces.push(Piece { key: None, value: start..last, entry: start..end });
+        pieces.push(Piece {
+            key: None,
+            value: start..last,
+            entry: start..end,
+        });
         let mut from = start;
-        let ends = (start..last).filter(|place| bytes[*place] == separator).chain([last]);
+        let ends = (start..last)
+            .filter(|place| bytes[*place] == separator)
+            .chain([last]);
         for to in ends {
-            pieces.push(Piece { key: None, value: from..to, entry: from..(to + 1).min(end) });
+            pieces.push(Piece {
+                key: None,
+                value: from..to,
+                entry: from..(to + 1).min(end),
+            });
             from = (to + 1).min(last);
         }
         start = end;

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use evalreport::import::{
-    Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign, import_rubrics, import_table,
+    Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign,
+    import_rubrics, import_table,
 };
 use evalreport::results::Store;
 use flate2::Compression;
@@ -30,7 +31,8 @@ const DEEP: usize = 100_000;
 const MAP: &str = "format: evalreport/map/1\nname: m\nrows: item\nrun: {suite: {constant: s}, approach: {constant: a}, model: {constant: m}}\n\
     item: {id: task, kind: {constant: question}, status: {column: result, values: {ok: pass, wrong: fail}}}\n";
 const LOG: &str = r#"{"version":2,"status":"success","eval":{"task":"t","task_id":"t1","run_id":"r1","eval_id":"e1","model":"m","created":"2026-01-02T03:04:05Z","dataset":{}},"#;
-const LEADERBOARD: &str = "- dirname: d\n  test_cases: 225\n  model: m\n  edit_format: diff\n  pass_rate_1: ";
+const LEADERBOARD: &str =
+    "- dirname: d\n  test_cases: 225\n  model: m\n  edit_format: diff\n  pass_rate_1: ";
 
 /// How large the files are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,8 +77,20 @@ pub struct Met {
 }
 
 impl Hostile {
-    pub fn new(name: &'static str, reader: Reader, file: &'static str, says: &'static str, contents: Filler) -> Self {
-        Self { name, reader, file, contents, says }
+    pub fn new(
+        name: &'static str,
+        reader: Reader,
+        file: &'static str,
+        says: &'static str,
+        contents: Filler,
+    ) -> Self {
+        Self {
+            name,
+            reader,
+            file,
+            contents,
+            says,
+        }
     }
 
     /// Writes the file and has it read. Panics where it is taken for an honest one.
@@ -84,22 +98,51 @@ impl Hostile {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join(self.file);
         let mut file = BufWriter::new(File::create(&path).expect("writable"));
-        (self.contents)(&mut file).and_then(|()| file.into_inner().map_err(io::IntoInnerError::into_error)).expect("writable");
+        (self.contents)(&mut file)
+            .and_then(|()| file.into_inner().map_err(io::IntoInnerError::into_error))
+            .expect("writable");
         let bytes = fs::metadata(&path).expect("it was just written").len();
         memory::forget_peak();
         let (before, began) = (memory::bytes(), Instant::now());
         let report = self.read(&path, &Store::at(folder.path().join("results")));
         let seconds = began.elapsed().as_secs_f64();
-        let memory = memory::peak_bytes().zip(before).map(|(peak, before)| peak.saturating_sub(before));
+        let memory = memory::peak_bytes()
+            .zip(before)
+            .map(|(peak, before)| peak.saturating_sub(before));
         let said = said(&report);
-        assert!(said.contains(self.says), "{}: `{}` is not in `{said}`", self.name, self.says);
-        let refused = report.sources.iter().all(|source| source.runs_new.is_empty());
-        assert!(refused || self.says.is_empty() || said.contains("refused"), "{} is taken for honest", self.name);
-        let left: Vec<_> = fs::read_dir(folder.path()).expect("readable").map(|entry| entry.expect("readable").file_name()).collect();
+        assert!(
+            said.contains(self.says),
+            "{}: `{}` is not in `{said}`",
+            self.name,
+            self.says
+        );
+        let refused = report
+            .sources
+            .iter()
+            .all(|source| source.runs_new.is_empty());
+        assert!(
+            refused || self.says.is_empty() || said.contains("refused"),
+            "{} is taken for honest",
+            self.name
+        );
+        let left: Vec<_> = fs::read_dir(folder.path())
+            .expect("readable")
+            .map(|entry| entry.expect("readable").file_name())
+            .collect();
         assert_eq!(left, [self.file], "{} wrote something", self.name);
         // Texts of XML are bounded before the whole is.
-        let inflated = if self.says == TOO_MUCH || self.name.contains("bomb") { FREE_BYTES + MOST_TIMES * bytes } else { bytes };
-        Met { bytes, seconds, memory, most_memory: FREE_BYTES + TIMES_INFLATED * inflated, said }
+        let inflated = if self.says == TOO_MUCH || self.name.contains("bomb") {
+            FREE_BYTES + MOST_TIMES * bytes
+        } else {
+            bytes
+        };
+        Met {
+            bytes,
+            seconds,
+            memory,
+            most_memory: FREE_BYTES + TIMES_INFLATED * inflated,
+            said,
+        }
     }
 
     fn read(&self, path: &Path, store: &Store) -> ImportReport {
@@ -112,11 +155,18 @@ impl Hostile {
             ..GivenNames::default()
         };
         match self.reader {
-            Reader::Foreign(format) => {
-                import_foreign(Destination::Store(store, &none), &[path], Some(format), &GivenNames::default(), Mode::DryRun, &mut |_| {})
-            }
+            Reader::Foreign(format) => import_foreign(
+                Destination::Store(store, &none),
+                &[path],
+                Some(format),
+                &GivenNames::default(),
+                Mode::DryRun,
+                &mut |_| {},
+            ),
             Reader::Table => import_table(store, &[path], &map, &none, Mode::DryRun, &mut |_| {}),
-            Reader::Rubric => import_rubrics(store, &[path], &names, &none, Mode::DryRun, &mut |_| {}),
+            Reader::Rubric => {
+                import_rubrics(store, &[path], &names, &none, Mode::DryRun, &mut |_| {})
+            }
         }
         .expect("nothing is written")
     }
@@ -126,10 +176,20 @@ impl Hostile {
 fn said(report: &ImportReport) -> String {
     let mut said = Vec::new();
     for source in &report.sources {
-        said.extend(source.problems.iter().map(|problem| problem.message.clone()));
+        said.extend(
+            source
+                .problems
+                .iter()
+                .map(|problem| problem.message.clone()),
+        );
         for refusal in &source.refusals {
             said.push(format!("refused: {}", refusal.reason));
-            said.extend(refusal.examples.iter().map(|problem| problem.message.clone()));
+            said.extend(
+                refusal
+                    .examples
+                    .iter()
+                    .map(|problem| problem.message.clone()),
+            );
         }
     }
     said.join("; ")
@@ -183,10 +243,34 @@ pub fn bombs(scale: Scale) -> Vec<Hostile> {
         write.write_all(&written(&members))
     };
     vec![
-        Hostile::new("gzip bomb", inspect, "log.json.gz", TOO_MUCH, Box::new(move |write| gzip(write, LOG))),
-        Hostile::new("zstd bomb", inspect, "log.json.zst", TOO_MUCH, Box::new(move |write| zstd(write, LOG))),
-        Hostile::new("zip bomb, deflate", inspect, "log.eval", TOO_MUCH, Box::new(move |write| eval(write, DEFLATED))),
-        Hostile::new("zip bomb, zstd", inspect, "log.eval", TOO_MUCH, Box::new(move |write| eval(write, ZSTANDARD))),
+        Hostile::new(
+            "gzip bomb",
+            inspect,
+            "log.json.gz",
+            TOO_MUCH,
+            Box::new(move |write| gzip(write, LOG)),
+        ),
+        Hostile::new(
+            "zstd bomb",
+            inspect,
+            "log.json.zst",
+            TOO_MUCH,
+            Box::new(move |write| zstd(write, LOG)),
+        ),
+        Hostile::new(
+            "zip bomb, deflate",
+            inspect,
+            "log.eval",
+            TOO_MUCH,
+            Box::new(move |write| eval(write, DEFLATED)),
+        ),
+        Hostile::new(
+            "zip bomb, zstd",
+            inspect,
+            "log.eval",
+            TOO_MUCH,
+            Box::new(move |write| eval(write, ZSTANDARD)),
+        ),
         Hostile::new(
             "XML bomb",
             foreign("junit"),
@@ -194,7 +278,13 @@ pub fn bombs(scale: Scale) -> Vec<Hostile> {
             "a part of it is longer than 64 MiB",
             Box::new(move |write| gzip(write, "<testsuite>")),
         ),
-        Hostile::new("table bomb", Reader::Table, "t.json.gz", TOO_MUCH, Box::new(move |write| gzip(write, "["))),
+        Hostile::new(
+            "table bomb",
+            Reader::Table,
+            "t.json.gz",
+            TOO_MUCH,
+            Box::new(move |write| gzip(write, "[")),
+        ),
         Hostile::new(
             "bomb in an archive",
             Reader::Table,
@@ -221,7 +311,14 @@ pub fn bombs(scale: Scale) -> Vec<Hostile> {
             Reader::Table,
             "t.zip",
             "",
-            Box::new(|write| write.write_all(&written(&[Member::new("t.csv", DEFLATED, b"task,result\nq1,ok\n").declaring(1 << 30)]))),
+            Box::new(|write| {
+                write.write_all(&written(&[Member::new(
+                    "t.csv",
+                    DEFLATED,
+                    b"task,result\nq1,ok\n",
+                )
+                .declaring(1 << 30)]))
+            }),
         ),
     ]
 }
@@ -232,43 +329,93 @@ pub fn names() -> Vec<Hostile> {
     let inspect = foreign("inspect");
     let eval = |name: &'static str| -> Filler {
         Box::new(move |write| {
-            let members = [("header.json", "{}"), (name, "{}")].map(|(name, text)| Member::new(name, STORED, text.as_bytes()));
+            let members = [("header.json", "{}"), (name, "{}")]
+                .map(|(name, text)| Member::new(name, STORED, text.as_bytes()));
             write.write_all(&written(&members))
         })
     };
     let table = |name: &'static str| -> Filler {
-        Box::new(move |write| write.write_all(&written(&[Member::new(name, STORED, b"task,result\nq1,ok\n")])))
+        Box::new(move |write| {
+            write.write_all(&written(&[Member::new(
+                name,
+                STORED,
+                b"task,result\nq1,ok\n",
+            )]))
+        })
     };
     vec![
         Hostile::new("../../x", inspect, "log.eval", leads_out, eval("../../x")),
-        Hostile::new("a path through samples", inspect, "log.eval", leads_out, eval("samples/../../x.json")),
-        Hostile::new("an absolute path", inspect, "log.eval", leads_out, eval("/etc/passwd")),
-        Hostile::new("a zero character", inspect, "log.eval", leads_out, eval("samples/\0.json")),
-        Hostile::new("../x.csv of a table", Reader::Table, "t.zip", leads_out, table("../x.csv")),
-        Hostile::new("/x.csv of a table", Reader::Table, "t.zip", leads_out, table("/x.csv")),
+        Hostile::new(
+            "a path through samples",
+            inspect,
+            "log.eval",
+            leads_out,
+            eval("samples/../../x.json"),
+        ),
+        Hostile::new(
+            "an absolute path",
+            inspect,
+            "log.eval",
+            leads_out,
+            eval("/etc/passwd"),
+        ),
+        Hostile::new(
+            "a zero character",
+            inspect,
+            "log.eval",
+            leads_out,
+            eval("samples/\0.json"),
+        ),
+        Hostile::new(
+            "../x.csv of a table",
+            Reader::Table,
+            "t.zip",
+            leads_out,
+            table("../x.csv"),
+        ),
+        Hostile::new(
+            "/x.csv of a table",
+            Reader::Table,
+            "t.zip",
+            leads_out,
+            table("/x.csv"),
+        ),
         Hostile::new(
             "a name of 65 thousand characters",
             inspect,
             "log.eval",
             "",
-            Box::new(|write| write.write_all(&written(&[Member::new(&"x/".repeat(35_000), STORED, b"{}")]))),
+            Box::new(|write| {
+                write.write_all(&written(&[Member::new(
+                    &"x/".repeat(35_000),
+                    STORED,
+                    b"{}",
+                )]))
+            }),
         ),
     ]
 }
 
 /// What opens and never closes, and what refers to itself.
 pub fn nesting() -> Vec<Hostile> {
-    let text = |content: String| -> Filler { Box::new(move |write| write.write_all(content.as_bytes())) };
+    let text =
+        |content: String| -> Filler { Box::new(move |write| write.write_all(content.as_bytes())) };
     let lists = || format!("{}{}", "[".repeat(DEEP), "]".repeat(DEEP));
     let objects = || format!("{}1{}", "{\"a\":".repeat(DEEP), "}".repeat(DEEP));
     let laughs = || {
         (1..=9).fold("a0: &a0 [x]\n".to_owned(), |text, level| {
-            format!("{text}a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 10].join(", "))
+            format!(
+                "{text}a{level}: &a{level} [{}]\n",
+                vec![format!("*a{}", level - 1); 10].join(", ")
+            )
         })
     };
     let entities = "<?xml version=\"1.0\"?><!DOCTYPE l [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;\">]><testsuite name=\"&b;\"/>";
     let outside = "<?xml version=\"1.0\"?><!DOCTYPE l [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><testsuite name=\"&a;\"/>";
-    let many_entities = format!("<testsuite><testcase name=\"{}\"/></testsuite>", "&a;".repeat(DEEP));
+    let many_entities = format!(
+        "<testsuite><testcase name=\"{}\"/></testsuite>",
+        "&a;".repeat(DEEP)
+    );
     let no_types = "document type declaration";
     let deep = "recursion limit";
     vec![
@@ -277,21 +424,31 @@ pub fn nesting() -> Vec<Hostile> {
             foreign("promptfoo"),
             "p.json",
             deep,
-            text(format!("{{\"results\":{{\"version\":3,\"prompts\":{}}}}}", lists())),
+            text(format!(
+                "{{\"results\":{{\"version\":3,\"prompts\":{}}}}}",
+                lists()
+            )),
         ),
         Hostile::new(
             "objects in JSON",
             foreign("inspect"),
             "i.json",
             deep,
-            text(format!("{LOG}\"plan\":{},\"samples\":[{}]}}", objects(), objects())),
+            text(format!(
+                "{LOG}\"plan\":{},\"samples\":[{}]}}",
+                objects(),
+                objects()
+            )),
         ),
         Hostile::new(
             "objects in CTRF",
             foreign("ctrf"),
             "c.json",
             deep,
-            text(format!("{{\"results\":{{\"summary\":{},\"tests\":[]}}}}", objects())),
+            text(format!(
+                "{{\"results\":{{\"summary\":{},\"tests\":[]}}}}",
+                objects()
+            )),
         ),
         Hostile::new(
             "objects in HELM",
@@ -305,7 +462,10 @@ pub fn nesting() -> Vec<Hostile> {
             foreign("promptfoo"),
             "p.jsonl",
             deep,
-            text(format!("{{\"promptIdx\":0,\"testIdx\":0,\"vars\":{}}}\n", lists())),
+            text(format!(
+                "{{\"promptIdx\":0,\"testIdx\":0,\"vars\":{}}}\n",
+                lists()
+            )),
         ),
         Hostile::new(
             "lists in a table of JSON",
@@ -321,56 +481,132 @@ pub fn nesting() -> Vec<Hostile> {
             "nested deeper than",
             text(format!("{{\"id\":\"r\",\"sub_tasks\":{}}}", lists())),
         ),
-        Hostile::new("lists in YAML", foreign("aider"), "l.yml", "", text(format!("{LEADERBOARD}{}\n", lists()))),
-        Hostile::new("a list without end in YAML", foreign("aider"), "l.yml", "", text(format!("{LEADERBOARD}{}\n", "[".repeat(DEEP)))),
-        Hostile::new("dashes in a table of YAML", Reader::Table, "t.yaml", "", text(format!("{}x\n", "- ".repeat(DEEP)))),
-        Hostile::new("questions in a table of YAML", Reader::Table, "t.yaml", "", text(format!("{}x\n", "? ".repeat(DEEP)))),
+        Hostile::new(
+            "lists in YAML",
+            foreign("aider"),
+            "l.yml",
+            "",
+            text(format!("{LEADERBOARD}{}\n", lists())),
+        ),
+        Hostile::new(
+            "a list without end in YAML",
+            foreign("aider"),
+            "l.yml",
+            "",
+            text(format!("{LEADERBOARD}{}\n", "[".repeat(DEEP))),
+        ),
+        Hostile::new(
+            "dashes in a table of YAML",
+            Reader::Table,
+            "t.yaml",
+            "",
+            text(format!("{}x\n", "- ".repeat(DEEP))),
+        ),
+        Hostile::new(
+            "questions in a table of YAML",
+            Reader::Table,
+            "t.yaml",
+            "",
+            text(format!("{}x\n", "? ".repeat(DEEP))),
+        ),
         Hostile::new(
             "aliases in YAML",
             foreign("aider"),
             "l.yml",
             "alias",
-            text(format!("{LEADERBOARD}1\n  x:\n    {}", laughs().replace('\n', "\n    "))),
+            text(format!(
+                "{LEADERBOARD}1\n  x:\n    {}",
+                laughs().replace('\n', "\n    ")
+            )),
         ),
-        Hostile::new("aliases in a table of YAML", Reader::Table, "t.yaml", "alias", text(laughs())),
-        Hostile::new("entities in XML", foreign("junit"), "j.xml", no_types, text(entities.to_owned())),
-        Hostile::new("a file as an entity", foreign("junit"), "j.xml", no_types, text(outside.to_owned())),
-        Hostile::new("entities that nobody declared", foreign("junit"), "j.xml", "", text(many_entities)),
+        Hostile::new(
+            "aliases in a table of YAML",
+            Reader::Table,
+            "t.yaml",
+            "alias",
+            text(laughs()),
+        ),
+        Hostile::new(
+            "entities in XML",
+            foreign("junit"),
+            "j.xml",
+            no_types,
+            text(entities.to_owned()),
+        ),
+        Hostile::new(
+            "a file as an entity",
+            foreign("junit"),
+            "j.xml",
+            no_types,
+            text(outside.to_owned()),
+        ),
+        Hostile::new(
+            "entities that nobody declared",
+            foreign("junit"),
+            "j.xml",
+            "",
+            text(many_entities),
+        ),
         Hostile::new(
             "suites in XML",
             foreign("junit"),
             "j.xml",
             "",
-            text(format!("{}{}", "<testsuite>".repeat(DEEP), "</testsuite>".repeat(DEEP))),
+            text(format!(
+                "{}{}",
+                "<testsuite>".repeat(DEEP),
+                "</testsuite>".repeat(DEEP)
+            )),
         ),
-        Hostile::new("elements without end in XML", foreign("junit"), "j.xml", "", text(format!("<testsuite>{}", "<a>".repeat(DEEP)))),
+        Hostile::new(
+            "elements without end in XML",
+            foreign("junit"),
+            "j.xml",
+            "",
+            text(format!("<testsuite>{}", "<a>".repeat(DEEP))),
+        ),
     ]
 }
 
 /// Lines, fields and values that fill the memory of who keeps them.
 pub fn long(scale: Scale) -> Vec<Hostile> {
     let (line, field) = (scale.pick(100, 1000), scale.pick(80, 500));
-    let filled = |start: String, with: &'static [u8], mebibytes: usize, end: &'static str| -> Filler {
-        Box::new(move |write| {
-            let block = with.repeat((64 << 10) / with.len());
-            write.write_all(start.as_bytes())?;
-            (0..(mebibytes * MIB).div_ceil(block.len())).try_for_each(|_| write.write_all(&block))?;
-            write.write_all(end.as_bytes())
-        })
-    };
+    let filled =
+        |start: String, with: &'static [u8], mebibytes: usize, end: &'static str| -> Filler {
+            Box::new(move |write| {
+                let block = with.repeat((64 << 10) / with.len());
+                write.write_all(start.as_bytes())?;
+                (0..(mebibytes * MIB).div_ceil(block.len()))
+                    .try_for_each(|_| write.write_all(&block))?;
+                write.write_all(end.as_bytes())
+            })
+        };
     let row = "{\"promptIdx\":0,\"testIdx\":0,\"success\":true,\"vars\":\"";
     vec![
-        Hostile::new("a line", foreign("promptfoo"), "p.jsonl", "bytes long; at most", filled(row.to_owned(), b"a", line, "\"}\n")),
+        Hostile::new(
+            "a line",
+            foreign("promptfoo"),
+            "p.jsonl",
+            "bytes long; at most",
+            filled(row.to_owned(), b"a", line, "\"}\n"),
+        ),
         Hostile::new(
             "an element of a list",
             foreign("inspect"),
             "i.eval",
             "has a record of more than 64 MiB",
             Box::new(move |write| {
-                let summaries = [b"[\"".as_slice(), "a".repeat(line * MIB).as_bytes(), b"\"]"].concat();
+                let summaries =
+                    [b"[\"".as_slice(), "a".repeat(line * MIB).as_bytes(), b"\"]"].concat();
                 let header = [LOG.strip_suffix(',').unwrap_or(LOG), "}"].concat();
-                let members = [("header.json", header.as_bytes()), ("samples/1_epoch_1.json", b"{}"), ("summaries.json", &summaries)];
-                write.write_all(&written(&members.map(|(name, bytes)| Member::new(name, STORED, bytes))))
+                let members = [
+                    ("header.json", header.as_bytes()),
+                    ("samples/1_epoch_1.json", b"{}"),
+                    ("summaries.json", &summaries),
+                ];
+                write.write_all(&written(
+                    &members.map(|(name, bytes)| Member::new(name, STORED, bytes)),
+                ))
             }),
         ),
         Hostile::new(
@@ -380,18 +616,53 @@ pub fn long(scale: Scale) -> Vec<Hostile> {
             "no row has the columns",
             filled("{\"task\":\"".to_owned(), b"a", line, "\"}\n"),
         ),
-        Hostile::new("a field of CSV", Reader::Table, "t.csv", "longer than", filled("task,result\n\"".to_owned(), b"a", field, "")),
-        Hostile::new("a header of CSV", Reader::Table, "t.csv", "", filled(String::new(), b"a,", field, "\n")),
+        Hostile::new(
+            "a field of CSV",
+            Reader::Table,
+            "t.csv",
+            "longer than",
+            filled("task,result\n\"".to_owned(), b"a", field, ""),
+        ),
+        Hostile::new(
+            "a header of CSV",
+            Reader::Table,
+            "t.csv",
+            "",
+            filled(String::new(), b"a,", field, "\n"),
+        ),
         Hostile::new(
             "a text of JSON",
             foreign("inspect"),
             "i.json",
             "",
-            filled(format!("{LOG}\"error\":\""), b"a", line, "\",\"samples\":[]}"),
+            filled(
+                format!("{LOG}\"error\":\""),
+                b"a",
+                line,
+                "\",\"samples\":[]}",
+            ),
         ),
-        Hostile::new("a document of YAML", foreign("aider"), "l.yml", "is longer than", filled(LEADERBOARD.to_owned(), b"a", line, "\n")),
-        Hostile::new("a table of YAML", Reader::Table, "t.yaml", "is longer than 32 MiB", filled("- task: ".to_owned(), b"a", line, "\n")),
-        Hostile::new("an attribute of XML", foreign("junit"), "j.xml", "", filled("<testsuite name=\"".to_owned(), b"a", line, "\"/>")),
+        Hostile::new(
+            "a document of YAML",
+            foreign("aider"),
+            "l.yml",
+            "is longer than",
+            filled(LEADERBOARD.to_owned(), b"a", line, "\n"),
+        ),
+        Hostile::new(
+            "a table of YAML",
+            Reader::Table,
+            "t.yaml",
+            "is longer than 32 MiB",
+            filled("- task: ".to_owned(), b"a", line, "\n"),
+        ),
+        Hostile::new(
+            "an attribute of XML",
+            foreign("junit"),
+            "j.xml",
+            "",
+            filled("<testsuite name=\"".to_owned(), b"a", line, "\"/>"),
+        ),
     ]
 }
 
@@ -403,37 +674,76 @@ pub fn tiny(scale: Scale) -> Vec<Hostile> {
     let filled = |start: String, with: &'static str, end: &'static str| -> Filler {
         Box::new(move |write| {
             write.write_all(start.as_bytes())?;
-            write.write_all(with.repeat((mebibytes * MIB).div_ceil(with.len())).as_bytes())?;
+            write.write_all(
+                with.repeat((mebibytes * MIB).div_ceil(with.len()))
+                    .as_bytes(),
+            )?;
             write.write_all(end.as_bytes())
         })
     };
     let prompts = || "{\"results\":{\"version\":3,\"prompts\":[".to_owned();
     let table = |with| filled("[".to_owned(), with, "0]\n");
     vec![
-        Hostile::new("numbers of a header", foreign("promptfoo"), "p.json", json, filled(prompts(), "0,", "0]}}")),
-        Hostile::new("lists of a header", foreign("promptfoo"), "p.json", json, filled(prompts(), "[0],", "0]}}")),
-        Hostile::new("objects of a header", foreign("promptfoo"), "p.json", json, filled(prompts(), "{\"a\":0},", "0]}}")),
-        Hostile::new("texts of a header", foreign("promptfoo"), "p.json", json, filled(prompts(), "\"\",\"a\",", "0]}}")),
+        Hostile::new(
+            "numbers of a header",
+            foreign("promptfoo"),
+            "p.json",
+            json,
+            filled(prompts(), "0,", "0]}}"),
+        ),
+        Hostile::new(
+            "lists of a header",
+            foreign("promptfoo"),
+            "p.json",
+            json,
+            filled(prompts(), "[0],", "0]}}"),
+        ),
+        Hostile::new(
+            "objects of a header",
+            foreign("promptfoo"),
+            "p.json",
+            json,
+            filled(prompts(), "{\"a\":0},", "0]}}"),
+        ),
+        Hostile::new(
+            "texts of a header",
+            foreign("promptfoo"),
+            "p.json",
+            json,
+            filled(prompts(), "\"\",\"a\",", "0]}}"),
+        ),
         Hostile::new(
             "numbers of a plan",
             foreign("inspect"),
             "i.json",
             json,
-            filled(format!("{LOG}\"samples\":[],\"plan\":{{\"steps\":["), "0,", "0]}}"),
+            filled(
+                format!("{LOG}\"samples\":[],\"plan\":{{\"steps\":["),
+                "0,",
+                "0]}}",
+            ),
         ),
         Hostile::new(
             "numbers of a row",
             foreign("promptfoo"),
             "p.jsonl",
             json,
-            filled("{\"promptIdx\":0,\"testIdx\":0,\"vars\":[".to_owned(), "0,", "0]}\n"),
+            filled(
+                "{\"promptIdx\":0,\"testIdx\":0,\"vars\":[".to_owned(),
+                "0,",
+                "0]}\n",
+            ),
         ),
         Hostile::new(
             "numbers of a result",
             foreign("lm-eval"),
             "results_2026-01-02T03-04-05.json",
             json,
-            filled("{\"results\":{\"t\":{\"acc\":[".to_owned(), "0,", "0]}},\"configs\":{\"t\":{}}}"),
+            filled(
+                "{\"results\":{\"t\":{\"acc\":[".to_owned(),
+                "0,",
+                "0]}},\"configs\":{\"t\":{}}}",
+            ),
         ),
         Hostile::new(
             "numbers of a rubric",
@@ -442,13 +752,61 @@ pub fn tiny(scale: Scale) -> Vec<Hostile> {
             "holds more values than are read of",
             filled("{\"id\":\"r\",\"sub_tasks\":[".to_owned(), "0,", "0]}"),
         ),
-        Hostile::new("numbers of a leaderboard", foreign("aider"), "l.yml", yaml, filled(format!("{LEADERBOARD}["), "0,", "0]\n")),
-        Hostile::new("numbers of a table of YAML", Reader::Table, "t.yaml", yaml, table("0,")),
-        Hostile::new("maps of a table of YAML", Reader::Table, "t.yaml", yaml, table("{a: 0},")),
-        Hostile::new("keys of a table of YAML", Reader::Table, "t.yaml", yaml, table("a: 0,")),
-        Hostile::new("lists of a table of YAML", Reader::Table, "t.yaml", yaml, table("[],")),
-        Hostile::new("anchors of a table of YAML", Reader::Table, "t.yaml", yaml, table("&a ")),
-        Hostile::new("questions in brackets of YAML", Reader::Table, "t.yaml", yaml, table("? ")),
-        Hostile::new("rows of a table of YAML", Reader::Table, "t.yaml", yaml, filled(String::new(), "- 0\n", "")),
+        Hostile::new(
+            "numbers of a leaderboard",
+            foreign("aider"),
+            "l.yml",
+            yaml,
+            filled(format!("{LEADERBOARD}["), "0,", "0]\n"),
+        ),
+        Hostile::new(
+            "numbers of a table of YAML",
+            Reader::Table,
+            "t.yaml",
+            yaml,
+            table("0,"),
+        ),
+        Hostile::new(
+            "maps of a table of YAML",
+            Reader::Table,
+            "t.yaml",
+            yaml,
+            table("{a: 0},"),
+        ),
+        Hostile::new(
+            "keys of a table of YAML",
+            Reader::Table,
+            "t.yaml",
+            yaml,
+            table("a: 0,"),
+        ),
+        Hostile::new(
+            "lists of a table of YAML",
+            Reader::Table,
+            "t.yaml",
+            yaml,
+            table("[],"),
+        ),
+        Hostile::new(
+            "anchors of a table of YAML",
+            Reader::Table,
+            "t.yaml",
+            yaml,
+            table("&a "),
+        ),
+        Hostile::new(
+            "questions in brackets of YAML",
+            Reader::Table,
+            "t.yaml",
+            yaml,
+            table("? "),
+        ),
+        Hostile::new(
+            "rows of a table of YAML",
+            Reader::Table,
+            "t.yaml",
+            yaml,
+            filled(String::new(), "- 0\n", ""),
+        ),
     ]
 }

@@ -24,7 +24,10 @@ const COLUMN_BYTES: i64 = 8 * STATED_ROWS;
 const HUGE: i64 = 1 << 40;
 
 pub fn lengths() -> Vec<Hostile> {
-    let file = |name: &'static str, file: &'static str, says: &'static str, bytes: fn() -> Vec<u8>| {
+    let file = |name: &'static str,
+                file: &'static str,
+                says: &'static str,
+                bytes: fn() -> Vec<u8>| {
         Hostile::new(
             name,
             Reader::Table,
@@ -35,70 +38,161 @@ pub fn lengths() -> Vec<Hostile> {
     };
     let states = "states";
     vec![
-        file("an Arrow file's directory", "t.arrow", "a directory states", || {
-            let mut bytes = arrow(None);
-            let place = bytes.len() - 10;
-            bytes[place..place + 4].copy_from_slice(&i32::MAX.to_le_bytes());
-            bytes
+        file(
+            "an Arrow file's directory",
+            "t.arrow",
+            "a directory states",
+            || {
+                let mut bytes = arrow(None);
+                let place = bytes.len() - 10;
+                bytes[place..place + 4].copy_from_slice(&i32::MAX.to_le_bytes());
+                bytes
+            },
+        ),
+        file(
+            "a message's place in an Arrow file",
+            "t.arrow",
+            "a message states",
+            || patched_last(&arrow(None), body_bytes(&arrow(None)), 1 << 54),
+        ),
+        file(
+            "a message's body in an Arrow file",
+            "t.arrow",
+            "a message states",
+            || {
+                let bytes = arrow(None);
+                patched(&bytes, body_bytes(&bytes), HUGE)
+            },
+        ),
+        file(
+            "a negative body in an Arrow file",
+            "t.arrow",
+            states,
+            || {
+                let bytes = arrow(None);
+                patched(&bytes, body_bytes(&bytes), -8)
+            },
+        ),
+        file(
+            "a column in an Arrow file",
+            "t.arrow",
+            "a column states",
+            || patched(&arrow(None), COLUMN_BYTES, HUGE),
+        ),
+        file(
+            "a column of zstd in an Arrow file",
+            "t.arrow",
+            "states that it inflates to",
+            || patched(&arrow(Some(CompressionType::ZSTD)), COLUMN_BYTES, HUGE),
+        ),
+        file(
+            "a column of lz4 in an Arrow file",
+            "t.arrow",
+            "states that it inflates to",
+            || {
+                patched(
+                    &arrow(Some(CompressionType::LZ4_FRAME)),
+                    COLUMN_BYTES,
+                    i64::MAX,
+                )
+            },
+        ),
+        file("rows in an Arrow file", "t.arrow", "rows", || {
+            patched(&arrow(None), STATED_ROWS, HUGE)
         }),
-        file("a message's place in an Arrow file", "t.arrow", "a message states", || {
-            patched_last(&arrow(None), body_bytes(&arrow(None)), 1 << 54)
+        file(
+            "rows without a byte in an Arrow file",
+            "t.arrow",
+            "rows",
+            || {
+                patched(
+                    &arrow_of(Arc::new(NullArray::new(ROWS)), None),
+                    STATED_ROWS,
+                    HUGE,
+                )
+            },
+        ),
+        file(
+            "a message in a stream",
+            "t.arrows",
+            "a message states",
+            || {
+                let mut bytes = stream();
+                bytes[4..8].copy_from_slice(&i32::MAX.to_le_bytes());
+                bytes
+            },
+        ),
+        file(
+            "a message's body in a stream",
+            "t.arrows",
+            "a message states",
+            || {
+                let bytes = stream();
+                let body = body_bytes(&arrow(None));
+                patched(&bytes, body, 956_301_311)
+            },
+        ),
+        file(
+            "a Parquet file's directory",
+            "t.parquet",
+            "its directory states",
+            || [b"PAR1".as_slice(), &[0xff, 0xff, 0xff, 0x7f], b"PAR1"].concat(),
+        ),
+        file(
+            "row groups in a Parquet file",
+            "t.parquet",
+            "contradicts itself",
+            || {
+                parquet_directory(&[
+                    0x15, 2, 0x19, 0x1c, 0x48, 1, b'r', 0x15, 2, 0, 0x16, 0, 0x19, 0xfc, 0xff,
+                    0xff, 0xff, 0xff, 7,
+                ])
+            },
+        ),
+        file(
+            "columns of a group in a Parquet file",
+            "t.parquet",
+            "a group states",
+            || {
+                parquet_directory(&[
+                    0x15, 2, 0x19, 0x1c, 0x48, 1, b'r', 0x15, 0xfe, 0xff, 0xff, 0xff, 0xf, 0, 0x16,
+                    0, 0x19, 0xc, 0,
+                ])
+            },
+        ),
+        file(
+            "groups in groups in a Parquet file",
+            "t.parquet",
+            "nested in more than",
+            || {
+                let mut directory = vec![0x15, 2, 0x19, 0xfc, 0xa0, 0x8d, 6];
+                for _ in 0..100_000 {
+                    directory.extend([0x35, 0, 0x18, 1, b'g', 0x15, 2, 0]);
+                }
+                parquet_directory(&directory)
+            },
+        ),
+        file(
+            "booleans without a byte in a Parquet file",
+            "t.parquet",
+            "contradicts itself",
+            || parquet_directory(&[0x15, 2, 0xf9, 0xf1, 0xff, 0xff, 0xff, 0xff, 7]),
+        ),
+        file("a page in a Parquet file", "t.parquet", states, || {
+            with_page_of(Compression::SNAPPY, 0x7fff_ffff)
         }),
-        file("a message's body in an Arrow file", "t.arrow", "a message states", || {
-            let bytes = arrow(None);
-            patched(&bytes, body_bytes(&bytes), HUGE)
-        }),
-        file("a negative body in an Arrow file", "t.arrow", states, || {
-            let bytes = arrow(None);
-            patched(&bytes, body_bytes(&bytes), -8)
-        }),
-        file("a column in an Arrow file", "t.arrow", "a column states", || patched(&arrow(None), COLUMN_BYTES, HUGE)),
-        file("a column of zstd in an Arrow file", "t.arrow", "states that it inflates to", || {
-            patched(&arrow(Some(CompressionType::ZSTD)), COLUMN_BYTES, HUGE)
-        }),
-        file("a column of lz4 in an Arrow file", "t.arrow", "states that it inflates to", || {
-            patched(&arrow(Some(CompressionType::LZ4_FRAME)), COLUMN_BYTES, i64::MAX)
-        }),
-        file("rows in an Arrow file", "t.arrow", "rows", || patched(&arrow(None), STATED_ROWS, HUGE)),
-        file("rows without a byte in an Arrow file", "t.arrow", "rows", || {
-            patched(&arrow_of(Arc::new(NullArray::new(ROWS)), None), STATED_ROWS, HUGE)
-        }),
-        file("a message in a stream", "t.arrows", "a message states", || {
-            let mut bytes = stream();
-            bytes[4..8].copy_from_slice(&i32::MAX.to_le_bytes());
-            bytes
-        }),
-        file("a message's body in a stream", "t.arrows", "a message states", || {
-            let bytes = stream();
-            let body = body_bytes(&arrow(None));
-            patched(&bytes, body, 956_301_311)
-        }),
-        file("a Parquet file's directory", "t.parquet", "its directory states", || {
-            [b"PAR1".as_slice(), &[0xff, 0xff, 0xff, 0x7f], b"PAR1"].concat()
-        }),
-        file("row groups in a Parquet file", "t.parquet", "contradicts itself", || {
-            parquet_directory(&[0x15, 2, 0x19, 0x1c, 0x48, 1, b'r', 0x15, 2, 0, 0x16, 0, 0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 7])
-        }),
-        file("columns of a group in a Parquet file", "t.parquet", "a group states", || {
-            parquet_directory(&[0x15, 2, 0x19, 0x1c, 0x48, 1, b'r', 0x15, 0xfe, 0xff, 0xff, 0xff, 0xf, 0, 0x16, 0, 0x19, 0xc, 0])
-        }),
-        file("groups in groups in a Parquet file", "t.parquet", "nested in more than", || {
-            let mut directory = vec![0x15, 2, 0x19, 0xfc, 0xa0, 0x8d, 6];
-            for _ in 0..100_000 {
-                directory.extend([0x35, 0, 0x18, 1, b'g', 0x15, 2, 0]);
-            }
-            parquet_directory(&directory)
-        }),
-        file("booleans without a byte in a Parquet file", "t.parquet", "contradicts itself", || {
-            parquet_directory(&[0x15, 2, 0xf9, 0xf1, 0xff, 0xff, 0xff, 0xff, 7])
-        }),
-        file("a page in a Parquet file", "t.parquet", states, || with_page_of(Compression::SNAPPY, 0x7fff_ffff)),
-        file("a page that is longer than it says, gzip", "t.parquet", "inflates to more than", || {
-            with_page_of(Compression::GZIP(GzipLevel::default()), 100)
-        }),
-        file("a page that is longer than it says, brotli", "t.parquet", "inflates to more than", || {
-            with_page_of(Compression::BROTLI(BrotliLevel::default()), 100)
-        }),
+        file(
+            "a page that is longer than it says, gzip",
+            "t.parquet",
+            "inflates to more than",
+            || with_page_of(Compression::GZIP(GzipLevel::default()), 100),
+        ),
+        file(
+            "a page that is longer than it says, brotli",
+            "t.parquet",
+            "inflates to more than",
+            || with_page_of(Compression::BROTLI(BrotliLevel::default()), 100),
+        ),
         Hostile::new(
             "keys of an encrypted archive",
             foreign("hal"),
@@ -121,8 +215,11 @@ fn arrow(codec: Option<CompressionType>) -> Vec<u8> {
 
 fn arrow_of(column: ArrayRef, codec: Option<CompressionType>) -> Vec<u8> {
     let batch = batch(column);
-    let options = IpcWriteOptions::default().try_with_compression(codec).expect("a codec");
-    let mut writer = FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options).expect("a writer");
+    let options = IpcWriteOptions::default()
+        .try_with_compression(codec)
+        .expect("a codec");
+    let mut writer =
+        FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options).expect("a writer");
     writer.write(&batch).expect("memory");
     writer.into_inner().expect("memory")
 }
@@ -166,7 +263,9 @@ fn patched_last(bytes: &[u8], number: i64, other: i64) -> Vec<u8> {
 }
 
 fn places(bytes: &[u8], number: i64) -> Vec<usize> {
-    let found: Vec<usize> = (0..bytes.len() - 7).filter(|place| bytes[*place..place + 8] == number.to_le_bytes()).collect();
+    let found: Vec<usize> = (0..bytes.len() - 7)
+        .filter(|place| bytes[*place..place + 8] == number.to_le_bytes())
+        .collect();
     assert!(!found.is_empty(), "{number} is not in the file");
     found
 }
@@ -181,18 +280,33 @@ fn parquet_directory(directory: &[u8]) -> Vec<u8> {
 /// Returns a Parquet file whose page states this inflated length.
 fn with_page_of(codec: Compression, stated: i64) -> Vec<u8> {
     let results = Arc::new(StringArray::from(vec!["ok"; 200_000])) as ArrayRef;
-    let batch = RecordBatch::try_from_iter([("task", Arc::new((0..200_000).collect::<Int64Array>()) as _), ("result", results)]);
+    let batch = RecordBatch::try_from_iter([
+        ("task", Arc::new((0..200_000).collect::<Int64Array>()) as _),
+        ("result", results),
+    ]);
     let batch = batch.expect("a batch");
-    let properties = WriterProperties::builder().set_compression(codec).set_dictionary_enabled(false).build();
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).expect("a writer");
+    let properties = WriterProperties::builder()
+        .set_compression(codec)
+        .set_dictionary_enabled(false)
+        .build();
+    let mut writer =
+        ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).expect("a writer");
     writer.write(&batch).expect("memory");
     let mut bytes = writer.into_inner().expect("memory");
     let mut file = tempfile::tempfile().expect("a temporary file");
     file.write_all(&bytes).expect("writable");
-    let metadata = ParquetRecordBatchReaderBuilder::try_new(file).expect("a whole file").metadata().clone();
-    let page = usize::try_from(metadata.row_group(0).column(0).data_page_offset()).expect("a place");
+    let metadata = ParquetRecordBatchReaderBuilder::try_new(file)
+        .expect("a whole file")
+        .metadata()
+        .clone();
+    let page =
+        usize::try_from(metadata.row_group(0).column(0).data_page_offset()).expect("a place");
     // The kind of the page, its inflated length and its length are its first three numbers; a number may have more bytes than it needs.
-    let length = bytes[page + 3..].iter().take_while(|byte| **byte & 0x80 != 0).count() + 1;
+    let length = bytes[page + 3..]
+        .iter()
+        .take_while(|byte| **byte & 0x80 != 0)
+        .count()
+        + 1;
     let mut rest = stated.cast_unsigned() << 1;
     for (place, byte) in bytes[page + 3..].iter_mut().take(length).enumerate() {
         let is_last = place + 1 == length;

@@ -4,33 +4,64 @@
 //!
 //! Each parser is a process of its own, so that its memory is its own, and prints one row of a table in `docs/measured`. Files that
 //! are not survived are kept in `target/tmp/mutations`.
-#![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
+#![expect(
+    clippy::print_stdout,
+    reason = "a program for a person who reads its tables"
+)]
 
 // The layers that read files, compiled once more as parts of this program, so that CI can optimise them and leave the rest of the library,
 // which takes several times as long, as the tests have it. Nothing else of the library is in the program.
 extern crate self as evalreport;
 #[path = "../../src/document/mod.rs"]
-#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the parts of the library's tests that are no tests"
+)]
 pub mod document;
 #[path = "../../src/domain/mod.rs"]
-#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the parts of the library's tests that are no tests"
+)]
 pub mod domain;
 #[path = "../../src/files/mod.rs"]
-#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the parts of the library's tests that are no tests"
+)]
 pub mod files;
 #[path = "../../src/import/mod.rs"]
-#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the parts of the library's tests that are no tests"
+)]
 pub mod import;
 #[path = "../../src/junit/mod.rs"]
 pub mod junit;
 #[path = "../../src/results/mod.rs"]
-#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the parts of the library's tests that are no tests"
+)]
 pub mod results;
 #[path = "../../src/stats/mod.rs"]
-#[expect(dead_code, unused_imports, reason = "the parts of the library that imports do not use")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the parts of the library that imports do not use"
+)]
 pub mod stats;
 #[path = "../../src/transcript/mod.rs"]
-#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the parts of the library's tests that are no tests"
+)]
 pub mod transcript;
 
 mod archive;
@@ -57,8 +88,16 @@ const BROKEN: &str = "--broken";
 const HOSTILE: &str = "--hostile";
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
+    match arguments
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         [BROKEN, name, executions] => attack(name, executions.parse().expect("a number")),
         [HOSTILE, name] => meet(name),
         _ => return all(&arguments),
@@ -67,24 +106,61 @@ fn main() -> ExitCode {
 }
 
 fn all(arguments: &[String]) -> ExitCode {
-    let executions = arguments.iter().find_map(|count| count.parse().ok()).unwrap_or(EXECUTIONS);
+    let executions = arguments
+        .iter()
+        .find_map(|count| count.parse().ok())
+        .unwrap_or(EXECUTIONS);
     let is_each = arguments.iter().any(|argument| argument == EACH);
-    let chosen: Vec<String> = arguments.iter().filter(|word| word.parse::<u64>().is_err() && *word != EACH).cloned().collect();
+    let chosen: Vec<String> = arguments
+        .iter()
+        .filter(|word| word.parse::<u64>().is_err() && *word != EACH)
+        .cloned()
+        .collect();
     if chosen == ["hostile"] {
-        println!("| file | on disk, KiB | seconds | peak, MiB | what is said |\n| --- | --: | --: | --: | --- |");
-        let hostile = hostile_files().iter().map(|hostile| vec![HOSTILE.to_owned(), hostile.name.to_owned()]).collect();
-        return if rows(hostile) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        println!(
+            "| file | on disk, KiB | seconds | peak, MiB | what is said |\n| --- | --: | --: | --: | --- |"
+        );
+        let hostile = hostile_files()
+            .iter()
+            .map(|hostile| vec![HOSTILE.to_owned(), hostile.name.to_owned()])
+            .collect();
+        return if rows(hostile) {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        };
     }
     let parsers = if chosen.is_empty() { names() } else { chosen };
-    let each = if is_each { executions } else { executions.div_ceil(parsers.len() as u64) };
+    let each = if is_each {
+        executions
+    } else {
+        executions.div_ceil(parsers.len() as u64)
+    };
     println!(
         "| parser | files | of them read | seconds | MB | slowest, ms per MB | peak, MiB |\n| --- | --: | --: | --: | --: | --: | --: |"
     );
     let of_parser = |parser: &String| each.div_ceil(dearness(parser));
-    let broken = parsers.iter().map(|parser| vec![BROKEN.to_owned(), parser.clone(), of_parser(parser).to_string()]).collect();
+    let broken = parsers
+        .iter()
+        .map(|parser| {
+            vec![
+                BROKEN.to_owned(),
+                parser.clone(),
+                of_parser(parser).to_string(),
+            ]
+        })
+        .collect();
     let succeeded = rows(broken);
-    println!("\n{} files of {} parsers\n", parsers.iter().map(of_parser).sum::<u64>(), parsers.len());
-    if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    println!(
+        "\n{} files of {} parsers\n",
+        parsers.iter().map(of_parser).sum::<u64>(),
+        parsers.len()
+    );
+    if succeeded {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Returns how many times as long a file of this parser takes as one of the others. A HAL archive costs a key derivation, about 25 ms.
@@ -101,7 +177,10 @@ fn rows(arguments: Vec<Vec<String>>) -> bool {
             scope.spawn(|| {
                 while let Some(arguments) = { waiting.lock().expect("nobody panics").next() } {
                     let program = std::env::current_exe().expect("this program");
-                    let ended = Command::new(program).args(&arguments).status().expect("this program runs");
+                    let ended = Command::new(program)
+                        .args(&arguments)
+                        .status()
+                        .expect("this program runs");
                     succeeded.fetch_and(ended.success(), Ordering::Relaxed);
                 }
             });
@@ -115,7 +194,9 @@ fn attack(name: &str, executions: u64) {
     memory::forget_peak();
     let before = memory::bytes();
     let attack = subject.attack(executions, SEED);
-    let grown = memory::peak_bytes().zip(before).map(|(peak, before)| peak.saturating_sub(before));
+    let grown = memory::peak_bytes()
+        .zip(before)
+        .map(|(peak, before)| peak.saturating_sub(before));
     println!(
         "| `{name}` | {} | {} | {:.0} | {} | {:.1} | {} |",
         attack.executions,
@@ -126,27 +207,56 @@ fn attack(name: &str, executions: u64) {
         mebibytes(grown),
     );
     let most = hostile::FREE_BYTES + hostile::TIMES_INFLATED * attack.largest as u64;
-    assert!(grown.is_none_or(|grown| grown <= most), "{name} takes more than {most} bytes");
+    assert!(
+        grown.is_none_or(|grown| grown <= most),
+        "{name} takes more than {most} bytes"
+    );
 }
 
 fn hostile_files() -> Vec<Hostile> {
     // Nobody waits for 10 GB in a build that is not optimised.
-    let scale = if cfg!(debug_assertions) { Scale::Small } else { Scale::Full };
-    [hostile::bombs(scale), hostile::names(), hostile::nesting(), hostile::long(scale), hostile::tiny(scale), lengths::lengths()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let scale = if cfg!(debug_assertions) {
+        Scale::Small
+    } else {
+        Scale::Full
+    };
+    [
+        hostile::bombs(scale),
+        hostile::names(),
+        hostile::nesting(),
+        hostile::long(scale),
+        hostile::tiny(scale),
+        lengths::lengths(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn meet(name: &str) {
-    for hostile in hostile_files().iter().filter(|hostile| hostile.name == name) {
+    for hostile in hostile_files()
+        .iter()
+        .filter(|hostile| hostile.name == name)
+    {
         let met = hostile.meet();
         let said: String = met.said.replace('|', "\\|").chars().take(120).collect();
-        println!("| {name} | {} | {:.2} | {} | {said} |", met.bytes >> 10, met.seconds, mebibytes(met.memory));
-        assert!(met.memory.is_none_or(|memory| memory <= met.most_memory), "{name} takes more than {} bytes", met.most_memory);
+        println!(
+            "| {name} | {} | {:.2} | {} | {said} |",
+            met.bytes >> 10,
+            met.seconds,
+            mebibytes(met.memory)
+        );
+        assert!(
+            met.memory.is_none_or(|memory| memory <= met.most_memory),
+            "{name} takes more than {} bytes",
+            met.most_memory
+        );
     }
 }
 
 fn mebibytes(bytes: Option<u64>) -> String {
-    bytes.map_or_else(|| "?".to_owned(), |bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)))
+    bytes.map_or_else(
+        || "?".to_owned(),
+        |bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)),
+    )
 }

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use evalreport::domain::RunId;
 use evalreport::import::{
-    Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign, import_rubrics, import_table, is_decoding,
+    Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign,
+    import_rubrics, import_table, is_decoding,
 };
 use evalreport::results::{ItemLine, Store, details_of, parse_header, unpack};
 use serde_json::{Value, json};
@@ -49,7 +50,13 @@ const ROWS: &str = "\
 ";
 
 /// Parsers of files whose insides are read by place.
-pub const COLUMNAR: [&str; 5] = ["table-arrow", "table-arrow-stream", "table-parquet", "table-workbook", "hal-archive"];
+pub const COLUMNAR: [&str; 5] = [
+    "table-arrow",
+    "table-arrow-stream",
+    "table-parquet",
+    "table-workbook",
+    "hal-archive",
+];
 
 /// What is attacked.
 enum Parser {
@@ -105,7 +112,9 @@ impl Began {
     }
 
     fn elapsed(&self) -> Duration {
-        let own = Self::of_thread().zip(self.0).map(|(now, before)| now.saturating_sub(before));
+        let own = Self::of_thread()
+            .zip(self.0)
+            .map(|(now, before)| now.saturating_sub(before));
         own.unwrap_or_else(|| self.1.elapsed())
     }
 
@@ -131,9 +140,24 @@ pub struct Attack {
 
 /// Returns the names of all parsers that are attacked.
 pub fn names() -> Vec<String> {
-    let own = ["inspect-archive", "table-csv", "table-json", "table-jsonl", "table-yaml", "map", "rubric", "header", "item-line", "bundle"];
+    let own = [
+        "inspect-archive",
+        "table-csv",
+        "table-json",
+        "table-jsonl",
+        "table-yaml",
+        "map",
+        "rubric",
+        "header",
+        "item-line",
+        "bundle",
+    ];
     let own = own.into_iter().chain(COLUMNAR);
-    ForeignFormat::all().map(ForeignFormat::name).chain(own).map(str::to_owned).collect()
+    ForeignFormat::all()
+        .map(ForeignFormat::name)
+        .chain(own)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Prints no panic of a decoder of columns, as the program does: it is reported as a problem of the file. Printing where it was would take
@@ -154,17 +178,45 @@ impl Subject {
     pub fn named(name: &str) -> Self {
         keep_decoders_quiet();
         let memory = Path::new("/dev/shm");
-        let place = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.expect("a temporary folder");
+        let place = if memory.is_dir() {
+            tempfile::tempdir_in(memory)
+        } else {
+            tempfile::tempdir()
+        }
+        .expect("a temporary folder");
         let at = |name: &str| place.path().join(name);
-        let one = |name: &str, shape: Shape, text: String| vec![Case::alone(at(name), Source::File(Original::new(shape, text.into())))];
-        let all = |files: Vec<(String, Vec<u8>)>| {
-            files.into_iter().map(|(name, bytes)| Case::alone(at(&name), Source::Columnar(bytes))).collect()
+        let one = |name: &str, shape: Shape, text: String| {
+            vec![Case::alone(
+                at(name),
+                Source::File(Original::new(shape, text.into())),
+            )]
         };
-        let table = || Parser::Table(Box::new(Map::parse("map.yaml", MAP, &BTreeMap::new()).expect("a map")));
-        let lines = |rows: &Value| rows.as_array().expect("a list").iter().fold(String::new(), |text, row| text + &row.to_string() + "\n");
+        let all = |files: Vec<(String, Vec<u8>)>| {
+            files
+                .into_iter()
+                .map(|(name, bytes)| Case::alone(at(&name), Source::Columnar(bytes)))
+                .collect()
+        };
+        let table = || {
+            Parser::Table(Box::new(
+                Map::parse("map.yaml", MAP, &BTreeMap::new()).expect("a map"),
+            ))
+        };
+        let lines = |rows: &Value| {
+            rows.as_array()
+                .expect("a list")
+                .iter()
+                .fold(String::new(), |text, row| text + &row.to_string() + "\n")
+        };
         let (parser, cases) = match name {
-            "inspect-archive" => (Parser::Foreign(ForeignFormat::from_name("inspect").expect("a format")), archives(place.path())),
-            "hal-archive" => (Parser::Foreign(ForeignFormat::from_name("hal").expect("a format")), all(columnar::hal_archive())),
+            "inspect-archive" => (
+                Parser::Foreign(ForeignFormat::from_name("inspect").expect("a format")),
+                archives(place.path()),
+            ),
+            "hal-archive" => (
+                Parser::Foreign(ForeignFormat::from_name("hal").expect("a format")),
+                all(columnar::hal_archive()),
+            ),
             "table-arrow" => (table(), all(columnar::arrow(false))),
             "table-arrow-stream" => (table(), all(columnar::arrow(true))),
             "table-parquet" => (table(), all(columnar::parquet())),
@@ -174,16 +226,37 @@ impl Subject {
             "table-jsonl" => (table(), one("rows.jsonl", Shape::Json, lines(&rows()))),
             "table-yaml" => (table(), one("rows.yaml", Shape::Yaml, ROWS.to_owned())),
             "map" => (Parser::Map, one("map.yaml", Shape::Yaml, MAP.to_owned())),
-            "rubric" => (Parser::Rubric, one("graded.json", Shape::Json, rubric().to_string())),
-            "header" => (Parser::Header, one("run.json", Shape::Json, header("r1").to_string())),
-            "item-line" => (Parser::ItemLine, one("items.jsonl", Shape::Json, lines(&json!([item("q1"), item("q2")])))),
-            "bundle" => (Parser::Bundle, one("runs.jsonl", Shape::Json, lines(&bundle()))),
+            "rubric" => (
+                Parser::Rubric,
+                one("graded.json", Shape::Json, rubric().to_string()),
+            ),
+            "header" => (
+                Parser::Header,
+                one("run.json", Shape::Json, header("r1").to_string()),
+            ),
+            "item-line" => (
+                Parser::ItemLine,
+                one(
+                    "items.jsonl",
+                    Shape::Json,
+                    lines(&json!([item("q1"), item("q2")])),
+                ),
+            ),
+            "bundle" => (
+                Parser::Bundle,
+                one("runs.jsonl", Shape::Json, lines(&bundle())),
+            ),
             foreign => {
                 let format = ForeignFormat::from_name(foreign).expect("the name of a parser");
                 (Parser::Foreign(format), fixtures(format, place.path()))
             }
         };
-        Self { name: name.to_owned(), parser, cases, place }
+        Self {
+            name: name.to_owned(),
+            parser,
+            cases,
+            place,
+        }
     }
 
     /// Puts so many broken files before the parser. Panics with where the file is kept that it does not survive.
@@ -196,7 +269,8 @@ impl Subject {
         for _ in 0..executions {
             let case = self.drawn(numbers.below(weights));
             // The others of the folder meet it whole.
-            if let Some(last) = last.filter(|last| last.folder.is_some() && last.path != case.path) {
+            if let Some(last) = last.filter(|last| last.folder.is_some() && last.path != case.path)
+            {
                 last.restore();
             }
             last = Some(case);
@@ -230,13 +304,24 @@ impl Subject {
             let survived = catch_unwind(AssertUnwindSafe(|| self.execute(case, &broken.bytes)));
             took = took.min(began.elapsed());
             // What it said was printed when it happened.
-            let Ok(reached) = survived else { panic!("{} does not survive {}", self.name, self.kept(case, broken).display()) };
+            let Ok(reached) = survived else {
+                panic!(
+                    "{} does not survive {}",
+                    self.name,
+                    self.kept(case, broken).display()
+                )
+            };
             attack.reached += u64::from(reached && chance == 0);
             if took <= MOST_TIME.mul_f64(megabytes) {
                 break;
             }
         }
-        assert!(took <= MOST_TIME.mul_f64(megabytes), "{} takes {took:?} for {}", self.name, self.kept(case, broken).display());
+        assert!(
+            took <= MOST_TIME.mul_f64(megabytes),
+            "{} takes {took:?} for {}",
+            self.name,
+            self.kept(case, broken).display()
+        );
         attack.executions += 1;
         attack.inflated += broken.inflated as u64;
         attack.largest = attack.largest.max(broken.inflated);
@@ -245,7 +330,9 @@ impl Subject {
 
     /// Keeps a file that was not survived.
     fn kept(&self, case: &Case, broken: &Broken) -> PathBuf {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutations").join(&self.name);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join("mutations")
+            .join(&self.name);
         fs::create_dir_all(&folder).expect("writable");
         let path = folder.join(case.path.file_name().expect("a name"));
         fs::write(&path, &broken.bytes).expect("writable");
@@ -264,23 +351,55 @@ impl Subject {
         };
         match &self.parser {
             Parser::Foreign(format) => {
-                let paths: Vec<&Path> = std::iter::once(&case.path).chain(&case.folder).map(PathBuf::as_path).collect();
+                let paths: Vec<&Path> = std::iter::once(&case.path)
+                    .chain(&case.folder)
+                    .map(PathBuf::as_path)
+                    .collect();
                 let names = GivenNames::default();
-                checked(&import_foreign(Destination::Store(&store, &none), &paths, Some(*format), &names, Mode::DryRun, &mut |_| {}))
+                checked(&import_foreign(
+                    Destination::Store(&store, &none),
+                    &paths,
+                    Some(*format),
+                    &names,
+                    Mode::DryRun,
+                    &mut |_| {},
+                ))
             }
-            Parser::Table(map) => checked(&import_table(&store, &[&case.path], map, &none, Mode::DryRun, &mut |_| {})),
-            Parser::Rubric => checked(&import_rubrics(&store, &[&case.path], &names, &none, Mode::DryRun, &mut |_| {})),
+            Parser::Table(map) => checked(&import_table(
+                &store,
+                &[&case.path],
+                map,
+                &none,
+                Mode::DryRun,
+                &mut |_| {},
+            )),
+            Parser::Rubric => checked(&import_rubrics(
+                &store,
+                &[&case.path],
+                &names,
+                &none,
+                Mode::DryRun,
+                &mut |_| {},
+            )),
             Parser::Map => {
                 let text = String::from_utf8_lossy(bytes);
-                Map::parse("map.yaml", &text, &BTreeMap::new()).is_ok_and(|map| !map.name.is_empty()) || !text.is_empty()
+                Map::parse("map.yaml", &text, &BTreeMap::new())
+                    .is_ok_and(|map| !map.name.is_empty())
+                    || !text.is_empty()
             }
-            Parser::Header => parse_header(bytes, "run.json", None, Some("r1")).is_ok() || !bytes.is_empty(),
+            Parser::Header => {
+                parse_header(bytes, "run.json", None, Some("r1")).is_ok() || !bytes.is_empty()
+            }
             Parser::ItemLine => {
                 let run = RunId::parse("r1").expect("an id");
                 for line in bytes.split(|byte| *byte == b'\n') {
                     if let Ok(item) = ItemLine::parse(line) {
                         let outcome = item.to_outcome(&run);
-                        assert!(outcome.is_err() || outcome.is_ok_and(|outcome| outcome.score.is_none_or(f64::is_finite)));
+                        assert!(
+                            outcome.is_err()
+                                || outcome
+                                    .is_ok_and(|outcome| outcome.score.is_none_or(f64::is_finite))
+                        );
                     }
                     details_of(line);
                 }
@@ -301,15 +420,31 @@ impl Subject {
 fn checked(report: &Result<ImportReport, evalreport::results::StoreError>) -> bool {
     let report = report.as_ref().expect("nothing is written");
     for source in &report.sources {
-        assert!(source.problems.iter().all(|problem| !problem.message.is_empty()), "{}: a problem without words", source.file);
-        assert!(source.rows_accepted + source.rows_refused() <= source.rows_read, "{}: rows that were not read", source.file);
+        assert!(
+            source
+                .problems
+                .iter()
+                .all(|problem| !problem.message.is_empty()),
+            "{}: a problem without words",
+            source.file
+        );
+        assert!(
+            source.rows_accepted + source.rows_refused() <= source.rows_read,
+            "{}: rows that were not read",
+            source.file
+        );
     }
     report.sources.iter().any(|source| source.sha256.is_some())
 }
 
 impl Case {
     fn alone(path: PathBuf, source: Source) -> Self {
-        let mut case = Self { path, folder: None, source, weight: 0 };
+        let mut case = Self {
+            path,
+            folder: None,
+            source,
+            weight: 0,
+        };
         case.weigh(0);
         case
     }
@@ -329,8 +464,12 @@ impl Case {
 /// Returns a case for each of a format's fixtures, copied to the place.
 fn fixtures(format: ForeignFormat, place: &Path) -> Vec<Case> {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
-    let folders = [format.name().to_owned(), format.name().replace('-', "_")].map(|name| all.join(name));
-    let folder = folders.into_iter().find(|folder| folder.is_dir()).expect("every format has fixtures");
+    let folders =
+        [format.name().to_owned(), format.name().replace('-', "_")].map(|name| all.join(name));
+    let folder = folders
+        .into_iter()
+        .find(|folder| folder.is_dir())
+        .expect("every format has fixtures");
     let mut cases = Vec::new();
     for entry in walkdir::WalkDir::new(&folder).sort_by_file_name() {
         let entry = entry.expect("readable");
@@ -338,14 +477,26 @@ fn fixtures(format: ForeignFormat, place: &Path) -> Vec<Case> {
             continue;
         }
         let bytes = fs::read(entry.path()).expect("readable");
-        let below = entry.path().strip_prefix(&folder).expect("it was found there");
+        let below = entry
+            .path()
+            .strip_prefix(&folder)
+            .expect("it was found there");
         let shape = match entry.path().extension().and_then(|ending| ending.to_str()) {
             Some("xml") => Shape::Xml,
             Some("yml" | "yaml") => Shape::Yaml,
             _ => Shape::Json,
         };
-        let top = below.iter().next().filter(|top| below != Path::new(top)).map(|top| place.join(top));
-        cases.push(Case { path: place.join(below), folder: top, source: Source::File(Original::new(shape, bytes)), weight: 0 });
+        let top = below
+            .iter()
+            .next()
+            .filter(|top| below != Path::new(top))
+            .map(|top| place.join(top));
+        cases.push(Case {
+            path: place.join(below),
+            folder: top,
+            source: Source::File(Original::new(shape, bytes)),
+            weight: 0,
+        });
     }
     let mut companions: BTreeMap<PathBuf, usize> = BTreeMap::new();
     for case in &cases {
@@ -364,27 +515,50 @@ fn fixtures(format: ForeignFormat, place: &Path) -> Vec<Case> {
 /// Returns logs as archives: finished, without summaries, and one that crashed.
 fn archives(place: &Path) -> Vec<Case> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import/inspect");
-    let log = |name: &str| -> Value { serde_json::from_slice(&fs::read(fixtures.join(name)).expect("readable")).expect("JSON") };
+    let log = |name: &str| -> Value {
+        serde_json::from_slice(&fs::read(fixtures.join(name)).expect("readable")).expect("JSON")
+    };
     let mut cases = Vec::new();
     for (name, fixture, lacks) in [
         ("finished.eval", "dict-scores.json", ""),
-        ("whole-samples.eval", "attachments-and-refs.json", "summaries.json"),
+        (
+            "whole-samples.eval",
+            "attachments-and-refs.json",
+            "summaries.json",
+        ),
         ("crashed.eval", "errors-and-limits.json", "header.json"),
     ] {
         let mut header = log(fixture);
-        let samples = header.as_object_mut().and_then(|header| header.remove("samples")).expect("samples");
+        let samples = header
+            .as_object_mut()
+            .and_then(|header| header.remove("samples"))
+            .expect("samples");
         let mut members = vec![
-            ("_journal/start.json".to_owned(), json!({"version": 2, "eval": header["eval"], "plan": header["plan"]})),
+            (
+                "_journal/start.json".to_owned(),
+                json!({"version": 2, "eval": header["eval"], "plan": header["plan"]}),
+            ),
             ("_journal/summaries/1.json".to_owned(), samples.clone()),
             ("header.json".to_owned(), header),
         ];
         for sample in samples.as_array().expect("a list").iter().take(2) {
-            members.push((format!("samples/{}_epoch_{}.json", sample["id"], sample["epoch"]), sample.clone()));
+            members.push((
+                format!("samples/{}_epoch_{}.json", sample["id"], sample["epoch"]),
+                sample.clone(),
+            ));
         }
         members.push(("summaries.json".to_owned(), samples));
-        members.retain(|(member, _)| lacks.is_empty() || (member != lacks && member != "summaries.json"));
-        let members = members.into_iter().map(|(name, value)| (name, value.to_string().into_bytes())).collect();
-        cases.push(Case::alone(place.join(name), Source::Archive(Archive::new(members))));
+        members.retain(|(member, _)| {
+            lacks.is_empty() || (member != lacks && member != "summaries.json")
+        });
+        let members = members
+            .into_iter()
+            .map(|(name, value)| (name, value.to_string().into_bytes()))
+            .collect();
+        cases.push(Case::alone(
+            place.join(name),
+            Source::Archive(Archive::new(members)),
+        ));
     }
     cases
 }
@@ -402,9 +576,15 @@ fn rubric() -> Value {
         json!({"id": id, "requirements": "seen", "weight": 1, "score": score, "valid_score": true, "task_category": "c", "explanation": "e",
             "sub_tasks": []})
     };
-    let branch =
-        |id: &str, score: f64, below: Value| json!({"id": id, "requirements": "r", "weight": 2, "score": score, "sub_tasks": below});
-    branch("root", 0.5, json!([branch("b", 0.5, json!([leaf("l1", 1.0), leaf("l2", 0.0)])), leaf("l3", 0.5)]))
+    let branch = |id: &str, score: f64, below: Value| json!({"id": id, "requirements": "r", "weight": 2, "score": score, "sub_tasks": below});
+    branch(
+        "root",
+        0.5,
+        json!([
+            branch("b", 0.5, json!([leaf("l1", 1.0), leaf("l2", 0.0)])),
+            leaf("l3", 0.5)
+        ]),
+    )
 }
 
 fn header(id: &str) -> Value {

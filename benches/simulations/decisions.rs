@@ -51,7 +51,11 @@ impl Truth {
     /// Half of the worlds have arms that are equally good or differ by up to two points, the others differ by any number of points, mostly
     /// up to 20. A quarter cost the same, a quarter about the same, and in half of them one arm costs up to several times the other.
     fn draw(world: &mut World) -> Self {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 50 and 500")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 50 and 500"
+        )]
         let items = (50.0 * 10f64.powf(world.uniform())) as usize;
         let runs = 1 + world.below(3);
         let base = 0.2 + 0.6 * world.uniform();
@@ -69,22 +73,42 @@ impl Truth {
         };
         let quality = [(base + ahead).clamp(0.02, 0.98), base];
         let deviation = [0.0, 0.01, 0.02][world.below(3)];
-        Self { quality, cost: [COST * f64::exp(log_ratio), COST], deviation, items, runs }
+        Self {
+            quality,
+            cost: [COST * f64::exp(log_ratio), COST],
+            deviation,
+            items,
+            runs,
+        }
     }
 
     /// Questions are easy or hard for both arms and for each of them, dear or cheap likewise, and every attempt has noise of its own.
     fn measure(&self, world: &mut World) -> Seen {
-        let mut seen = Seen { passed: [Vec::new(), Vec::new()], cost: [Vec::new(), Vec::new()] };
+        let mut seen = Seen {
+            passed: [Vec::new(), Vec::new()],
+            cost: [Vec::new(), Vec::new()],
+        };
         let base = self.quality[1];
-        let shifts =
-            [0, 1].map(|arm| (0..self.runs).map(|_| self.quality[arm] - base + self.deviation * world.normal()).collect::<Vec<f64>>());
+        let shifts = [0, 1].map(|arm| {
+            (0..self.runs)
+                .map(|_| self.quality[arm] - base + self.deviation * world.normal())
+                .collect::<Vec<f64>>()
+        });
         // Deviations of the logarithm: of the question, of the arm on it, and of the attempt.
         let spread = [0.6, 0.3, 0.5];
-        let centre = spread.iter().map(|deviation| deviation * deviation).sum::<f64>() / 2.0;
+        let centre = spread
+            .iter()
+            .map(|deviation| deviation * deviation)
+            .sum::<f64>()
+            / 2.0;
         for _ in 0..self.items {
             let (hardness, size) = (world.chance(base, 0.4), spread[0] * world.normal());
             for (arm, shifts) in shifts.iter().enumerate() {
-                let chance = if hardness > 0.0 && hardness < 1.0 { world.chance(hardness, 0.3) } else { hardness };
+                let chance = if hardness > 0.0 && hardness < 1.0 {
+                    world.chance(hardness, 0.3)
+                } else {
+                    hardness
+                };
                 let own = spread[1] * world.normal();
                 for shift in shifts {
                     seen.passed[arm].push(Some(attempt(world, chance, base, *shift)));
@@ -105,7 +129,9 @@ impl Truth {
     fn is_wrong(&self, arm: usize) -> bool {
         let other = 1 - arm;
         let is_worse = self.quality[arm] < self.quality[other] - MARGIN;
-        is_worse || (self.quality[arm] <= self.quality[other] && self.cost[arm] > (1.0 + COST_MARGIN) * self.cost[other])
+        is_worse
+            || (self.quality[arm] <= self.quality[other]
+                && self.cost[arm] > (1.0 + COST_MARGIN) * self.cost[other])
     }
 }
 
@@ -120,7 +146,12 @@ fn attempt(world: &mut World, chance: f64, base: f64, shift: f64) -> bool {
 }
 
 /// The rules, by what they are called.
-const RULES: [&str; 4] = ["the decision", "higher mean", "p < .05 on quality", "intervals that do not overlap"];
+const RULES: [&str; 4] = [
+    "the decision",
+    "higher mean",
+    "p < .05 on quality",
+    "intervals that do not overlap",
+];
 
 /// What came of one world: by rule whether it shipped, and whether wrongly; by rule and price the regret.
 struct Outcome {
@@ -133,15 +164,33 @@ fn outcome(number: u64) -> Outcome {
     let mut world = world::nth(number);
     let truth = Truth::draw(&mut world);
     let seen = truth.measure(&mut world);
-    let table = |arm: usize| ItemTable { runs: truth.runs, passed: &seen.passed[arm], cost_usd: &seen.cost[arm], seconds: &[] };
+    let table = |arm: usize| ItemTable {
+        runs: truth.runs,
+        passed: &seen.passed[arm],
+        cost_usd: &seen.cost[arm],
+        seconds: &[],
+    };
     let decision = decide_pair(&table(0), &table(1), &Policy::default());
-    let rates = [0, 1].map(|arm: usize| mean(seen.passed[arm].iter().flatten().map(|passed| f64::from(u8::from(*passed)))));
+    let rates = [0, 1].map(|arm: usize| {
+        mean(
+            seen.passed[arm]
+                .iter()
+                .flatten()
+                .map(|passed| f64::from(u8::from(*passed))),
+        )
+    });
     let costs = [0, 1].map(|arm: usize| mean(seen.cost[arm].iter().flatten().copied()));
     let looks = |price: f64| usize::from(price * rates[0] - costs[0] < price * rates[1] - costs[1]);
-    let higher = (rates[0].total_cmp(&rates[1])).is_ne().then(|| usize::from(rates[0] < rates[1]));
+    let higher = (rates[0].total_cmp(&rates[1]))
+        .is_ne()
+        .then(|| usize::from(rates[0] < rates[1]));
     let by_p = higher.filter(|_| p_of_quality(&truth, &seen).is_some_and(|p| p < ALPHA));
     let interval = |arm: usize| {
-        let passed = seen.passed[arm].iter().flatten().filter(|passed| **passed).count() as u64;
+        let passed = seen.passed[arm]
+            .iter()
+            .flatten()
+            .filter(|passed| **passed)
+            .count() as u64;
         stats::wilson(passed, seen.passed[arm].len() as u64, CONFIDENCE).expect("questions")
     };
     let apart = higher.filter(|_| rule::disjoint(interval(0), interval(1)));
@@ -153,13 +202,19 @@ fn outcome(number: u64) -> Outcome {
         Decision::CannotSettle { .. } => (None, "cannot be settled"),
     };
     let choices = |price: f64| {
-        let ours = if action == "choose by price" { Some(looks(price)) } else { shipped };
+        let ours = if action == "choose by price" {
+            Some(looks(price))
+        } else {
+            shipped
+        };
         [ours, higher, by_p, apart]
     };
     let regret = |rule: usize, price: f64| {
         let worth = [truth.worth(0, price), truth.worth(1, price)];
         let best = worth[0].max(worth[1]);
-        choices(price)[rule].map_or(best - f64::midpoint(worth[0], worth[1]), |arm| best - worth[arm])
+        choices(price)[rule].map_or(best - f64::midpoint(worth[0], worth[1]), |arm| {
+            best - worth[arm]
+        })
     };
     Outcome {
         shipped: [shipped, higher, by_p, apart].map(|arm| arm.map(|arm| truth.is_wrong(arm))),
@@ -181,14 +236,28 @@ fn because_name(because: evalreport::inference::Because) -> &'static str {
 /// The p-value that the verdict on quality has, too.
 fn p_of_quality(truth: &Truth, seen: &Seen) -> Option<f64> {
     if truth.runs == 1 {
-        let flat = [0, 1].map(|arm: usize| seen.passed[arm].iter().flatten().copied().collect::<Vec<bool>>());
+        let flat = [0, 1].map(|arm: usize| {
+            seen.passed[arm]
+                .iter()
+                .flatten()
+                .copied()
+                .collect::<Vec<bool>>()
+        });
         return rule::paired_items(&flat[0], &flat[1]).p;
     }
     let values = [0, 1].map(|arm: usize| -> Vec<Option<f64>> {
-        seen.passed[arm].iter().map(|passed| passed.map(|passed| f64::from(u8::from(passed)))).collect()
+        seen.passed[arm]
+            .iter()
+            .map(|passed| passed.map(|passed| f64::from(u8::from(passed))))
+            .collect()
     });
-    let tables = [0, 1].map(|arm: usize| ItemsByRuns { runs: truth.runs, values: &values[arm] });
-    stats::two_way(tables[0], tables[1], None, CONFIDENCE).ok().map(|found| found.p)
+    let tables = [0, 1].map(|arm: usize| ItemsByRuns {
+        runs: truth.runs,
+        values: &values[arm],
+    });
+    stats::two_way(tables[0], tables[1], None, CONFIDENCE)
+        .ok()
+        .map(|found| found.p)
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
@@ -198,33 +267,65 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 /// Wrong ships and regret by rule, and what the decision says how often.
 pub fn tables() -> [Table; 2] {
-    let outcomes: Vec<Outcome> = (FIRST..FIRST + WORLDS).into_par_iter().map(outcome).collect();
+    let outcomes: Vec<Outcome> = (FIRST..FIRST + WORLDS)
+        .into_par_iter()
+        .map(outcome)
+        .collect();
     let mut rules = Table::new(
         "Two arms on quality and cost, 10,000 worlds: wrong ships in percent, and mean regret in cents per question where a pass is worth so much",
-        &["rule", "ships", "wrong ships of all worlds", "wrong of those shipped", "$0.20 a pass", "$0.50 a pass", "$1 a pass"],
+        &[
+            "rule",
+            "ships",
+            "wrong ships of all worlds",
+            "wrong of those shipped",
+            "$0.20 a pass",
+            "$0.50 a pass",
+            "$1 a pass",
+        ],
     );
     for (rule, name) in RULES.iter().enumerate() {
-        let shipped: Vec<bool> = outcomes.iter().filter_map(|outcome| outcome.shipped[rule]).collect();
+        let shipped: Vec<bool> = outcomes
+            .iter()
+            .filter_map(|outcome| outcome.shipped[rule])
+            .collect();
         let wrong = shipped.iter().filter(|wrong| **wrong).count() as u64;
-        let shares = [(shipped.len() as u64, WORLDS), (wrong, WORLDS), (wrong, shipped.len() as u64)];
+        let shares = [
+            (shipped.len() as u64, WORLDS),
+            (wrong, WORLDS),
+            (wrong, shipped.len() as u64),
+        ];
         let mut case = vec![(*name).to_owned()];
         case.extend(shares.map(|(yes, all)| Share::of(yes, all).with_error()));
-        case.extend((0..PRICES.len()).map(|price| cents(outcomes.iter().map(|outcome| outcome.regret[rule][price]))));
+        case.extend(
+            (0..PRICES.len())
+                .map(|price| cents(outcomes.iter().map(|outcome| outcome.regret[rule][price]))),
+        );
         rules.row(&case, &[]);
     }
-    let mut actions = Table::new("The same worlds: what the decision says, in percent", &["decision", "worlds"]);
+    let mut actions = Table::new(
+        "The same worlds: what the decision says, in percent",
+        &["decision", "worlds"],
+    );
     let mut counts = BTreeMap::<&str, u64>::new();
     for outcome in &outcomes {
         *counts.entry(outcome.action).or_default() += 1;
     }
     for (action, count) in counts {
-        actions.row(&[action.to_owned(), Share::of(count, WORLDS).with_error()], &[]);
+        actions.row(
+            &[action.to_owned(), Share::of(count, WORLDS).with_error()],
+            &[],
+        );
     }
     [rules, actions]
 }
 
 /// A mean in cents with the standard error of the simulation.
 fn cents(values: impl Iterator<Item = f64>) -> String {
-    let found = stats::summary(&values.map(|dollars| 100.0 * dollars).collect::<Vec<f64>>()).expect("worlds");
-    format!("{:.2} ± {:.2}", found.mean, found.sd.unwrap_or(0.0) / (found.n as f64).sqrt())
+    let found = stats::summary(&values.map(|dollars| 100.0 * dollars).collect::<Vec<f64>>())
+        .expect("worlds");
+    format!(
+        "{:.2} ± {:.2}",
+        found.mean,
+        found.sd.unwrap_or(0.0) / (found.n as f64).sqrt()
+    )
 }

@@ -26,27 +26,76 @@ fn run(world: &mut World, questions: &[f64]) -> Vec<f64> {
 pub fn one_program() -> Table {
     let mut table = Table::new(
         "The same program twice on a busy machine, 250 questions, equal outcomes: shipped for its time, in percent",
-        &["runs each", "program twice as fast", "shipped", "a test over questions finds a difference above 10%"],
+        &[
+            "runs each",
+            "program twice as fast",
+            "shipped",
+            "a test over questions finds a difference above 10%",
+        ],
     );
-    for (runs, ratio) in [(1_usize, 1.0_f64), (2, 1.0), (3, 1.0), (5, 1.0), (1, 2.0), (3, 2.0), (5, 2.0)] {
+    for (runs, ratio) in [
+        (1_usize, 1.0_f64),
+        (2, 1.0),
+        (3, 1.0),
+        (5, 1.0),
+        (1, 2.0),
+        (3, 2.0),
+        (5, 2.0),
+    ] {
         let found = shares(WORLDS, |world| {
             let questions: Vec<f64> = (0..QUESTIONS).map(|_| 0.5 * world.normal()).collect();
-            let passed: Vec<Option<bool>> = (0..QUESTIONS * runs).map(|at| Some(at / runs % 5 != 0)).collect();
+            let passed: Vec<Option<bool>> = (0..QUESTIONS * runs)
+                .map(|at| Some(at / runs % 5 != 0))
+                .collect();
             let mut arm = |ratio: f64| -> Vec<Option<f64>> {
                 let of_runs: Vec<Vec<f64>> = (0..runs).map(|_| run(world, &questions)).collect();
-                (0..QUESTIONS).flat_map(|item| of_runs.iter().map(move |run| run[item] / ratio).collect::<Vec<_>>()).map(Some).collect()
+                (0..QUESTIONS)
+                    .flat_map(|item| {
+                        of_runs
+                            .iter()
+                            .map(move |run| run[item] / ratio)
+                            .collect::<Vec<_>>()
+                    })
+                    .map(Some)
+                    .collect()
             };
             let seconds = [arm(ratio), arm(1.0)];
-            let tables = [0, 1].map(|arm: usize| ItemTable { runs, passed: &passed, cost_usd: &[], seconds: &seconds[arm] });
+            let tables = [0, 1].map(|arm: usize| ItemTable {
+                runs,
+                passed: &passed,
+                cost_usd: &[],
+                seconds: &seconds[arm],
+            });
             let decision = decide_pair(&tables[0], &tables[1], &Policy::default());
-            let logs = [0, 1].map(|arm: usize| seconds[arm].iter().map(|value| value.map(f64::ln)).collect::<Vec<Option<f64>>>());
-            let by_items = [0, 1].map(|arm: usize| ItemsByRuns { runs, values: &logs[arm] });
+            let logs = [0, 1].map(|arm: usize| {
+                seconds[arm]
+                    .iter()
+                    .map(|value| value.map(f64::ln))
+                    .collect::<Vec<Option<f64>>>()
+            });
+            let by_items = [0, 1].map(|arm: usize| ItemsByRuns {
+                runs,
+                values: &logs[arm],
+            });
             let by_items = stats::two_way(by_items[0], by_items[1], None, CONFIDENCE);
-            let is_found = by_items.is_ok_and(|found| found.p < ALPHA && found.estimate.abs() > 1.1_f64.ln());
-            [Some(matches!(decision, Decision::Ship { .. })), Some(is_found)]
+            let is_found =
+                by_items.is_ok_and(|found| found.p < ALPHA && found.estimate.abs() > 1.1_f64.ln());
+            [
+                Some(matches!(decision, Decision::Ship { .. })),
+                Some(is_found),
+            ]
         });
-        let case = [runs.to_string(), if ratio > 1.0 { "yes" } else { "no" }.to_owned()];
-        table.row(&case.into_iter().chain(found.map(|share| share.with_error())).collect::<Vec<_>>(), &[]);
+        let case = [
+            runs.to_string(),
+            if ratio > 1.0 { "yes" } else { "no" }.to_owned(),
+        ];
+        table.row(
+            &case
+                .into_iter()
+                .chain(found.map(|share| share.with_error()))
+                .collect::<Vec<_>>(),
+            &[],
+        );
     }
     table
 }
@@ -60,11 +109,23 @@ pub fn constant_costs() -> Table {
     for ratio in [0.5, 1.0, 1.05, 1.2, 2.9] {
         let found = shares(200, |world| {
             let cost = 0.01 + world.uniform();
-            let passed = [20, 15].map(|passes| (0..60).map(|at| Some(at / 3 < passes)).collect::<Vec<Option<bool>>>());
+            let passed = [20, 15].map(|passes| {
+                (0..60)
+                    .map(|at| Some(at / 3 < passes))
+                    .collect::<Vec<Option<bool>>>()
+            });
             let costs = [ratio, 1.0].map(|ratio| vec![Some(ratio * cost); 60]);
-            let tables = [0, 1].map(|arm: usize| ItemTable { runs: 3, passed: &passed[arm], cost_usd: &costs[arm], seconds: &[] });
+            let tables = [0, 1].map(|arm: usize| ItemTable {
+                runs: 3,
+                passed: &passed[arm],
+                cost_usd: &costs[arm],
+                seconds: &[],
+            });
             let decision = decide_pair(&tables[0], &tables[1], &Policy::default());
-            [Some(matches!(decision, Decision::Ship { .. })), Some(matches!(decision, Decision::ChooseByPrice { .. }))]
+            [
+                Some(matches!(decision, Decision::Ship { .. })),
+                Some(matches!(decision, Decision::ChooseByPrice { .. })),
+            ]
         });
         table.row(&[format!("{ratio}")], &found);
     }

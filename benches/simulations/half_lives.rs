@@ -65,19 +65,58 @@ pub fn recovered() -> Table {
             "interval or bound holds the planted one",
         ],
     );
-    let base = Planted { items: 500, nights: 20, half: Some(10.0), attempts: 1, cluster: 1 };
+    let base = Planted {
+        items: 500,
+        nights: 20,
+        half: Some(10.0),
+        attempts: 1,
+        cluster: 1,
+    };
     let cases = [
         base,
-        Planted { attempts: 3, ..base },
-        Planted { half: Some(5.0), ..base },
+        Planted {
+            attempts: 3,
+            ..base
+        },
+        Planted {
+            half: Some(5.0),
+            ..base
+        },
         Planted { nights: 40, ..base },
-        Planted { nights: 60, half: Some(30.0), ..base },
-        Planted { items: 200, nights: 40, ..base },
-        Planted { items: 100, nights: 60, ..base },
-        Planted { items: 1_000, nights: 10, half: Some(5.0), ..base },
-        Planted { items: 2_000, nights: 40, cluster: 5, ..base },
+        Planted {
+            nights: 60,
+            half: Some(30.0),
+            ..base
+        },
+        Planted {
+            items: 200,
+            nights: 40,
+            ..base
+        },
+        Planted {
+            items: 100,
+            nights: 60,
+            ..base
+        },
+        Planted {
+            items: 1_000,
+            nights: 10,
+            half: Some(5.0),
+            ..base
+        },
+        Planted {
+            items: 2_000,
+            nights: 40,
+            cluster: 5,
+            ..base
+        },
         Planted { half: None, ..base },
-        Planted { items: 100, nights: 30, half: None, ..base },
+        Planted {
+            items: 100,
+            nights: 30,
+            half: None,
+            ..base
+        },
     ];
     for planted in cases {
         table.rows.push(row(planted));
@@ -87,7 +126,9 @@ pub fn recovered() -> Table {
 
 fn row(planted: Planted) -> Vec<String> {
     let days: Vec<f64> = (0..planted.nights).map(|night| night as f64).collect();
-    let clusters: Vec<u32> = (0..planted.items).map(|item| u32::try_from(item / planted.cluster).expect("few clusters")).collect();
+    let clusters: Vec<u32> = (0..planted.items)
+        .map(|item| u32::try_from(item / planted.cluster).expect("few clusters"))
+        .collect();
     let clusters = (planted.cluster > 1).then_some(clusters.as_slice());
     let of_world = |number: u64| {
         let nights = planted.nights(&mut nth(number));
@@ -96,11 +137,18 @@ fn row(planted: Planted) -> Vec<String> {
         let fall = half_life(&nights, &days, clusters, 1e-9).ok()?.days;
         Some((told, fall))
     };
-    let found: Vec<(HalfLife, Option<f64>)> = (0..u64::from(WORLDS)).into_par_iter().filter_map(of_world).collect();
+    let found: Vec<(HalfLife, Option<f64>)> = (0..u64::from(WORLDS))
+        .into_par_iter()
+        .filter_map(of_world)
+        .collect();
     let n = found.len() as f64;
     let share = |count: usize| {
         let share = count as f64 / n;
-        format!("{:.1} ± {:.1}", 100.0 * share, 100.0 * (share * (1.0 - share) / n).sqrt())
+        format!(
+            "{:.1} ± {:.1}",
+            100.0 * share,
+            100.0 * (share * (1.0 - share) / n).sqrt()
+        )
     };
     let declines = found.iter().filter(|(told, _)| told.days.is_some()).count();
     let [rate, middle, held] = match planted.half {
@@ -109,7 +157,11 @@ fn row(planted: Planted) -> Vec<String> {
             falls.sort_by(f64::total_cmp);
             // Rates add up over worlds, half-lives do not: that of a flat world is without end. A rise counts as no fall.
             let mean = falls.iter().map(|fall| 1.0 / fall).sum::<f64>() / n;
-            let spread = falls.iter().map(|fall| (1.0 / fall - mean).powi(2)).sum::<f64>() / (n - 1.0);
+            let spread = falls
+                .iter()
+                .map(|fall| (1.0 / fall - mean).powi(2))
+                .sum::<f64>()
+                / (n - 1.0);
             let error = (spread / n).sqrt();
             let is_held = |told: &HalfLife| match told.interval {
                 Some(ends) => ends.low <= half && half <= ends.high,
@@ -128,7 +180,9 @@ fn row(planted: Planted) -> Vec<String> {
         planted.nights.to_string(),
         planted.attempts.to_string(),
         planted.cluster.to_string(),
-        planted.half.map_or_else(|| "none".to_owned(), |half| format!("{half:.0}")),
+        planted
+            .half
+            .map_or_else(|| "none".to_owned(), |half| format!("{half:.0}")),
         rate,
         middle,
         share(declines),

@@ -3,8 +3,9 @@
 #![expect(clippy::cast_sign_loss, reason = "counts of labels")]
 
 use evalreport::stats::{
-    Calibration, Interval, ItemsByRuns, Judged, JudgedRuns, Label, Pairs, corrected_difference, corrected_rate, mean_interval, one_way,
-    prediction_powered, rogan_gladen, tango, two_way, welch, wilson,
+    Calibration, Interval, ItemsByRuns, Judged, JudgedRuns, Label, Pairs, corrected_difference,
+    corrected_rate, mean_interval, one_way, prediction_powered, rogan_gladen, tango, two_way,
+    welch, wilson,
 };
 
 use super::Table;
@@ -15,11 +16,16 @@ const WORLDS: u32 = 4_000;
 const WORLDS_OF_RUNS: u32 = 2_000;
 
 /// Asks in every world; a world without an answer to one question has none to any.
-fn shares<const N: usize>(ask: impl Fn(&mut World) -> Option<[Option<bool>; N]> + Sync) -> [Share; N] {
+fn shares<const N: usize>(
+    ask: impl Fn(&mut World) -> Option<[Option<bool>; N]> + Sync,
+) -> [Share; N] {
     shares_in(WORLDS, ask)
 }
 
-fn shares_in<const N: usize>(worlds: u32, ask: impl Fn(&mut World) -> Option<[Option<bool>; N]> + Sync) -> [Share; N] {
+fn shares_in<const N: usize>(
+    worlds: u32,
+    ask: impl Fn(&mut World) -> Option<[Option<bool>; N]> + Sync,
+) -> [Share; N] {
     super::world::shares(worlds, |world| ask(world).unwrap_or([None; N]))
 }
 
@@ -45,26 +51,43 @@ struct Arm {
 
 impl Arm {
     fn of(runs: usize) -> Self {
-        Self { runs, judged: Vec::new(), labels: Vec::new() }
+        Self {
+            runs,
+            judged: Vec::new(),
+            labels: Vec::new(),
+        }
     }
 
     fn add(&mut self, label: f64, judged: f64, is_labelled: bool) {
         self.judged.push(Some(judged));
-        self.labels.push(is_labelled.then_some(Label { people: label, judge: judged }));
+        self.labels.push(is_labelled.then_some(Label {
+            people: label,
+            judge: judged,
+        }));
     }
 
     fn data(&self) -> JudgedRuns<'_> {
-        JudgedRuns { runs: self.runs, judged: &self.judged, labels: &self.labels }
+        JudgedRuns {
+            runs: self.runs,
+            judged: &self.judged,
+            labels: &self.labels,
+        }
     }
 
     /// The verdicts alone.
     fn said(&self) -> ItemsByRuns<'_> {
-        ItemsByRuns { runs: self.runs, values: &self.judged }
+        ItemsByRuns {
+            runs: self.runs,
+            values: &self.judged,
+        }
     }
 
     /// The same as if each outcome were of an item of its own.
     fn apart(&self) -> JudgedRuns<'_> {
-        JudgedRuns { runs: 1, ..self.data() }
+        JudgedRuns {
+            runs: 1,
+            ..self.data()
+        }
     }
 }
 
@@ -85,10 +108,14 @@ impl Lists {
         let mut lists = Self::default();
         for place in 0..one.judged.len() {
             let less = |own: f64, of: &dyn Fn(&Arm) -> f64| own - other.map_or(0.0, of);
-            let said = less(one.judged[place].unwrap_or_default(), &|other| other.judged[place].unwrap_or_default());
+            let said = less(one.judged[place].unwrap_or_default(), &|other| {
+                other.judged[place].unwrap_or_default()
+            });
             match one.labels[place] {
                 Some(label) => {
-                    lists.labels.push(less(label.people, &|other| other.labels[place].map_or(0.0, |label| label.people)));
+                    lists.labels.push(less(label.people, &|other| {
+                        other.labels[place].map_or(0.0, |label| label.people)
+                    }));
                     lists.judged.push(said);
                 }
                 None => lists.others.push(said),
@@ -98,7 +125,11 @@ impl Lists {
     }
 
     fn data(&self) -> Judged<'_> {
-        Judged { labels: &self.labels, judged: &self.judged, others: &self.others }
+        Judged {
+            labels: &self.labels,
+            judged: &self.judged,
+            others: &self.others,
+        }
     }
 
     fn passed(&self) -> u64 {
@@ -133,19 +164,51 @@ pub fn rates() -> Table {
             "corrected is narrower than the labels alone",
         ],
     );
-    for (labelled, others) in [(20, 100), (20, 2_000), (50, 1_000), (100, 10_000), (600, 3_400)] {
-        for (rate, accuracy) in [(0.05, 0.8), (0.2, 0.6), (0.5, 0.9), (0.8, 0.8), (0.95, 0.9), (0.5, 0.99)] {
+    for (labelled, others) in [
+        (20, 100),
+        (20, 2_000),
+        (50, 1_000),
+        (100, 10_000),
+        (600, 3_400),
+    ] {
+        for (rate, accuracy) in [
+            (0.05, 0.8),
+            (0.2, 0.6),
+            (0.5, 0.9),
+            (0.8, 0.8),
+            (0.95, 0.9),
+            (0.5, 0.99),
+        ] {
             let got = shares(|world| {
                 let arm = rates_of(world, labelled, others, rate, accuracy);
                 let sample = Lists::of(&arm);
                 let found = corrected_rate(arm.data(), None, 0.95).ok()?.interval;
                 let plain = prediction_powered(sample.data(), 0.95).ok()?.interval;
                 let people = wilson(sample.passed(), labelled as u64, 0.95).ok()?;
-                let said = sample.judged.iter().chain(&sample.others).filter(|said| **said > 0.0).count() as u64;
+                let said = sample
+                    .judged
+                    .iter()
+                    .chain(&sample.others)
+                    .filter(|said| **said > 0.0)
+                    .count() as u64;
                 let judge = wilson(said, (labelled + others) as u64, 0.95).ok()?;
-                Some([holds(found, rate), holds(plain, rate), holds(people, rate), holds(judge, rate), Some(width(found) < width(people))])
+                Some([
+                    holds(found, rate),
+                    holds(plain, rate),
+                    holds(people, rate),
+                    holds(judge, rate),
+                    Some(width(found) < width(people)),
+                ])
             });
-            table.row(&[labelled.to_string(), others.to_string(), percent(rate), percent(accuracy)], &got);
+            table.row(
+                &[
+                    labelled.to_string(),
+                    others.to_string(),
+                    percent(rate),
+                    percent(accuracy),
+                ],
+                &got,
+            );
         }
     }
     table
@@ -169,31 +232,72 @@ pub fn differences() -> Table {
         ],
     );
     for (labelled, others) in [(20, 200), (50, 1_000), (100, 1_000), (600, 3_400)] {
-        for (base, gain, accuracy, favour) in [(0.6, 0.0, 0.8, 0.1), (0.7, 0.09, 0.9, 0.05), (0.9, 0.05, 0.8, 0.1), (0.5, 0.0, 0.98, 0.0)] {
+        for (base, gain, accuracy, favour) in [
+            (0.6, 0.0, 0.8, 0.1),
+            (0.7, 0.09, 0.9, 0.05),
+            (0.9, 0.05, 0.8, 0.1),
+            (0.5, 0.0, 0.98, 0.0),
+        ] {
             let got = shares(|world| {
                 let mut arms = [Arm::of(1), Arm::of(1)];
                 for item in 0..labelled + others {
                     let ease = world.uniform();
                     let first = ease < base + gain;
-                    let second = if world.happens(0.5) { ease < base } else { world.happens(base) };
-                    let mut verdict = |is_pass: bool, favour: f64| is_pass == world.happens(accuracy) || world.happens(favour);
+                    let second = if world.happens(0.5) {
+                        ease < base
+                    } else {
+                        world.happens(base)
+                    };
+                    let mut verdict = |is_pass: bool, favour: f64| {
+                        is_pass == world.happens(accuracy) || world.happens(favour)
+                    };
                     let said = [verdict(first, 0.0), verdict(second, favour)].map(number);
-                    for (arm, (is_pass, said)) in arms.iter_mut().zip([first, second].into_iter().zip(said)) {
+                    for (arm, (is_pass, said)) in
+                        arms.iter_mut().zip([first, second].into_iter().zip(said))
+                    {
                         arm.add(number(is_pass), said, item < labelled);
                     }
                 }
                 let [one, other] = &arms;
                 let sample = Lists::between(one, Some(other));
-                let found = corrected_difference(one.data(), other.data(), None, 0.95).ok()?.interval;
+                let found = corrected_difference(one.data(), other.data(), None, 0.95)
+                    .ok()?
+                    .interval;
                 let plain = prediction_powered(sample.data(), 0.95).ok()?.interval;
                 let won = sample.passed();
                 let lost = sample.labels.iter().filter(|label| **label < 0.0).count() as u64;
-                let people = tango(Pairs { only_a: won, only_b: lost, neither: labelled as u64 - won - lost, both: 0 }, 0.95).ok()?;
-                let said: Vec<f64> = sample.judged.iter().chain(&sample.others).copied().collect();
+                let people = tango(
+                    Pairs {
+                        only_a: won,
+                        only_b: lost,
+                        neither: labelled as u64 - won - lost,
+                        both: 0,
+                    },
+                    0.95,
+                )
+                .ok()?;
+                let said: Vec<f64> = sample
+                    .judged
+                    .iter()
+                    .chain(&sample.others)
+                    .copied()
+                    .collect();
                 let judge = mean_interval(&said, 0.95).ok()?;
-                Some([holds(found, gain), holds(plain, gain), holds(people, gain), holds(judge, gain), Some(width(found) < width(people))])
+                Some([
+                    holds(found, gain),
+                    holds(plain, gain),
+                    holds(people, gain),
+                    holds(judge, gain),
+                    Some(width(found) < width(people)),
+                ])
             });
-            let case = [labelled.to_string(), others.to_string(), percent(gain), percent(accuracy), percent(favour)];
+            let case = [
+                labelled.to_string(),
+                others.to_string(),
+                percent(gain),
+                percent(accuracy),
+                percent(favour),
+            ];
             table.row(&case, &got);
         }
     }
@@ -204,7 +308,13 @@ pub fn differences() -> Table {
 pub fn others() -> Table {
     let mut table = Table::new(
         "Further corrected intervals that promise 95%",
-        &["data", "labels", "other items", "corrected", "the same without that care"],
+        &[
+            "data",
+            "labels",
+            "other items",
+            "corrected",
+            "the same without that care",
+        ],
     );
     for (labelled, others) in [(20, 200), (50, 500), (200, 2_000)] {
         let case = |name: &str| [name.to_owned(), labelled.to_string(), others.to_string()];
@@ -216,7 +326,9 @@ pub fn others() -> Table {
                 arm.add(truth, said, item < labelled);
             }
             let found = corrected_rate(arm.data(), None, 0.95).ok()?.interval;
-            let plain = prediction_powered(Lists::of(&arm).data(), 0.95).ok()?.interval;
+            let plain = prediction_powered(Lists::of(&arm).data(), 0.95)
+                .ok()?
+                .interval;
             Some([holds(found, 0.6), holds(plain, 0.6)])
         });
         table.row(&case("scores; normal interval"), &scores);
@@ -232,7 +344,9 @@ pub fn others() -> Table {
                     codes.push(u32::try_from(cluster).unwrap_or_default());
                 }
             }
-            let found = corrected_rate(arm.data(), Some(&codes), 0.95).ok()?.interval;
+            let found = corrected_rate(arm.data(), Some(&codes), 0.95)
+                .ok()?
+                .interval;
             let plain = corrected_rate(arm.data(), None, 0.95).ok()?.interval;
             Some([holds(found, 0.7), holds(plain, 0.7)])
         });
@@ -254,19 +368,37 @@ pub fn others() -> Table {
         table.row(&case("more labels of fails; the labels alone"), &drawn);
         let known = shares(|world| {
             let passes = labelled / 2;
-            let right = [0.9, 0.8].map(|chance| world.passed(passes as u64, chance) as f64 / passes as f64);
+            let right =
+                [0.9, 0.8].map(|chance| world.passed(passes as u64, chance) as f64 / passes as f64);
             let rate = 0.7 * 0.9 + 0.3 * 0.2;
             let said = world.passed(others as u64, rate) as f64 / others as f64;
-            let known = Calibration { sensitivity: right[0], passes: passes as f64, specificity: right[1], fails: passes as f64 };
+            let known = Calibration {
+                sensitivity: right[0],
+                passes: passes as f64,
+                specificity: right[1],
+                fails: passes as f64,
+            };
             let found = rogan_gladen(said, others as f64, known, 0.95).ok()?;
-            let (low, high) = (found.rate - 1.96 * found.standard_error, found.rate + 1.96 * found.standard_error);
-            Some([holds(found.interval, 0.7), holds(Interval { low, high }, 0.7)])
+            let (low, high) = (
+                found.rate - 1.96 * found.standard_error,
+                found.rate + 1.96 * found.standard_error,
+            );
+            Some([
+                holds(found.interval, 0.7),
+                holds(Interval { low, high }, 0.7),
+            ])
         });
         table.row(&case("known error rates (Lee); delta method"), &known);
         let over_runs = shares_in(WORLDS_OF_RUNS, |world| {
             let passes = labelled / 2;
-            let right = [0.9, 0.8].map(|chance| world.passed(passes as u64, chance) as f64 / passes as f64);
-            let known = Calibration { sensitivity: right[0], passes: passes as f64, specificity: right[1], fails: passes as f64 };
+            let right =
+                [0.9, 0.8].map(|chance| world.passed(passes as u64, chance) as f64 / passes as f64);
+            let known = Calibration {
+                sensitivity: right[0],
+                passes: passes as f64,
+                specificity: right[1],
+                fails: passes as f64,
+            };
             let shifts: Vec<f64> = (0..3).map(|_| VARIED.passes * world.normal()).collect();
             let said: Vec<Option<f64>> = (0..others)
                 .flat_map(|_| {
@@ -279,13 +411,29 @@ pub fn others() -> Table {
                 })
                 .collect();
             // As `inference::estimate` does: the effective number of items is that of the interval's length.
-            let judge = one_way(ItemsByRuns { runs: 3, values: &said }, None, 0.95).ok()?;
+            let judge = one_way(
+                ItemsByRuns {
+                    runs: 3,
+                    values: &said,
+                },
+                None,
+                0.95,
+            )
+            .ok()?;
             let spread = judge.estimate * (1.0 - judge.estimate);
-            let found = |error: f64| rogan_gladen(judge.estimate, spread / (error * error), known, 0.95).ok();
+            let found = |error: f64| {
+                rogan_gladen(judge.estimate, spread / (error * error), known, 0.95).ok()
+            };
             let reach = (judge.interval.high - judge.interval.low) / (2.0 * 1.96);
-            Some([holds(found(reach)?.interval, 0.7), holds(found((spread / others as f64).sqrt())?.interval, 0.7)])
+            Some([
+                holds(found(reach)?.interval, 0.7),
+                holds(found((spread / others as f64).sqrt())?.interval, 0.7),
+            ])
         });
-        table.row(&case("known error rates, three runs that vary; as one run"), &over_runs);
+        table.row(
+            &case("known error rates, three runs that vary; as one run"),
+            &over_runs,
+        );
     }
     table
 }
@@ -307,15 +455,28 @@ struct RunsVary {
 
 /// An arm over several runs. Its items are more or less easy in all runs, the judge errs more or less often about them, and half of its errors
 /// are the same in all runs. It passes fails with the chance `favour` beyond its errors.
-fn over_runs(world: &mut World, ease: &[f64], runs: usize, labels: (usize, Labelled), favour: f64, vary: RunsVary) -> Arm {
+fn over_runs(
+    world: &mut World,
+    ease: &[f64],
+    runs: usize,
+    labels: (usize, Labelled),
+    favour: f64,
+    vary: RunsVary,
+) -> Arm {
     let mut arm = Arm::of(runs);
-    let shifts: Vec<[f64; 2]> = (0..runs).map(|_| [vary.passes * world.normal(), vary.judge * world.normal()]).collect();
+    let shifts: Vec<[f64; 2]> = (0..runs)
+        .map(|_| [vary.passes * world.normal(), vary.judge * world.normal()])
+        .collect();
     for (item, ease) in ease.iter().enumerate() {
         let (skill, shared) = (world.chance(0.85, 0.2), world.uniform());
         let only = world.below(runs);
         for (run, [pass, judge]) in shifts.iter().enumerate() {
             let is_pass = world.happens(moved(*ease, *pass));
-            let error = if world.happens(0.5) { shared } else { world.uniform() };
+            let error = if world.happens(0.5) {
+                shared
+            } else {
+                world.uniform()
+            };
             let said = is_pass == (error < moved(skill, *judge)) || world.happens(favour);
             let is_labelled = item < labels.0 && (labels.1 == Labelled::Every || run == only);
             arm.add(number(is_pass), number(said), is_labelled);
@@ -333,14 +494,25 @@ fn eases(world: &mut World, items: usize, mean: f64) -> Vec<f64> {
     (0..items).map(|_| world.chance(mean, 0.4)).collect()
 }
 
-const STEADY: RunsVary = RunsVary { passes: 0.0, judge: 0.0 };
-const VARIED: RunsVary = RunsVary { passes: 0.05, judge: 0.05 };
+const STEADY: RunsVary = RunsVary {
+    passes: 0.0,
+    judge: 0.0,
+};
+const VARIED: RunsVary = RunsVary {
+    passes: 0.05,
+    judge: 0.05,
+};
 
 fn cases_of_runs(items: [(usize, usize); 3]) -> Vec<(usize, usize, usize, Labelled, RunsVary)> {
     let mut cases = Vec::new();
     for runs in [2, 3, 5] {
         for (labelled, items) in items {
-            for (labels, vary) in [(Labelled::One, STEADY), (Labelled::One, VARIED), (Labelled::Every, STEADY), (Labelled::Every, VARIED)] {
+            for (labels, vary) in [
+                (Labelled::One, STEADY),
+                (Labelled::One, VARIED),
+                (Labelled::Every, STEADY),
+                (Labelled::Every, VARIED),
+            ] {
                 cases.push((runs, labelled, items, labels, vary));
             }
         }
@@ -348,10 +520,26 @@ fn cases_of_runs(items: [(usize, usize); 3]) -> Vec<(usize, usize, usize, Labell
     cases
 }
 
-fn words_of((runs, labelled, items, labels, vary): (usize, usize, usize, Labelled, RunsVary)) -> Vec<String> {
-    let of = if labels == Labelled::One { "one run" } else { "every run" };
-    let vary = if vary.passes > 0.0 { "runs and judge vary by 5 pp" } else { "steady" };
-    vec![runs.to_string(), labelled.to_string(), items.to_string(), of.to_owned(), vary.to_owned()]
+fn words_of(
+    (runs, labelled, items, labels, vary): (usize, usize, usize, Labelled, RunsVary),
+) -> Vec<String> {
+    let of = if labels == Labelled::One {
+        "one run"
+    } else {
+        "every run"
+    };
+    let vary = if vary.passes > 0.0 {
+        "runs and judge vary by 5 pp"
+    } else {
+        "steady"
+    };
+    vec![
+        runs.to_string(),
+        labelled.to_string(),
+        items.to_string(),
+        of.to_owned(),
+        vary.to_owned(),
+    ]
 }
 
 /// Rates over several runs.
@@ -380,8 +568,11 @@ pub fn rates_of_runs() -> Table {
                 let ease = eases(world, items, rate);
                 let arm = over_runs(world, &ease, runs, (labelled, labels), 0.05, vary);
                 found[place] = holds(corrected_rate(arm.data(), None, 0.95).ok()?.interval, rate);
-                found[place + 2] = holds(corrected_rate(arm.apart(), None, 0.95).ok()?.interval, rate);
-                found[place + 4] = one_way(arm.said(), None, 0.95).ok().and_then(|found| holds(found.interval, rate));
+                found[place + 2] =
+                    holds(corrected_rate(arm.apart(), None, 0.95).ok()?.interval, rate);
+                found[place + 4] = one_way(arm.said(), None, 0.95)
+                    .ok()
+                    .and_then(|found| holds(found.interval, rate));
             }
             Some(found)
         });
@@ -419,7 +610,13 @@ pub fn winners_of_runs() -> Table {
                 let own = |world: &mut World, rate: f64| -> Vec<f64> {
                     shared
                         .iter()
-                        .map(|ease| if world.happens(0.5) { *ease + (rate - 0.7) * (1.0 - ease) / 0.3 } else { world.chance(rate, 0.4) })
+                        .map(|ease| {
+                            if world.happens(0.5) {
+                                *ease + (rate - 0.7) * (1.0 - ease) / 0.3
+                            } else {
+                                world.chance(rate, 0.4)
+                            }
+                        })
                         .collect()
                 };
                 let (first, second) = (own(world, 0.7 + gain), own(world, 0.7));
@@ -463,13 +660,22 @@ pub fn artefacts() -> Table {
             "the judge alone, Welch",
         ],
     );
-    for (runs, criteria, labels) in [(3, 20, 20), (3, 20, 7), (5, 20, 20), (5, 20, 5), (10, 20, 20), (10, 20, 4), (20, 10, 2)] {
+    for (runs, criteria, labels) in [
+        (3, 20, 20),
+        (3, 20, 7),
+        (5, 20, 20),
+        (5, 20, 5),
+        (10, 20, 20),
+        (10, 20, 4),
+        (20, 10, 2),
+    ] {
         for correlation in [0.0, 0.05, 0.3] {
             let got = shares_in(WORLDS_OF_RUNS, |world| {
                 let arm = |world: &mut World, favour: f64| {
                     let (mut arm, mut codes, mut rates) = (Arm::of(1), Vec::new(), Vec::new());
                     for run in 0..runs {
-                        let (ease, skill) = (world.chance(0.75, correlation), world.chance(0.85, 0.05));
+                        let (ease, skill) =
+                            (world.chance(0.75, correlation), world.chance(0.85, 0.05));
                         let mut passed = 0.0;
                         for criterion in 0..criteria {
                             let is_pass = world.happens(ease);
@@ -483,7 +689,8 @@ pub fn artefacts() -> Table {
                     (arm, codes, rates)
                 };
                 let ((one, codes, rates), (other, _, others)) = (arm(world, 0.0), arm(world, 0.2));
-                let [first, second] = [&one, &other].map(|arm| corrected_rate(arm.data(), Some(&codes), 0.95));
+                let [first, second] =
+                    [&one, &other].map(|arm| corrected_rate(arm.data(), Some(&codes), 0.95));
                 let (first, second) = (first.ok()?, second.ok()?);
                 let plain = corrected_rate(one.data(), None, 0.95).ok()?;
                 let judge = mean_interval(&rates, 0.95).ok();
@@ -496,7 +703,15 @@ pub fn artefacts() -> Table {
                     by_judge.map(|found| found.p < 0.05),
                 ])
             });
-            table.row(&[runs.to_string(), criteria.to_string(), labels.to_string(), format!("{correlation}")], &got);
+            table.row(
+                &[
+                    runs.to_string(),
+                    criteria.to_string(),
+                    labels.to_string(),
+                    format!("{correlation}"),
+                ],
+                &got,
+            );
         }
     }
     table
@@ -507,5 +722,12 @@ fn percent(share: f64) -> String {
 }
 
 pub fn tables() -> [Table; 6] {
-    [rates(), differences(), others(), rates_of_runs(), winners_of_runs(), artefacts()]
+    [
+        rates(),
+        differences(),
+        others(),
+        rates_of_runs(),
+        winners_of_runs(),
+        artefacts(),
+    ]
 }

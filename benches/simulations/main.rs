@@ -8,7 +8,10 @@
 //! All of it takes about twenty minutes of processor time, once it is compiled. A release build compiles for 20 minutes; with our own code
 //! optimised alone it is 5 to 8: `cargo bench --bench simulations --profile dev --config 'profile.dev.package.evalreport.opt-level=3'`, with
 //! two more such options for `statrs` and `rand_chacha`, which draw and evaluate what is simulated.
-#![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
+#![expect(
+    clippy::print_stdout,
+    reason = "a program for a person who reads its tables"
+)]
 
 mod abilities;
 mod claims;
@@ -43,17 +46,30 @@ type Part = fn() -> Vec<Table>;
 const PARTS: [(&str, Part); 17] = [
     ("abilities", || vec![abilities::coverage()]),
     ("claims", || vec![claims::found()]),
-    ("courses", || vec![courses::breaks_told(), courses::flaky_items()]),
+    ("courses", || {
+        vec![courses::breaks_told(), courses::flaky_items()]
+    }),
     ("decisions", || decisions::tables().into()),
-    ("evidence", || vec![evidence::one_program(), evidence::constant_costs()]),
-    ("foreseen", || vec![foreseen::made(), foreseen::clusters(), foreseen::several(), foreseen::tasks()]),
+    ("evidence", || {
+        vec![evidence::one_program(), evidence::constant_costs()]
+    }),
+    ("foreseen", || {
+        vec![
+            foreseen::made(),
+            foreseen::clusters(),
+            foreseen::several(),
+            foreseen::tasks(),
+        ]
+    }),
     ("half-lives", || vec![half_lives::recovered()]),
     ("horizons", || vec![horizons::coverage()]),
     ("histories", || histories::tables().into()),
     ("judges", || judges::tables().into()),
     ("noise", || vec![noise::components(), noise::conditions()]),
     ("open-regressions", || open_regressions::tables().into()),
-    ("planned", || vec![planned::promises(), planned::asked_for()]),
+    ("planned", || {
+        vec![planned::promises(), planned::asked_for()]
+    }),
     ("preferences", || vec![preferences::coverage()]),
     ("pull-requests", || vec![pull_requests::recipe()]),
     ("rank-sets", || vec![rank_sets::coverage()]),
@@ -62,13 +78,20 @@ const PARTS: [(&str, Part); 17] = [
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let value = |name: &str| arguments.iter().position(|argument| argument == name).and_then(|place| arguments.get(place + 1));
+    let value = |name: &str| {
+        arguments
+            .iter()
+            .position(|argument| argument == name)
+            .and_then(|place| arguments.get(place + 1))
+    };
     if let (Some(store), Some(suite)) = (value("--store"), value("--suite")) {
         replication::table(std::path::Path::new(store), suite).print();
         return;
     }
     if let Some(path) = value("--matrix") {
-        foreseen::replayed(std::path::Path::new(path)).iter().for_each(Table::print);
+        foreseen::replayed(std::path::Path::new(path))
+            .iter()
+            .for_each(Table::print);
         return;
     }
     let named = |(name, _): &&(&str, Part)| arguments.iter().any(|argument| argument == name);
@@ -159,11 +182,20 @@ struct Table {
 
 impl Table {
     fn new(title: &'static str, columns: &[&'static str]) -> Self {
-        Self { title, columns: columns.to_vec(), rows: Vec::new() }
+        Self {
+            title,
+            columns: columns.to_vec(),
+            rows: Vec::new(),
+        }
     }
 
     fn row(&mut self, case: &[String], shares: &[world::Share]) {
-        self.rows.push(case.iter().cloned().chain(shares.iter().map(world::Share::percent)).collect());
+        self.rows.push(
+            case.iter()
+                .cloned()
+                .chain(shares.iter().map(world::Share::percent))
+                .collect(),
+        );
     }
 
     fn print(&self) {

@@ -32,27 +32,49 @@ impl Planted {
     /// Variances of answers, items, clusters and runs.
     fn truth(&self) -> [f64; 4] {
         let whole = self.rate * (1.0 - self.rate);
-        let clusters = if self.cluster > 1 { CLUSTERED * whole } else { 0.0 };
+        let clusters = if self.cluster > 1 {
+            CLUSTERED * whole
+        } else {
+            0.0
+        };
         let items = HARDNESS * (whole - clusters);
         // A shift moves an item by p (1 − p) of itself: the noise of answers falls by the variance that the runs get.
-        [whole - clusters - items - self.deviation.powi(2), items, clusters, self.deviation.powi(2)]
+        [
+            whole - clusters - items - self.deviation.powi(2),
+            items,
+            clusters,
+            self.deviation.powi(2),
+        ]
     }
 
     fn shift(&self, world: &mut World, ahead: f64) -> f64 {
         let [answers, _, _, runs] = self.truth();
-        (ahead + self.deviation * if self.deviation > 0.0 { world.normal() } else { 0.0 }) / (answers + runs)
+        (ahead
+            + self.deviation
+                * if self.deviation > 0.0 {
+                    world.normal()
+                } else {
+                    0.0
+                })
+            / (answers + runs)
     }
 
     /// Draws values by item and run; `ahead` lifts all runs from `from` on.
     fn values(&self, world: &mut World, from: usize, ahead: f64) -> (Vec<Option<f64>>, Vec<u32>) {
-        let shifts: Vec<f64> = (0..self.runs).map(|run| self.shift(world, if run >= from { ahead } else { 0.0 })).collect();
+        let shifts: Vec<f64> = (0..self.runs)
+            .map(|run| self.shift(world, if run >= from { ahead } else { 0.0 }))
+            .collect();
         let (mut values, mut clusters, mut level) = (Vec::new(), Vec::new(), self.rate);
         for item in 0..self.items {
             if self.cluster > 1 && item % self.cluster == 0 {
                 level = world.chance(self.rate, CLUSTERED);
             }
             // A chance at an end has no spread.
-            let chance = if level > 0.0 && level < 1.0 { world.chance(level, HARDNESS) } else { level };
+            let chance = if level > 0.0 && level < 1.0 {
+                world.chance(level, HARDNESS)
+            } else {
+                level
+            };
             clusters.push((item / self.cluster).try_into().expect("few clusters"));
             for shift in &shifts {
                 let passed = world.happens(chance + shift * chance * (1.0 - chance));
@@ -70,15 +92,32 @@ fn found(planted: Planted) -> [(f64, f64); 4] {
         .filter_map(|number| {
             let (values, clusters) = planted.values(&mut nth(number), 0, 0.0);
             let clusters = (planted.cluster > 1).then_some(clusters.as_slice());
-            let got = stats::noise(ItemsByRuns { runs: planted.runs, values: &values }, None, clusters).ok()?;
+            let got = stats::noise(
+                ItemsByRuns {
+                    runs: planted.runs,
+                    values: &values,
+                },
+                None,
+                clusters,
+            )
+            .ok()?;
             let repeats = got.repeated?;
-            Some([repeats.answers, got.answers_and_items - repeats.answers, got.clusters, repeats.runs])
+            Some([
+                repeats.answers,
+                got.answers_and_items - repeats.answers,
+                got.clusters,
+                repeats.runs,
+            ])
         })
         .collect();
     let n = estimates.len() as f64;
     std::array::from_fn(|part| {
         let mean = estimates.iter().map(|own| own[part]).sum::<f64>() / n;
-        let variance = estimates.iter().map(|own| (own[part] - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let variance = estimates
+            .iter()
+            .map(|own| (own[part] - mean).powi(2))
+            .sum::<f64>()
+            / (n - 1.0);
         (mean, (variance / n).sqrt())
     })
 }
@@ -87,28 +126,83 @@ fn found(planted: Planted) -> [(f64, f64); 4] {
 pub fn components() -> Table {
     let mut table = Table::new(
         "Components of the noise: mean estimate over worlds, in percent of the planted variance, ± its Monte-Carlo error",
-        &["items", "runs", "rate", "sd of runs", "items in a cluster", "missing", "answers", "choice of items", "clusters", "runs"],
+        &[
+            "items",
+            "runs",
+            "rate",
+            "sd of runs",
+            "items in a cluster",
+            "missing",
+            "answers",
+            "choice of items",
+            "clusters",
+            "runs",
+        ],
     );
-    let base = Planted { items: 200, runs: 3, rate: 0.5, deviation: 0.0, cluster: 1, missing: 0.0 };
+    let base = Planted {
+        items: 200,
+        runs: 3,
+        rate: 0.5,
+        deviation: 0.0,
+        cluster: 1,
+        missing: 0.0,
+    };
     let cases = [
-        Planted { items: 50, runs: 2, ..base },
-        Planted { items: 50, runs: 4, rate: 0.8, ..base },
+        Planted {
+            items: 50,
+            runs: 2,
+            ..base
+        },
+        Planted {
+            items: 50,
+            runs: 4,
+            rate: 0.8,
+            ..base
+        },
         base,
         Planted { rate: 0.8, ..base },
-        Planted { deviation: 0.04, ..base },
-        Planted { runs: 5, deviation: 0.04, rate: 0.8, ..base },
-        Planted { runs: 5, deviation: 0.04, missing: 0.2, ..base },
-        Planted { runs: 5, cluster: 5, ..base },
-        Planted { items: 500, runs: 5, cluster: 5, deviation: 0.04, missing: 0.1, ..base },
+        Planted {
+            deviation: 0.04,
+            ..base
+        },
+        Planted {
+            runs: 5,
+            deviation: 0.04,
+            rate: 0.8,
+            ..base
+        },
+        Planted {
+            runs: 5,
+            deviation: 0.04,
+            missing: 0.2,
+            ..base
+        },
+        Planted {
+            runs: 5,
+            cluster: 5,
+            ..base
+        },
+        Planted {
+            items: 500,
+            runs: 5,
+            cluster: 5,
+            deviation: 0.04,
+            missing: 0.1,
+            ..base
+        },
     ];
     for planted in cases {
-        let cells = found(planted).into_iter().zip(planted.truth()).map(|((mean, error), truth)| {
-            if truth > 0.0 {
-                format!("{:.1} ± {:.1}", 100.0 * mean / truth, 100.0 * error / truth)
-            } else {
-                format!("none: {:.1} ± {:.1} of 10⁻⁵", 1e5 * mean, 1e5 * error)
-            }
-        });
+        let cells =
+            found(planted)
+                .into_iter()
+                .zip(planted.truth())
+                .map(|((mean, error), truth)| {
+                    if truth > 0.0 {
+                        format!("{:.1} ± {:.1}", 100.0 * mean / truth, 100.0 * error / truth)
+                    } else {
+                        format!("none: {:.1} ± {:.1} of 10⁻⁵", 1e5 * mean, 1e5 * error)
+                    }
+                });
         let case = [
             planted.items.to_string(),
             planted.runs.to_string(),
@@ -127,7 +221,12 @@ pub fn components() -> Table {
 fn is_flagged(planted: Planted, world: &mut World, ahead: f64, tests: f64) -> Option<bool> {
     let half = planted.runs / 2;
     let (values, clusters) = planted.values(world, half, ahead);
-    let side = |from: usize| -> Vec<Option<f64>> { values.chunks(planted.runs).flat_map(|row| row[from..from + half].to_vec()).collect() };
+    let side = |from: usize| -> Vec<Option<f64>> {
+        values
+            .chunks(planted.runs)
+            .flat_map(|row| row[from..from + half].to_vec())
+            .collect()
+    };
     let (before, after) = (side(0), side(half));
     let clusters = (planted.cluster > 1).then_some(clusters.as_slice());
     let arm = |values| ItemsByRuns { runs: half, values };
@@ -151,21 +250,58 @@ pub fn conditions() -> Table {
             "6 pp, 1 of 4 conditions",
         ],
     );
-    let base = Planted { items: 500, runs: 8, rate: 0.5, deviation: 0.0, cluster: 1, missing: 0.0 };
+    let base = Planted {
+        items: 500,
+        runs: 8,
+        rate: 0.5,
+        deviation: 0.0,
+        cluster: 1,
+        missing: 0.0,
+    };
     let cases = [
         Planted { runs: 6, ..base },
         base,
         Planted { rate: 0.8, ..base },
         Planted { rate: 0.3, ..base },
         Planted { runs: 10, ..base },
-        Planted { deviation: 0.01, ..base },
-        Planted { deviation: 0.02, ..base },
-        Planted { runs: 10, deviation: 0.01, ..base },
-        Planted { runs: 10, deviation: 0.02, ..base },
-        Planted { runs: 10, deviation: 0.04, ..base },
-        Planted { runs: 20, deviation: 0.02, ..base },
-        Planted { runs: 6, deviation: 0.03, ..base },
-        Planted { runs: 10, rate: 0.8, ..base },
+        Planted {
+            deviation: 0.01,
+            ..base
+        },
+        Planted {
+            deviation: 0.02,
+            ..base
+        },
+        Planted {
+            runs: 10,
+            deviation: 0.01,
+            ..base
+        },
+        Planted {
+            runs: 10,
+            deviation: 0.02,
+            ..base
+        },
+        Planted {
+            runs: 10,
+            deviation: 0.04,
+            ..base
+        },
+        Planted {
+            runs: 20,
+            deviation: 0.02,
+            ..base
+        },
+        Planted {
+            runs: 6,
+            deviation: 0.03,
+            ..base
+        },
+        Planted {
+            runs: 10,
+            rate: 0.8,
+            ..base
+        },
         Planted { cluster: 5, ..base },
         Planted { items: 100, ..base },
     ];
@@ -181,7 +317,11 @@ pub fn conditions() -> Table {
             format!("{:.0} pp", 100.0 * planted.deviation),
             planted.cluster.to_string(),
         ];
-        table.rows.push(case.into_iter().chain(got.iter().map(super::world::Share::with_error)).collect());
+        table.rows.push(
+            case.into_iter()
+                .chain(got.iter().map(super::world::Share::with_error))
+                .collect(),
+        );
     }
     table
 }

@@ -40,9 +40,30 @@ pub fn rates() -> Table {
         (Plan::Once { items: 300 }, 0.8, 0.85),
         (Plan::Once { items: 1000 }, 0.9, 0.92),
         (Plan::Thrice { items: 100 }, 0.7, 0.8),
-        (Plan::Runs { runs: 3, correlation: 0.05 }, 0.7, 0.9),
-        (Plan::Runs { runs: 5, correlation: 0.05 }, 0.7, 0.9),
-        (Plan::Runs { runs: 5, correlation: 0.3 }, 0.7, 0.9),
+        (
+            Plan::Runs {
+                runs: 3,
+                correlation: 0.05,
+            },
+            0.7,
+            0.9,
+        ),
+        (
+            Plan::Runs {
+                runs: 5,
+                correlation: 0.05,
+            },
+            0.7,
+            0.9,
+        ),
+        (
+            Plan::Runs {
+                runs: 5,
+                correlation: 0.3,
+            },
+            0.7,
+            0.9,
+        ),
     ];
     for (plan, lower, higher) in cases {
         let got = shares(WORLDS, |world| {
@@ -50,14 +71,29 @@ pub fn rates() -> Table {
             let [rule, z, apart] = winners(world, plan, higher, lower);
             let any = |found: Option<bool>| Some(found.is_some());
             let right = |found: Option<bool>| Some(found == Some(true));
-            [any(null_rule), right(rule), any(null_z), right(z), any(null_apart), right(apart)]
+            [
+                any(null_rule),
+                right(rule),
+                any(null_z),
+                right(z),
+                any(null_apart),
+                right(apart),
+            ]
         });
         let data = match plan {
             Plan::Once { items } => format!("{items} items, once"),
             Plan::Thrice { items } => format!("{items} items, 3 times"),
-            Plan::Runs { runs, correlation } => format!("{runs} runs of 50 tests, correlation {correlation}"),
+            Plan::Runs { runs, correlation } => {
+                format!("{runs} runs of 50 tests, correlation {correlation}")
+            }
         };
-        table.row(&[data, format!("{:.0} and {:.0} %", 100.0 * higher, 100.0 * lower)], &got);
+        table.row(
+            &[
+                data,
+                format!("{:.0} and {:.0} %", 100.0 * higher, 100.0 * lower),
+            ],
+            &got,
+        );
     }
     table
 }
@@ -67,13 +103,18 @@ fn winners(world: &mut World, plan: Plan, first: f64, second: f64) -> [Option<bo
     let (pair, one, other) = match plan {
         Plan::Once { items } => {
             let (one, other) = items_of(world, items, 1, first, second);
-            let passed = |means: &[f64]| means.iter().map(|mean| *mean > 0.5).collect::<Vec<bool>>();
+            let passed =
+                |means: &[f64]| means.iter().map(|mean| *mean > 0.5).collect::<Vec<bool>>();
             let pair = rule::paired_items(&passed(&one), &passed(&other));
             (pair, totals(&one, 1), totals(&other, 1))
         }
         Plan::Thrice { items } => {
             let (one, other) = items_of(world, items, 3, first, second);
-            (rule::repeated_items(&one, &other), totals(&one, 3), totals(&other, 3))
+            (
+                rule::repeated_items(&one, &other),
+                totals(&one, 3),
+                totals(&other, 3),
+            )
         }
         Plan::Runs { runs, correlation } => {
             let mut rates = |rate: f64| -> Vec<f64> {
@@ -85,7 +126,11 @@ fn winners(world: &mut World, plan: Plan, first: f64, second: f64) -> [Option<bo
                     .collect()
             };
             let (one, other) = (rates(first), rates(second));
-            (rule::runs(&one, &other), totals(&one, 50), totals(&other, 50))
+            (
+                rule::runs(&one, &other),
+                totals(&one, 50),
+                totals(&other, 50),
+            )
         }
     };
     let is_first = one.0 > other.0;
@@ -102,11 +147,21 @@ fn winners(world: &mut World, plan: Plan, first: f64, second: f64) -> [Option<bo
         )
         | None => None,
     };
-    [by_rule, rule::z_test(one, other).then_some(is_first), rule::apart(one, other).then_some(is_first)]
+    [
+        by_rule,
+        rule::z_test(one, other).then_some(is_first),
+        rule::apart(one, other).then_some(is_first),
+    ]
 }
 
 /// The two arms' means on items that are easy or hard for both; the better arm solves a part of what the other does not.
-fn items_of(world: &mut World, items: usize, attempts: u64, first: f64, second: f64) -> (Vec<f64>, Vec<f64>) {
+fn items_of(
+    world: &mut World,
+    items: usize,
+    attempts: u64,
+    first: f64,
+    second: f64,
+) -> (Vec<f64>, Vec<f64>) {
     let lift = (first - second) / (1.0 - second);
     let draw = |_| {
         let chance = world.chance(second, 0.4);
@@ -116,25 +171,48 @@ fn items_of(world: &mut World, items: usize, attempts: u64, first: f64, second: 
     (0..items).map(draw).unzip()
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts that were divided before")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts that were divided before"
+)]
 fn totals(means: &[f64], each: u64) -> (u64, u64) {
-    (means.iter().map(|mean| (mean * each as f64).round() as u64).sum(), each * means.len() as u64)
+    (
+        means
+            .iter()
+            .map(|mean| (mean * each as f64).round() as u64)
+            .sum(),
+        each * means.len() as u64,
+    )
 }
 
 /// Items of one cluster favour the same arm; 85 % against 70 % overall.
 pub fn clusters() -> Table {
     let mut table = Table::new(
         "Items in clusters, 85 against 70 %: found",
-        &["clusters", "items in each", "the rule (arms swapped by cluster)", "CR1 with t(G − 1)"],
+        &[
+            "clusters",
+            "items in each",
+            "the rule (arms swapped by cluster)",
+            "CR1 with t(G − 1)",
+        ],
     );
     for clusters in [6, 10, 14, 30] {
         for sizes in [[10, 10], [5, 15]] {
             let got = shares(WORLDS, |world| {
                 let (outcomes, codes) = clustered_outcomes(world, clusters, sizes, &[0.85, 0.7]);
                 let differences = differences(&outcomes[0], &outcomes[1]);
-                [rule::clusters(&differences, &codes), rule::clusters_by_t(&differences, &codes)].map(|pair| Some(rule::first_wins(pair)))
+                [
+                    rule::clusters(&differences, &codes),
+                    rule::clusters_by_t(&differences, &codes),
+                ]
+                .map(|pair| Some(rule::first_wins(pair)))
             });
-            let sizes = if sizes[0] == sizes[1] { sizes[0].to_string() } else { format!("{} or {}", sizes[0], sizes[1]) };
+            let sizes = if sizes[0] == sizes[1] {
+                sizes[0].to_string()
+            } else {
+                format!("{} or {}", sizes[0], sizes[1])
+            };
             table.row(&[clusters.to_string(), sizes], &got);
         }
     }
@@ -145,15 +223,26 @@ pub fn clusters() -> Table {
 pub fn amounts() -> Table {
     let mut table = Table::new(
         "Amounts (log-normal, deviation 1), one arm typically twice the other: found",
-        &["runs a side", "the rule (Welch on logarithms)", "Welch on the amounts themselves", "t intervals apart"],
+        &[
+            "runs a side",
+            "the rule (Welch on logarithms)",
+            "Welch on the amounts themselves",
+            "t intervals apart",
+        ],
     );
     for runs in [3, 5, 10, 20] {
         let got = shares(WORLDS, |world| {
-            let mut draw = |typical: f64| -> Vec<f64> { (0..runs).map(|_| typical * world.normal().exp()).collect() };
+            let mut draw = |typical: f64| -> Vec<f64> {
+                (0..runs).map(|_| typical * world.normal().exp()).collect()
+            };
             let (one, other) = (draw(2.0), draw(1.0));
-            let interval = |values: &[f64]| stats::mean_interval(values, CONFIDENCE).expect("values that vary");
-            let apart = rule::disjoint(interval(&one), interval(&other)) && interval(&one).low > interval(&other).low;
-            let [on_logs, raw] = [rule::amounts(&one, &other), rule::runs(&one, &other)].map(rule::first_wins);
+            let interval = |values: &[f64]| {
+                stats::mean_interval(values, CONFIDENCE).expect("values that vary")
+            };
+            let apart = rule::disjoint(interval(&one), interval(&other))
+                && interval(&one).low > interval(&other).low;
+            let [on_logs, raw] =
+                [rule::amounts(&one, &other), rule::runs(&one, &other)].map(rule::first_wins);
             [Some(on_logs), Some(raw), Some(apart)]
         });
         table.row(&[runs.to_string()], &got);

@@ -6,8 +6,14 @@ use super::Table;
 use super::world::{World, shares};
 
 /// Systems and items of known boards: HELM, MTEB, ProteinGym, SWE-bench Verified, and smaller ones.
-const SHAPES: [(&str, usize, usize); 6] =
-    [("HELM", 90, 10), ("MTEB", 181, 41), ("ProteinGym", 96, 217), ("SWE-bench Verified", 134, 500), ("small", 24, 66), ("tiny", 5, 30)];
+const SHAPES: [(&str, usize, usize); 6] = [
+    ("HELM", 90, 10),
+    ("MTEB", 181, 41),
+    ("ProteinGym", 96, 217),
+    ("SWE-bench Verified", 134, 500),
+    ("small", 24, 66),
+    ("tiny", 5, 30),
+];
 
 /// How scores come about.
 #[derive(Clone, Copy)]
@@ -24,7 +30,15 @@ enum Kind {
 }
 
 fn board(world: &mut World, kind: Kind, systems: usize, items: usize) -> ScoreMatrix {
-    let spreads: Vec<f64> = (0..systems).map(|_| if matches!(kind, Kind::Unequal) { 0.5 + 2.0 * world.uniform() } else { 1.0 }).collect();
+    let spreads: Vec<f64> = (0..systems)
+        .map(|_| {
+            if matches!(kind, Kind::Unequal) {
+                0.5 + 2.0 * world.uniform()
+            } else {
+                1.0
+            }
+        })
+        .collect();
     let mut rows = vec![vec![0.0; items]; systems];
     for item in 0..items {
         let ease = 1.5 + 2.0 * world.normal();
@@ -51,7 +65,14 @@ fn board(world: &mut World, kind: Kind, systems: usize, items: usize) -> ScoreMa
 pub fn coverage() -> Table {
     let mut table = Table::new(
         "Boards of equal systems on which no system is ordered, where 95% should be",
-        &["shape", "systems", "items", "scores", "sign flips", "the standard's wild bootstrap"],
+        &[
+            "shape",
+            "systems",
+            "items",
+            "scores",
+            "sign flips",
+            "the standard's wild bootstrap",
+        ],
     );
     for (name, systems, items) in SHAPES {
         let kinds = [
@@ -74,7 +95,15 @@ pub fn coverage() -> Table {
                 };
                 [holds(Multiplier::Sign, 999), holds(Multiplier::Normal, 800)]
             });
-            table.row(&[name.to_owned(), systems.to_string(), items.to_string(), scores.to_owned()], &got);
+            table.row(
+                &[
+                    name.to_owned(),
+                    systems.to_string(),
+                    items.to_string(),
+                    scores.to_owned(),
+                ],
+                &got,
+            );
         }
     }
     table

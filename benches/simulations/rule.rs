@@ -1,6 +1,8 @@
 //! The verdict's rule on made-up data, and what people do instead of it.
 
-use evalreport::stats::{self, Interval, MeanDifference, Pairs, Question, Resampling, Undefined, Verdict};
+use evalreport::stats::{
+    self, Interval, MeanDifference, Pairs, Question, Resampling, Undefined, Verdict,
+};
 
 pub const ALPHA: f64 = 0.05;
 pub const CONFIDENCE: f64 = 0.95;
@@ -35,7 +37,9 @@ pub fn verdicts(pairs: &[Pair]) -> Vec<Verdict> {
 
 /// Whether any pair of a family has a winner.
 pub fn any_winner(pairs: &[Pair]) -> bool {
-    verdicts(pairs).iter().any(|verdict| matches!(verdict, Verdict::AWins | Verdict::BWins))
+    verdicts(pairs)
+        .iter()
+        .any(|verdict| matches!(verdict, Verdict::AWins | Verdict::BWins))
 }
 
 pub fn first_wins(pair: Pair) -> bool {
@@ -45,7 +49,10 @@ pub fn first_wins(pair: Pair) -> bool {
 /// All pairs of some arms.
 pub fn all_pairs<T>(arms: &[T], compare: impl Fn(&T, &T) -> Pair) -> Vec<Pair> {
     let of = |first: usize| (first + 1..arms.len()).map(move |second| (first, second));
-    (0..arms.len()).flat_map(of).map(|(first, second)| compare(&arms[first], &arms[second])).collect()
+    (0..arms.len())
+        .flat_map(of)
+        .map(|(first, second)| compare(&arms[first], &arms[second]))
+        .collect()
 }
 
 /// One attempt at the same items on both sides.
@@ -59,18 +66,46 @@ pub fn paired_items(one: &[bool], other: &[bool]) -> Pair {
 }
 
 pub fn pairs(one: &[bool], other: &[bool]) -> Pairs {
-    let count = |a: bool, b: bool| one.iter().zip(other).filter(|(one, other)| (**one, **other) == (a, b)).count() as u64;
-    Pairs { both: count(true, true), only_a: count(true, false), only_b: count(false, true), neither: count(false, false) }
+    let count = |a: bool, b: bool| {
+        one.iter()
+            .zip(other)
+            .filter(|(one, other)| (**one, **other) == (a, b))
+            .count() as u64
+    };
+    Pairs {
+        both: count(true, true),
+        only_a: count(true, false),
+        only_b: count(false, true),
+        neither: count(false, false),
+    }
 }
 
 /// Means of several attempts at the same items.
 pub fn repeated_items(one: &[f64], other: &[f64]) -> Pair {
-    let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
+    let differences: Vec<f64> = one
+        .iter()
+        .zip(other)
+        .map(|(one, other)| one - other)
+        .collect();
     let difference = differences.iter().sum::<f64>() / differences.len() as f64;
-    let tested = if differences.len() < 10 { Err(Undefined::TooFew) } else { stats::paired_t(one, other, CONFIDENCE) };
+    let tested = if differences.len() < 10 {
+        Err(Undefined::TooFew)
+    } else {
+        stats::paired_t(one, other, CONFIDENCE)
+    };
     match tested {
-        Ok(tested) => Pair { difference, interval: Some(tested.interval), p: Some(tested.p) },
-        Err(_) => Pair { difference, interval: None, p: stats::sign_flip(&differences, DRAWS).ok().map(|test| test.p) },
+        Ok(tested) => Pair {
+            difference,
+            interval: Some(tested.interval),
+            p: Some(tested.p),
+        },
+        Err(_) => Pair {
+            difference,
+            interval: None,
+            p: stats::sign_flip(&differences, DRAWS)
+                .ok()
+                .map(|test| test.p),
+        },
     }
 }
 
@@ -80,24 +115,42 @@ pub fn runs(one: &[f64], other: &[f64]) -> Pair {
         Ok(tested) => of_means(tested),
         Err(_) => {
             let mean = |values: &[f64]| stats::summary(values).expect("runs").mean;
-            let p = stats::permutation(one, other, DRAWS).ok().map(|test| test.p);
-            Pair { difference: mean(one) - mean(other), interval: None, p }
+            let p = stats::permutation(one, other, DRAWS)
+                .ok()
+                .map(|test| test.p);
+            Pair {
+                difference: mean(one) - mean(other),
+                interval: None,
+                p,
+            }
         }
     }
 }
 
 /// An amount per run, on logarithms. The more, the better, for the sake of one rule here.
 pub fn amounts(one: &[f64], other: &[f64]) -> Pair {
-    of_means(stats::log_ratio_welch(one, other, CONFIDENCE).expect("amounts above zero that vary").log)
+    of_means(
+        stats::log_ratio_welch(one, other, CONFIDENCE)
+            .expect("amounts above zero that vary")
+            .log,
+    )
 }
 
 pub fn clusters_by_t(differences: &[f64], codes: &[u32]) -> Pair {
     match stats::clustered_mean(differences, codes, CONFIDENCE) {
         Ok(got) => {
             let p = stats::t_two_sided(got.mean / got.se_cr1, got.degrees).ok();
-            Pair { difference: got.mean, interval: Some(got.interval), p }
+            Pair {
+                difference: got.mean,
+                interval: Some(got.interval),
+                p,
+            }
         }
-        Err(_) => Pair { difference: 0.0, interval: None, p: None },
+        Err(_) => Pair {
+            difference: 0.0,
+            interval: None,
+            p: None,
+        },
     }
 }
 
@@ -108,7 +161,13 @@ pub fn clusters(differences: &[f64], codes: &[u32]) -> Pair {
     for (difference, code) in differences.iter().zip(codes) {
         sums[*code as usize] += difference;
     }
-    Pair { p: pair.p.and_then(|_| stats::sign_flip(&sums, DRAWS).ok()).map(|test| test.p), ..pair }
+    Pair {
+        p: pair
+            .p
+            .and_then(|_| stats::sign_flip(&sums, DRAWS).ok())
+            .map(|test| test.p),
+        ..pair
+    }
 }
 
 /// Instead of the rule: the textbook's z test of two shares, as if every test were a trial of its own.
@@ -130,8 +189,15 @@ pub fn disjoint(one: Interval, other: Interval) -> bool {
 }
 
 fn of_means(tested: MeanDifference) -> Pair {
-    Pair { difference: tested.difference, interval: Some(tested.interval), p: Some(tested.p) }
+    Pair {
+        difference: tested.difference,
+        interval: Some(tested.interval),
+        p: Some(tested.p),
+    }
 }
 
 /// Few enough values here for every rearrangement to be tried, almost always.
-const DRAWS: Resampling = Resampling { seed: 1, draws: 999 };
+const DRAWS: Resampling = Resampling {
+    seed: 1,
+    draws: 999,
+};

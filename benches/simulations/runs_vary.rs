@@ -19,7 +19,13 @@ const RATES: [f64; 3] = [0.3, 0.5, 0.8];
 static CHANCES: LazyLock<[Vec<[f64; 3]>; RATES.len()]> = LazyLock::new(|| {
     let mut world = world::nth(u64::MAX);
     RATES.map(|rate| {
-        let own = |world: &mut World, item: f64| if item > 0.0 && item < 1.0 { world.chance(item, OWN) } else { item };
+        let own = |world: &mut World, item: f64| {
+            if item > 0.0 && item < 1.0 {
+                world.chance(item, OWN)
+            } else {
+                item
+            }
+        };
         let item = |_| {
             let item = world.chance(rate, HARDNESS);
             [item, own(&mut world, item), own(&mut world, item)]
@@ -51,21 +57,36 @@ impl Design {
     /// What one attempt varies by inside its item, and what items differ by between the arms.
     fn variances(&self) -> (f64, f64) {
         let left = (1.0 - HARDNESS) * RATES[self.rate] * (1.0 - RATES[self.rate]);
-        if self.own { ((1.0 - OWN) * left, 2.0 * OWN * left) } else { (left, 0.0) }
+        if self.own {
+            ((1.0 - OWN) * left, 2.0 * OWN * left)
+        } else {
+            (left, 0.0)
+        }
     }
 
     /// The difference that a test over items finds in about 70 % of worlds where runs are alike.
     fn worth_finding(self) -> Self {
         let (within, between) = self.variances();
         let [one, other] = self.runs.map(|runs| 1.0 / runs as f64);
-        Self { ahead: 2.486 * ((within * (one + other) + between) / self.items as f64).sqrt(), ..self }
+        Self {
+            ahead: 2.486 * ((within * (one + other) + between) / self.items as f64).sqrt(),
+            ..self
+        }
     }
 
     pub fn arms(&self, world: &mut World) -> [Vec<Option<f64>>; 2] {
         // A shift moves an item by p (1 − p) of itself, as one on the logistic scale does; on average that is the variance inside items.
         let slope = 1.0 / self.variances().0;
-        let shift = |world: &mut World| if self.deviation > 0.0 { slope * self.deviation * world.normal() } else { 0.0 };
-        let shifts = self.runs.map(|runs| (0..runs).map(|_| shift(world)).collect::<Vec<f64>>());
+        let shift = |world: &mut World| {
+            if self.deviation > 0.0 {
+                slope * self.deviation * world.normal()
+            } else {
+                0.0
+            }
+        };
+        let shifts = self
+            .runs
+            .map(|runs| (0..runs).map(|_| shift(world)).collect::<Vec<f64>>());
         let mut arms = [Vec::new(), Vec::new()];
         for _ in 0..self.items {
             let item = CHANCES[self.rate][world.below(CHANCES[self.rate].len())];
@@ -74,7 +95,8 @@ impl Design {
                 let ahead = if which == 0 { slope * self.ahead } else { 0.0 };
                 for (run, shift) in shifts.iter().enumerate() {
                     let crashed = self.crash && which == 1 && run + 1 == shifts.len();
-                    let passed = !crashed && world.happens(chance + (shift + ahead) * chance * (1.0 - chance));
+                    let passed = !crashed
+                        && world.happens(chance + (shift + ahead) * chance * (1.0 - chance));
                     arm.push(Some(f64::from(u8::from(passed))));
                 }
             }
@@ -85,10 +107,16 @@ impl Design {
     /// Whether two-way errors and whether the paired t test over items' means name a winner, and whether runs are said to vary.
     fn winners(&self, world: &mut World) -> [Option<bool>; 3] {
         let arms = self.arms(world);
-        let tables = [0, 1].map(|arm| ItemsByRuns { runs: self.runs[arm], values: &arms[arm] });
+        let tables = [0, 1].map(|arm| ItemsByRuns {
+            runs: self.runs[arm],
+            values: &arms[arm],
+        });
         let two_way = stats::two_way(tables[0], tables[1], None, 1.0 - ALPHA).ok();
         let means = [0, 1].map(|arm| -> Vec<f64> {
-            arms[arm].chunks(self.runs[arm]).map(|row| row.iter().flatten().sum::<f64>() / self.runs[arm] as f64).collect()
+            arms[arm]
+                .chunks(self.runs[arm])
+                .map(|row| row.iter().flatten().sum::<f64>() / self.runs[arm] as f64)
+                .collect()
         });
         let over_items = stats::paired_t(&means[0], &means[1], 1.0 - ALPHA);
         [
@@ -100,21 +128,44 @@ impl Design {
 }
 
 fn label(own: bool) -> String {
-    if own { "each arm's own".to_owned() } else { "the same for both".to_owned() }
+    if own {
+        "each arm's own".to_owned()
+    } else {
+        "the same for both".to_owned()
+    }
 }
 
 fn designs(own: bool) -> impl Iterator<Item = Design> {
-    let at = move |runs, items| Design { items, runs, rate: 0, own, deviation: 0.0, ahead: 0.0, crash: false };
-    RUNS.iter().flat_map(move |runs| ITEMS.iter().map(move |items| at(*runs, *items)))
+    let at = move |runs, items| Design {
+        items,
+        runs,
+        rate: 0,
+        own,
+        deviation: 0.0,
+        ahead: 0.0,
+        crash: false,
+    };
+    RUNS.iter()
+        .flat_map(move |runs| ITEMS.iter().map(move |items| at(*runs, *items)))
 }
 
 fn case(design: &Design) -> [String; 3] {
-    [label(design.own), format!("{} and {}", design.runs[0], design.runs[1]), design.items.to_string()]
+    [
+        label(design.own),
+        format!("{} and {}", design.runs[0], design.runs[1]),
+        design.items.to_string(),
+    ]
 }
 
 /// A third of the worlds for each of the rates.
 fn over_rates(worlds: u32, design: &Design) -> [world::Share; 3] {
-    shares(worlds, |world| Design { rate: world.below(RATES.len()), ..*design }.winners(world))
+    shares(worlds, |world| {
+        Design {
+            rate: world.below(RATES.len()),
+            ..*design
+        }
+        .winners(world)
+    })
 }
 
 /// Equal arms whose runs vary.
@@ -139,9 +190,20 @@ pub fn false_winners() -> Table {
     );
     for own in [false, true] {
         for design in designs(own) {
-            let got = [0.0, 0.01, 0.02, 0.03, 0.04].map(|deviation| over_rates(WORLDS, &Design { deviation, ..design }));
+            let got = [0.0, 0.01, 0.02, 0.03, 0.04].map(|deviation| {
+                over_rates(
+                    WORLDS,
+                    &Design {
+                        deviation,
+                        ..design
+                    },
+                )
+            });
             let two_way = got.map(|shares| shares[0]);
-            let shares: Vec<_> = two_way.into_iter().chain([got[0][1], got[2][1], got[4][1], got[0][2], got[4][2]]).collect();
+            let shares: Vec<_> = two_way
+                .into_iter()
+                .chain([got[0][1], got[2][1], got[4][1], got[0][2], got[4][2]])
+                .collect();
             table.row(&case(&design), &shares);
         }
     }
@@ -152,12 +214,24 @@ pub fn false_winners() -> Table {
 pub fn power() -> Table {
     let mut table = Table::new(
         "Items tried in several runs that are alike, the first arm better: found by two-way errors, and by items alone",
-        &["hard items", "runs", "items", "two-way errors", "items alone"],
+        &[
+            "hard items",
+            "runs",
+            "items",
+            "two-way errors",
+            "items alone",
+        ],
     );
     for own in [false, true] {
         for design in designs(own) {
-            let [two_way, over_items, _] =
-                shares(WORLDS, |world| Design { rate: world.below(RATES.len()), ..design }.worth_finding().winners(world));
+            let [two_way, over_items, _] = shares(WORLDS, |world| {
+                Design {
+                    rate: world.below(RATES.len()),
+                    ..design
+                }
+                .worth_finding()
+                .winners(world)
+            });
             table.row(&case(&design), &[two_way, over_items]);
         }
     }
@@ -168,10 +242,26 @@ pub fn power() -> Table {
 pub fn crashes() -> Table {
     let mut table = Table::new(
         "One crashed run of the second arm, arms equally good otherwise: winners by two-way errors, and by items alone",
-        &["hard items", "runs", "items", "two-way errors", "items alone", "\"runs vary\""],
+        &[
+            "hard items",
+            "runs",
+            "items",
+            "two-way errors",
+            "items alone",
+            "\"runs vary\"",
+        ],
     );
     for design in designs(false).filter(|design| design.runs[0] == design.runs[1]) {
-        table.row(&case(&design), &over_rates(WORLDS, &Design { crash: true, ..design }));
+        table.row(
+            &case(&design),
+            &over_rates(
+                WORLDS,
+                &Design {
+                    crash: true,
+                    ..design
+                },
+            ),
+        );
     }
     table
 }
@@ -180,9 +270,21 @@ pub fn crashes() -> Table {
 pub fn clustered() -> Table {
     let mut table = Table::new(
         "Clustered items tried in three runs a side, arms equally good: winners by two-way errors over clusters, over items, and CR1 without runs",
-        &["clusters", "deviation of a run's level", "two-way over clusters", "two-way over items", "CR1 of the items' means"],
+        &[
+            "clusters",
+            "deviation of a run's level",
+            "two-way over clusters",
+            "two-way over items",
+            "CR1 of the items' means",
+        ],
     );
-    for sizes in [vec![20; 12], vec![20; 30], super::families::REPOSITORIES.map(|size| size / 2 + 1).to_vec()] {
+    for sizes in [
+        vec![20; 12],
+        vec![20; 30],
+        super::families::REPOSITORIES
+            .map(|size| size / 2 + 1)
+            .to_vec(),
+    ] {
         for deviation in [0.0, 0.02, 0.04] {
             let got = shares(WORLDS, |world| {
                 let mut arms = [Vec::new(), Vec::new()];
@@ -193,21 +295,45 @@ pub fn clustered() -> Table {
                     for _ in 0..*size {
                         codes.push(code);
                         for ((arm, shifts), chance) in arms.iter_mut().zip(&shifts).zip(chances) {
-                            arm.extend(shifts.map(|shift| Some(f64::from(u8::from(world.happens(chance + shift))))));
+                            arm.extend(shifts.map(|shift| {
+                                Some(f64::from(u8::from(world.happens(chance + shift))))
+                            }));
                         }
                     }
                 }
-                let tables = [0, 1].map(|arm| ItemsByRuns { runs: 3, values: &arms[arm] });
-                let two_way = |clusters| stats::two_way(tables[0], tables[1], clusters, 1.0 - ALPHA).is_ok_and(|test| test.p < ALPHA);
+                let tables = [0, 1].map(|arm| ItemsByRuns {
+                    runs: 3,
+                    values: &arms[arm],
+                });
+                let two_way = |clusters| {
+                    stats::two_way(tables[0], tables[1], clusters, 1.0 - ALPHA)
+                        .is_ok_and(|test| test.p < ALPHA)
+                };
                 let mean = |row: &[Option<f64>]| row.iter().flatten().sum::<f64>() / 3.0;
-                let differences: Vec<f64> = arms[0].chunks(3).zip(arms[1].chunks(3)).map(|(one, other)| mean(one) - mean(other)).collect();
+                let differences: Vec<f64> = arms[0]
+                    .chunks(3)
+                    .zip(arms[1].chunks(3))
+                    .map(|(one, other)| mean(one) - mean(other))
+                    .collect();
                 let cr1 = stats::clustered_mean(&differences, &codes, 1.0 - ALPHA);
-                let found = cr1.is_ok_and(|mean| mean.interval.low > 0.0 || mean.interval.high < 0.0);
-                [Some(two_way(Some(&codes))), Some(two_way(None)), Some(found)]
+                let found =
+                    cr1.is_ok_and(|mean| mean.interval.low > 0.0 || mean.interval.high < 0.0);
+                [
+                    Some(two_way(Some(&codes))),
+                    Some(two_way(None)),
+                    Some(found),
+                ]
             });
-            let sizes = match sizes.first().filter(|first| sizes.iter().all(|size| size == *first)) {
+            let sizes = match sizes
+                .first()
+                .filter(|first| sizes.iter().all(|size| size == *first))
+            {
                 Some(size) => format!("{} of {size}", sizes.len()),
-                None => format!("{} of 1 to {}", sizes.len(), sizes.iter().max().copied().unwrap_or_default()),
+                None => format!(
+                    "{} of 1 to {}",
+                    sizes.len(),
+                    sizes.iter().max().copied().unwrap_or_default()
+                ),
             };
             table.row(&[sizes, format!("{:.0} pp", 100.0 * deviation)], &got);
         }
@@ -219,7 +345,15 @@ pub fn clustered() -> Table {
 pub fn totals() -> Table {
     let mut table = Table::new(
         "Totals of several runs, items unknown, arms equally good or 10 pp apart: winners from the totals, and from the items where they were known",
-        &["runs", "tasks", "deviation of a run's level", "totals: false", "two-way: false", "totals: found", "two-way: found"],
+        &[
+            "runs",
+            "tasks",
+            "deviation of a run's level",
+            "totals: false",
+            "two-way: false",
+            "totals: found",
+            "two-way: found",
+        ],
     );
     for runs in [[2, 2], [3, 3], [5, 5], [2, 5]] {
         for items in [50, 200, 1_000] {
@@ -227,21 +361,48 @@ pub fn totals() -> Table {
                 let got = shares(2_000, |world| {
                     let found = [0.0, 0.1].map(|ahead| {
                         let rate = world.below(RATES.len());
-                        let design = Design { items, runs, rate, own: true, deviation, ahead, crash: false };
+                        let design = Design {
+                            items,
+                            runs,
+                            rate,
+                            own: true,
+                            deviation,
+                            ahead,
+                            crash: false,
+                        };
                         let arms = design.arms(world);
                         let totals = [0, 1].map(|arm| -> Vec<(u64, u64)> {
-                            let passed =
-                                |run| arms[arm].iter().skip(run).step_by(runs[arm]).flatten().filter(|value| **value > 0.5).count();
-                            (0..runs[arm]).map(|run| (passed(run) as u64, items as u64)).collect()
+                            let passed = |run| {
+                                arms[arm]
+                                    .iter()
+                                    .skip(run)
+                                    .step_by(runs[arm])
+                                    .flatten()
+                                    .filter(|value| **value > 0.5)
+                                    .count()
+                            };
+                            (0..runs[arm])
+                                .map(|run| (passed(run) as u64, items as u64))
+                                .collect()
                         });
-                        let by_totals = stats::counts_over_runs(&totals[0], &totals[1], 1.0 - ALPHA).is_ok_and(|test| test.p < ALPHA);
-                        let tables = [0, 1].map(|arm| ItemsByRuns { runs: runs[arm], values: &arms[arm] });
-                        let by_items = stats::two_way(tables[0], tables[1], None, 1.0 - ALPHA).is_ok_and(|test| test.p < ALPHA);
+                        let by_totals =
+                            stats::counts_over_runs(&totals[0], &totals[1], 1.0 - ALPHA)
+                                .is_ok_and(|test| test.p < ALPHA);
+                        let tables = [0, 1].map(|arm| ItemsByRuns {
+                            runs: runs[arm],
+                            values: &arms[arm],
+                        });
+                        let by_items = stats::two_way(tables[0], tables[1], None, 1.0 - ALPHA)
+                            .is_ok_and(|test| test.p < ALPHA);
                         [Some(by_totals), Some(by_items)]
                     });
                     [found[0][0], found[0][1], found[1][0], found[1][1]]
                 });
-                let case = [format!("{} and {}", runs[0], runs[1]), items.to_string(), format!("{:.0} pp", 100.0 * deviation)];
+                let case = [
+                    format!("{} and {}", runs[0], runs[1]),
+                    items.to_string(),
+                    format!("{:.0} pp", 100.0 * deviation),
+                ];
                 table.row(&case, &got);
             }
         }
@@ -255,14 +416,29 @@ pub fn bound() -> Table {
     const SIZE: f64 = 0.07;
     let mut table = Table::new(
         "Items in runs that are alike: the most power that any test can have which holds 7 % for runs that vary; over items it is 70 %",
-        &["runs a side", "share of single attempts in the items' variance", "the most", "spread of runs that is worst, variance by items'"],
+        &[
+            "runs a side",
+            "share of single attempts in the items' variance",
+            "the most",
+            "spread of runs that is worst, variance by items'",
+        ],
     );
     for runs in [2.0, 3.0, 5.0] {
         for share in [1.0, 0.5, 0.25] {
             let spreads = [0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
-            let powers = spreads.map(|spread| (most_power(2.0 * (runs - 1.0), share, spread, SIZE), spread));
-            let (most, worst) = powers.into_iter().fold((1.0, 0.0), |least, next| if next.0 < least.0 { next } else { least });
-            let case = [format!("{runs:.0}"), format!("{:.0} %", 100.0 * share), format!("{:.1}", 100.0 * most), worst.to_string()];
+            let powers =
+                spreads.map(|spread| (most_power(2.0 * (runs - 1.0), share, spread, SIZE), spread));
+            let (most, worst) =
+                powers.into_iter().fold(
+                    (1.0, 0.0),
+                    |least, next| if next.0 < least.0 { next } else { least },
+                );
+            let case = [
+                format!("{runs:.0}"),
+                format!("{:.0} %", 100.0 * share),
+                format!("{:.1}", 100.0 * most),
+                worst.to_string(),
+            ];
             table.row(&case, &[]);
         }
     }
@@ -281,11 +457,18 @@ fn most_power(degrees: f64, share: f64, spread: f64, size: f64) -> f64 {
         let deviation = (1.0 + spread).sqrt();
         for column in 0..STEPS {
             let difference = 12.0 * (f64::from(column) + 0.5) / f64::from(STEPS);
-            let at = |mean: f64, deviation: f64| (-((difference - mean) / deviation).powi(2) / 2.0).exp() / deviation;
-            cells.push((alike * (at(2.486, 1.0) + at(-2.486, 1.0)) + 1e-290, 2.0 * spread_out * at(0.0, deviation) + 1e-280));
+            let at = |mean: f64, deviation: f64| {
+                (-((difference - mean) / deviation).powi(2) / 2.0).exp() / deviation
+            };
+            cells.push((
+                alike * (at(2.486, 1.0) + at(-2.486, 1.0)) + 1e-290,
+                2.0 * spread_out * at(0.0, deviation) + 1e-280,
+            ));
         }
     }
-    let sums = cells.iter().fold((0.0, 0.0), |sums, cell| (sums.0 + cell.0, sums.1 + cell.1));
+    let sums = cells
+        .iter()
+        .fold((0.0, 0.0), |sums, cell| (sums.0 + cell.0, sums.1 + cell.1));
     cells.sort_by(|one, other| (other.0 / other.1).total_cmp(&(one.0 / one.1)));
     let (mut found, mut wrong) = (0.0, 0.0);
     for cell in cells {

@@ -1,7 +1,8 @@
 //! Boards over suites: whether intervals and orders hold where suites are a sample, and where items within few suites are.
 
 use evalreport::stats::{
-    Interval, Multiplier, Pairs, ScoreMatrix, Seed, SuiteMeans, effective_units, normal_quantile, rank_sets, tango, widening,
+    Interval, Multiplier, Pairs, ScoreMatrix, Seed, SuiteMeans, effective_units, normal_quantile,
+    rank_sets, tango, widening,
 };
 
 use super::Table;
@@ -11,7 +12,12 @@ const CONFIDENCE: f64 = 0.95;
 const BOARDS: u32 = 1_000;
 
 /// Systems and suites: MTEB, HELM, and smaller ones.
-const SHAPES: [(&str, usize, usize); 4] = [("MTEB", 181, 41), ("HELM", 90, 10), ("a dozen suites", 12, 15), ("few systems", 5, 10)];
+const SHAPES: [(&str, usize, usize); 4] = [
+    ("MTEB", 181, 41),
+    ("HELM", 90, 10),
+    ("a dozen suites", 12, 15),
+    ("few systems", 5, 10),
+];
 
 /// How a suite's rates come about, beside the systems' own means.
 #[derive(Clone, Copy)]
@@ -32,8 +38,22 @@ struct Board {
     truth: Vec<f64>,
 }
 
-fn board(world: &mut World, kind: Kind, (systems, suites): (usize, usize), step: f64, is_weighted: bool) -> Board {
-    let spreads: Vec<f64> = (0..systems).map(|_| if matches!(kind, Kind::Unequal) { 0.5 + 2.0 * world.uniform() } else { 1.0 }).collect();
+fn board(
+    world: &mut World,
+    kind: Kind,
+    (systems, suites): (usize, usize),
+    step: f64,
+    is_weighted: bool,
+) -> Board {
+    let spreads: Vec<f64> = (0..systems)
+        .map(|_| {
+            if matches!(kind, Kind::Unequal) {
+                0.5 + 2.0 * world.uniform()
+            } else {
+                1.0
+            }
+        })
+        .collect();
     let own = |system: usize| step * system as f64 / systems as f64;
     let mut rows = vec![vec![0.0; suites]; systems];
     #[expect(clippy::needless_range_loop, reason = "rows are by system")]
@@ -46,14 +66,40 @@ fn board(world: &mut World, kind: Kind, (systems, suites): (usize, usize), step:
             };
             // Chances stay away from 0 and 1, so that the means are those of the chances.
             rows[system][suite] = match kind {
-                Kind::Passes => world.passed(50, 0.3 + 0.25 * own(system) + 0.04 * (ease + noise).clamp(-4.0, 4.0)) as f64 / 50.0,
+                Kind::Passes => {
+                    world.passed(
+                        50,
+                        0.3 + 0.25 * own(system) + 0.04 * (ease + noise).clamp(-4.0, 4.0),
+                    ) as f64
+                        / 50.0
+                }
                 _ => own(system) + ease + noise,
             };
         }
     }
-    let truth = (0..systems).map(|system| if matches!(kind, Kind::Passes) { 0.3 + 0.25 * own(system) } else { own(system) }).collect();
-    let weights = (0..suites).map(|suite| if is_weighted && suite % 3 == 0 { 3.0 } else { 1.0 }).collect();
-    Board { weights, rows, truth }
+    let truth = (0..systems)
+        .map(|system| {
+            if matches!(kind, Kind::Passes) {
+                0.3 + 0.25 * own(system)
+            } else {
+                own(system)
+            }
+        })
+        .collect();
+    let weights = (0..suites)
+        .map(|suite| {
+            if is_weighted && suite % 3 == 0 {
+                3.0
+            } else {
+                1.0
+            }
+        })
+        .collect();
+    Board {
+        weights,
+        rows,
+        truth,
+    }
 }
 
 /// Suites as the sample.
@@ -75,18 +121,43 @@ pub fn as_sample() -> Table {
     for (name, systems, suites) in SHAPES {
         for (said, step) in [("equal", 0.0), ("apart", 2.0)] {
             for (weights, is_weighted) in [("equal", false), ("1 or 3", true)] {
-                for (rates, kind) in
-                    [("normal", Kind::Normal), ("unequal spread", Kind::Unequal), ("skewed", Kind::Skewed), ("passes", Kind::Passes)]
-                {
+                for (rates, kind) in [
+                    ("normal", Kind::Normal),
+                    ("unequal spread", Kind::Unequal),
+                    ("skewed", Kind::Skewed),
+                    ("passes", Kind::Passes),
+                ] {
                     let got = shares(BOARDS, |world| {
                         let board = board(world, kind, (systems, suites), step, is_weighted);
                         let seed = Seed(world.below(1 << 30) as u64);
-                        let means = SuiteMeans::of_sample(board.rows, &board.weights, CONFIDENCE, 999, seed).expect("a sample");
-                        let truth = |first: usize, second: usize| board.truth[first] - board.truth[second];
-                        let (order, all) = judged(systems, truth, |first, second| means.difference(first, second));
-                        [Some(order), Some(all), means.interval(0).map(|ends| holds(ends, board.truth[0]))]
+                        let means = SuiteMeans::of_sample(
+                            board.rows,
+                            &board.weights,
+                            CONFIDENCE,
+                            999,
+                            seed,
+                        )
+                        .expect("a sample");
+                        let truth =
+                            |first: usize, second: usize| board.truth[first] - board.truth[second];
+                        let (order, all) = judged(systems, truth, |first, second| {
+                            means.difference(first, second)
+                        });
+                        [
+                            Some(order),
+                            Some(all),
+                            means.interval(0).map(|ends| holds(ends, board.truth[0])),
+                        ]
                     });
-                    let case = [name, &systems.to_string(), &suites.to_string(), said, weights, rates].map(str::to_owned);
+                    let case = [
+                        name,
+                        &systems.to_string(),
+                        &suites.to_string(),
+                        said,
+                        weights,
+                        rates,
+                    ]
+                    .map(str::to_owned);
                     table.row(&case, &got);
                 }
             }
@@ -100,11 +171,17 @@ fn holds(ends: Interval, truth: f64) -> bool {
 }
 
 /// Returns whether no pair is ordered wrongly, and whether all differences are in their intervals. No interval holds everything.
-fn judged(systems: usize, truth: impl Fn(usize, usize) -> f64, interval: impl Fn(usize, usize) -> Option<Interval>) -> (bool, bool) {
+fn judged(
+    systems: usize,
+    truth: impl Fn(usize, usize) -> f64,
+    interval: impl Fn(usize, usize) -> Option<Interval>,
+) -> (bool, bool) {
     let (mut order, mut all) = (true, true);
     for first in 0..systems {
         for second in first + 1..systems {
-            let Some(ends) = interval(first, second) else { continue };
+            let Some(ends) = interval(first, second) else {
+                continue;
+            };
             let truth = truth(first, second);
             order &= !(ends.low > 0.0 && truth <= 1e-12 || ends.high < 0.0 && truth >= -1e-12);
             all &= holds(ends, truth);
@@ -117,13 +194,25 @@ fn judged(systems: usize, truth: impl Fn(usize, usize) -> f64, interval: impl Fn
 pub fn within() -> Table {
     let mut table = Table::new(
         "Boards over few suites, items within suites as the sample: shares where 95% should be",
-        &["suites of", "arms", "arms are", "no pair is ordered wrongly", "all pairs' differences are in their intervals"],
+        &[
+            "suites of",
+            "arms",
+            "arms are",
+            "no pair is ordered wrongly",
+            "all pairs' differences are in their intervals",
+        ],
     );
-    for (said, sizes) in
-        [("40, 120 and 25 items", vec![40, 120, 25]), ("200 and 30 items", vec![200, 30]), ("20 items, six times", vec![20; 6])]
-    {
+    for (said, sizes) in [
+        ("40, 120 and 25 items", vec![40, 120, 25]),
+        ("200 and 30 items", vec![200, 30]),
+        ("20 items, six times", vec![20; 6]),
+    ] {
         for arms in [4, 12] {
-            for (name, step, turn) in [("equal", 0.0, 0.0), ("apart", 0.25, 0.0), ("turned from suite to suite", 0.0, 0.15)] {
+            for (name, step, turn) in [
+                ("equal", 0.0, 0.0),
+                ("apart", 0.25, 0.0),
+                ("turned from suite to suite", 0.0, 0.15),
+            ] {
                 let got = shares(BOARDS, |world| {
                     let (order, all) = few(world, &sizes, arms, step, turn);
                     [Some(order), Some(all)]
@@ -139,10 +228,21 @@ pub fn within() -> Table {
 fn few(world: &mut World, sizes: &[usize], arms: usize, step: f64, turn: f64) -> (bool, bool) {
     let weight = 1.0 / sizes.len() as f64;
     let chance = |arm: usize, suite: usize| {
-        let turned = if suite == 0 { turn } else { -turn / (sizes.len() - 1) as f64 };
-        0.5 + step * (arm as f64 / arms as f64 - 0.5) + if arm.is_multiple_of(2) { turned } else { 0.0 }
+        let turned = if suite == 0 {
+            turn
+        } else {
+            -turn / (sizes.len() - 1) as f64
+        };
+        0.5 + step * (arm as f64 / arms as f64 - 0.5)
+            + if arm.is_multiple_of(2) { turned } else { 0.0 }
     };
-    let truth: Vec<f64> = (0..arms).map(|arm| (0..sizes.len()).map(|suite| weight * chance(arm, suite)).sum()).collect();
+    let truth: Vec<f64> = (0..arms)
+        .map(|arm| {
+            (0..sizes.len())
+                .map(|suite| weight * chance(arm, suite))
+                .sum()
+        })
+        .collect();
     let mut passes: Vec<Vec<Vec<bool>>> = Vec::new();
     for (suite, size) in sizes.iter().enumerate() {
         let mut rows = vec![Vec::new(); arms];
@@ -156,13 +256,21 @@ fn few(world: &mut World, sizes: &[usize], arms: usize, step: f64, turn: f64) ->
     }
     let scaled: Vec<Vec<f64>> = (0..arms)
         .map(|arm| {
-            passes.iter().flat_map(|rows| rows[arm].iter().map(|pass| f64::from(u8::from(*pass)) / rows[arm].len() as f64)).collect()
+            passes
+                .iter()
+                .flat_map(|rows| {
+                    rows[arm]
+                        .iter()
+                        .map(|pass| f64::from(u8::from(*pass)) / rows[arm].len() as f64)
+                })
+                .collect()
         })
         .collect();
     let units = effective_units(sizes.iter().map(|size| (weight, *size as f64)));
     let matrix = ScoreMatrix::new(&scaled).expect("scores");
     let seed = Seed(world.below(1 << 30) as u64);
-    let critical = rank_sets(&matrix, None, Multiplier::Sign, CONFIDENCE, 999, seed).map_or(f64::INFINITY, |sets| sets.critical);
+    let critical = rank_sets(&matrix, None, Multiplier::Sign, CONFIDENCE, 999, seed)
+        .map_or(f64::INFINITY, |sets| sets.critical);
     let single = normal_quantile(1.0 - (1.0 - CONFIDENCE) / 2.0).expect("a level");
     let factor = widening(critical, units, single);
     judged(
@@ -173,9 +281,15 @@ fn few(world: &mut World, sizes: &[usize], arms: usize, step: f64, turn: f64) ->
             let (mut value, mut below, mut above) = (0.0, 0.0, 0.0);
             for rows in &passes {
                 let both = || rows[first].iter().zip(&rows[second]);
-                let count = |one: bool, other: bool| both().filter(|pair| *pair == (&one, &other)).count() as u64;
-                let pairs =
-                    Pairs { both: count(true, true), only_a: count(true, false), only_b: count(false, true), neither: count(false, false) };
+                let count = |one: bool, other: bool| {
+                    both().filter(|pair| *pair == (&one, &other)).count() as u64
+                };
+                let pairs = Pairs {
+                    both: count(true, true),
+                    only_a: count(true, false),
+                    only_b: count(false, true),
+                    neither: count(false, false),
+                };
                 let own = (pairs.only_a as f64 - pairs.only_b as f64) / rows[first].len() as f64;
                 let ends = tango(pairs, CONFIDENCE).ok()?;
                 value += weight * own;

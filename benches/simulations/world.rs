@@ -17,7 +17,11 @@ impl World {
     }
 
     /// A whole number below `end`.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the product lies between 0 and `end`")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the product lies between 0 and `end`"
+    )]
     pub fn below(&mut self, end: usize) -> usize {
         (self.uniform() * end as f64) as usize
     }
@@ -45,7 +49,11 @@ impl World {
         let size = 1.0 / correlation - 1.0;
         let (one, other) = (self.gamma(mean * size), self.gamma((1.0 - mean) * size));
         // Tiny shapes can give two zeros; the chance is then at one of its ends.
-        if one + other > 0.0 { one / (one + other) } else { f64::from(u8::from(self.happens(mean))) }
+        if one + other > 0.0 {
+            one / (one + other)
+        } else {
+            f64::from(u8::from(self.happens(mean)))
+        }
     }
 
     /// Marsaglia and Tsang 2000.
@@ -79,26 +87,44 @@ impl Share {
         if self.answers == 0 {
             return "–".to_owned();
         }
-        let share = format!("{:.1}", 100.0 * f64::from(self.yes) / f64::from(self.answers));
+        let share = format!(
+            "{:.1}",
+            100.0 * f64::from(self.yes) / f64::from(self.answers)
+        );
         if self.answers == self.worlds {
             share
         } else {
-            format!("{share} (of {:.0} %)", 100.0 * f64::from(self.answers) / f64::from(self.worlds))
+            format!(
+                "{share} (of {:.0} %)",
+                100.0 * f64::from(self.answers) / f64::from(self.worlds)
+            )
         }
     }
 
     /// In percent, with the standard error of the simulation.
     pub fn with_error(&self) -> String {
-        let (answers, share) = (f64::from(self.answers), f64::from(self.yes) / f64::from(self.answers));
+        let (answers, share) = (
+            f64::from(self.answers),
+            f64::from(self.yes) / f64::from(self.answers),
+        );
         // Half a world more, so that none or all of them do not look exact.
         let smoothed = (f64::from(self.yes) + 0.5) / (answers + 1.0);
-        format!("{:.1} ± {:.1}", 100.0 * share, 100.0 * (smoothed * (1.0 - smoothed) / answers).sqrt())
+        format!(
+            "{:.1} ± {:.1}",
+            100.0 * share,
+            100.0 * (smoothed * (1.0 - smoothed) / answers).sqrt()
+        )
     }
 
     /// So many of them.
     pub fn of(yes: u64, all: u64) -> Self {
-        let [yes, all] = [yes, all].map(|count| u32::try_from(count).expect("fewer than four billion"));
-        Self { yes, answers: all, worlds: all }
+        let [yes, all] =
+            [yes, all].map(|count| u32::try_from(count).expect("fewer than four billion"));
+        Self {
+            yes,
+            answers: all,
+            worlds: all,
+        }
     }
 
     fn with(self, answer: Option<bool>) -> Self {
@@ -110,7 +136,11 @@ impl Share {
     }
 
     fn and(self, other: Self) -> Self {
-        Self { yes: self.yes + other.yes, answers: self.answers + other.answers, worlds: self.worlds + other.worlds }
+        Self {
+            yes: self.yes + other.yes,
+            answers: self.answers + other.answers,
+            worlds: self.worlds + other.worlds,
+        }
     }
 }
 
@@ -122,12 +152,19 @@ pub fn nth(number: u64) -> World {
 }
 
 /// Asks the same questions in every world.
-pub fn shares<const N: usize>(worlds: u32, ask: impl Fn(&mut World) -> [Option<bool>; N] + Sync) -> [Share; N] {
+pub fn shares<const N: usize>(
+    worlds: u32,
+    ask: impl Fn(&mut World) -> [Option<bool>; N] + Sync,
+) -> [Share; N] {
     shares_from(0, worlds, ask)
 }
 
 /// Asks in worlds that begin at another number: those before it may be where a method was chosen.
-pub fn shares_from<const N: usize>(first: u64, worlds: u32, ask: impl Fn(&mut World) -> [Option<bool>; N] + Sync) -> [Share; N] {
+pub fn shares_from<const N: usize>(
+    first: u64,
+    worlds: u32,
+    ask: impl Fn(&mut World) -> [Option<bool>; N] + Sync,
+) -> [Share; N] {
     (0..worlds)
         .into_par_iter()
         .fold(
@@ -137,5 +174,8 @@ pub fn shares_from<const N: usize>(first: u64, worlds: u32, ask: impl Fn(&mut Wo
                 std::array::from_fn(|at| shares[at].with(answers[at]))
             },
         )
-        .reduce(|| [Share::default(); N], |one, other| std::array::from_fn(|at| one[at].and(other[at])))
+        .reduce(
+            || [Share::default(); N],
+            |one, other| std::array::from_fn(|at| one[at].and(other[at])),
+        )
 }

@@ -10,7 +10,9 @@ use super::command::exchange;
 use super::dialect::{Answer, AnswerEnd, Dialect, Request, error_text};
 use super::environment::{Environment, Retries};
 use super::http::{Client, Response, Trouble, sleep};
-use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Outlook, Prompt, Reply, Served, shorten};
+use super::reply::{
+    Failure, FailureKind, MOST_RAW_BYTES, Measured, Outlook, Prompt, Reply, Served, shorten,
+};
 use super::retry::pause;
 use super::setup::SetupError;
 use crate::config;
@@ -53,29 +55,51 @@ enum Outcome {
 }
 
 impl Chat {
-    pub fn new(dialect: Dialect, agent: &config::Agent, model: Option<&str>, environment: &Environment) -> Result<Self, SetupError> {
+    pub fn new(
+        dialect: Dialect,
+        agent: &config::Agent,
+        model: Option<&str>,
+        environment: &Environment,
+    ) -> Result<Self, SetupError> {
         let refuse = |message: String, hint: &str| SetupError::refused(&agent.id, message, hint);
         let Some(model) = model else {
-            return Err(refuse("no model is named".to_owned(), "name one as `model` of the agent, of the task, or with --model"));
+            return Err(refuse(
+                "no model is named".to_owned(),
+                "name one as `model` of the agent, of the task, or with --model",
+            ));
         };
         let key_variable = key_variable(dialect, agent);
         let key = match &key_variable {
             Some(name) => match environment.variable(name) {
-                Some(key) if key.bytes().all(|byte| byte.is_ascii_graphic()) => Some(key.to_owned()),
+                Some(key) if key.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                    Some(key.to_owned())
+                }
                 Some(_) => {
                     let hint = "a key is one word of plain ASCII; check for spaces and line ends within it";
-                    return Err(refuse(format!("the environment variable `{name}` holds no key"), hint));
+                    return Err(refuse(
+                        format!("the environment variable `{name}` holds no key"),
+                        hint,
+                    ));
                 }
                 None => {
                     let hint = "set it, or name another variable as `api_key_env`";
-                    return Err(refuse(format!("the environment variable `{name}`, which holds its key, is not set"), hint));
+                    return Err(refuse(
+                        format!(
+                            "the environment variable `{name}`, which holds its key, is not set"
+                        ),
+                        hint,
+                    ));
                 }
             },
             None => None,
         };
-        let base = agent.base_url.as_deref().unwrap_or(dialect.default_base_url());
+        let base = agent
+            .base_url
+            .as_deref()
+            .unwrap_or(dialect.default_base_url());
         let url = dialect.url(base);
-        let client = Client::new(&url, environment).map_err(|message| refuse(message, "correct the environment variable, or unset it"))?;
+        let client = Client::new(&url, environment)
+            .map_err(|message| refuse(message, "correct the environment variable, or unset it"))?;
         Ok(Self {
             dialect,
             is_original: base == dialect.default_base_url(),
@@ -99,13 +123,31 @@ impl Chat {
     pub fn ask(&self, prompt: &Prompt, time: Duration, stop: &Stop) -> Result<Reply, Failure> {
         let started = Instant::now();
         // The budget of the whole prompt also bounds a single reply.
-        let max_tokens = [self.max_tokens, prompt.limits.max_tokens].into_iter().flatten().min();
-        let request = Request { model: &self.model, temperature: self.temperature, max_tokens, is_original: self.is_original };
+        let max_tokens = [self.max_tokens, prompt.limits.max_tokens]
+            .into_iter()
+            .flatten()
+            .min();
+        let request = Request {
+            model: &self.model,
+            temperature: self.temperature,
+            max_tokens,
+            is_original: self.is_original,
+        };
         let body = self.dialect.body(&request, prompt).to_string().into_bytes();
         let headers = self.dialect.headers(self.key.as_deref());
-        let mut measured = Measured { steps: Some(1), ..Measured::default() };
-        measured.served = Served { version: None, provider: Some(host(&self.url).to_owned()), region: region_in(&self.url) };
-        let mut repeated = Repeated { waited_seconds: Some(0.0), ..Repeated::default() };
+        let mut measured = Measured {
+            steps: Some(1),
+            ..Measured::default()
+        };
+        measured.served = Served {
+            version: None,
+            provider: Some(host(&self.url).to_owned()),
+            region: region_in(&self.url),
+        };
+        let mut repeated = Repeated {
+            waited_seconds: Some(0.0),
+            ..Repeated::default()
+        };
         measured.repeated = Some(repeated);
         let mut failed = 0;
         // If the time runs out on a failing service, the model is not at fault.
@@ -117,28 +159,47 @@ impl Chat {
                 return Err(out_of_time(time, last_failure, measured));
             }
             let wait = left.min(self.request_time);
-            let sent = self.client.post(&self.url, &headers, body.clone(), wait, stop);
+            let sent = self
+                .client
+                .post(&self.url, &headers, body.clone(), wait, stop);
             let (outcome, was_wait) = match sent {
                 Ok(response) => {
-                    measured.raw = shorten(&String::from_utf8_lossy(&response.body), MOST_RAW_BYTES);
+                    measured.raw =
+                        shorten(&String::from_utf8_lossy(&response.body), MOST_RAW_BYTES);
                     if let Some(region) = &response.region {
                         measured.served.region = Some(region.clone());
                     }
                     (self.read(&response), false)
                 }
-                Err(Trouble::Stopped) => (Outcome::Over(FailureKind::Stopped, "stopped by the user".to_owned()), false),
-                Err(Trouble::Hopeless(reason)) => (Outcome::Over(FailureKind::Infra, reason), false),
-                Err(Trouble::Connection(reason)) => (again(&format!("connection failed: {reason}")), false),
-                Err(Trouble::TimedOut) => (again(&format!("no answer within {} s", wait.as_secs_f64())), true),
+                Err(Trouble::Stopped) => (
+                    Outcome::Over(FailureKind::Stopped, "stopped by the user".to_owned()),
+                    false,
+                ),
+                Err(Trouble::Hopeless(reason)) => {
+                    (Outcome::Over(FailureKind::Infra, reason), false)
+                }
+                Err(Trouble::Connection(reason)) => {
+                    (again(&format!("connection failed: {reason}")), false)
+                }
+                Err(Trouble::TimedOut) => (
+                    again(&format!("no answer within {} s", wait.as_secs_f64())),
+                    true,
+                ),
             };
             measured.duration = started.elapsed();
             match outcome {
                 Outcome::Answered(answer) => return finish(*answer, prompt, measured),
                 Outcome::Over(kind, reason) => return Err(Failure::new(kind, &reason, measured)),
                 Outcome::Refused(outlook, reason) => {
-                    return Err(Failure::new(FailureKind::Infra, &reason, measured).with_outlook(outlook));
+                    return Err(
+                        Failure::new(FailureKind::Infra, &reason, measured).with_outlook(outlook)
+                    );
                 }
-                Outcome::Again { reason, after, is_throttled } => {
+                Outcome::Again {
+                    reason,
+                    after,
+                    is_throttled,
+                } => {
                     failed += 1;
                     repeated.throttled += u64::from(is_throttled);
                     measured.repeated = Some(repeated);
@@ -148,19 +209,33 @@ impl Chat {
                     }
                     if failed >= self.retries.attempts {
                         let tries = if failed == 1 { "try" } else { "tries" };
-                        return Err(Failure::new(FailureKind::Infra, &format!("gave up after {failed} {tries}: {reason}"), measured));
+                        return Err(Failure::new(
+                            FailureKind::Infra,
+                            &format!("gave up after {failed} {tries}: {reason}"),
+                            measured,
+                        ));
                     }
                     let pause = after.unwrap_or_else(|| pause(&self.retries, prompt.seed, failed));
                     if pause >= left {
-                        let reason =
-                            format!("{reason}; the next try would be in {} s, after the limit of time", pause.as_secs_f64().ceil());
+                        let reason = format!(
+                            "{reason}; the next try would be in {} s, after the limit of time",
+                            pause.as_secs_f64().ceil()
+                        );
                         return Err(Failure::new(FailureKind::Infra, &reason, measured));
                     }
                     last_failure = if was_wait { last_failure } else { Some(reason) };
-                    repeated = repeated.plus(&Repeated { retries: 1, throttled: 0, waited_seconds: Some(pause.as_secs_f64()) });
+                    repeated = repeated.plus(&Repeated {
+                        retries: 1,
+                        throttled: 0,
+                        waited_seconds: Some(pause.as_secs_f64()),
+                    });
                     measured.repeated = Some(repeated);
                     if !sleep(pause, stop) {
-                        return Err(Failure::new(FailureKind::Stopped, "stopped by the user", measured));
+                        return Err(Failure::new(
+                            FailureKind::Stopped,
+                            "stopped by the user",
+                            measured,
+                        ));
                     }
                 }
             }
@@ -178,7 +253,10 @@ impl Chat {
             };
             return match self.dialect.read(&value) {
                 Some(answer) => Outcome::Answered(Box::new(answer)),
-                None => again(&with("the response holds no answer", &error_text(&response.body))),
+                None => again(&with(
+                    "the response holds no answer",
+                    &error_text(&response.body),
+                )),
             };
         }
         let said = error_text(&response.body);
@@ -187,12 +265,22 @@ impl Chat {
         let reason = with(&format!("HTTP status {status}"), &said);
         match status {
             // Waiting does not refill an account.
-            429 if has(&["insufficient_quota", "exceeded your current quota", "credit balance", "billing"]) => {
+            429 if has(&[
+                "insufficient_quota",
+                "exceeded your current quota",
+                "credit balance",
+                "billing",
+            ]) =>
+            {
                 Outcome::Over(FailureKind::Infra, reason)
             }
             408 | 429 | 500..=599 => {
                 let is_throttled = Repeated::is_throttled(status.into());
-                Outcome::Again { reason, after: response.retry_after, is_throttled }
+                Outcome::Again {
+                    reason,
+                    after: response.retry_after,
+                    is_throttled,
+                }
             }
             401 | 403 => {
                 let key = match &self.key_variable {
@@ -200,17 +288,34 @@ impl Chat {
                     None => "a key was asked for; name the environment variable that holds it as `api_key_env`".to_owned(),
                 };
                 // Some services answer 403 if they reject the prompt's content.
-                let outlook = if status == 401 { Outlook::Hopeless } else { Outlook::Doubtful };
+                let outlook = if status == 401 {
+                    Outlook::Hopeless
+                } else {
+                    Outlook::Doubtful
+                };
                 Outcome::Refused(outlook, format!("{key} ({reason})"))
             }
             404 => Outcome::Refused(
                 Outlook::Doubtful,
-                format!("the service does not know the model `{}`, or `base_url` is not its address ({reason})", visible(&self.model)),
+                format!(
+                    "the service does not know the model `{}`, or `base_url` is not its address ({reason})",
+                    visible(&self.model)
+                ),
             ),
-            400 | 413 if has(&["context_length", "context length", "context window", "prompt is too long", "request_too_large"]) => {
+            400 | 413
+                if has(&[
+                    "context_length",
+                    "context length",
+                    "context window",
+                    "prompt is too long",
+                    "request_too_large",
+                ]) =>
+            {
                 Outcome::Over(FailureKind::Limit, reason)
             }
-            400 if has(&["content_filter", "content_policy"]) => Outcome::Over(FailureKind::Error, reason),
+            400 if has(&["content_filter", "content_policy"]) => {
+                Outcome::Over(FailureKind::Error, reason)
+            }
             _ => Outcome::Over(FailureKind::Infra, reason),
         }
     }
@@ -219,20 +324,34 @@ impl Chat {
 impl fmt::Debug for Chat {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = formatter.debug_struct("Chat");
-        shown.field("dialect", &self.dialect).field("url", &self.url).field("model", &self.model);
-        shown.field("key_variable", &self.key_variable).finish_non_exhaustive()
+        shown
+            .field("dialect", &self.dialect)
+            .field("url", &self.url)
+            .field("model", &self.model);
+        shown
+            .field("key_variable", &self.key_variable)
+            .finish_non_exhaustive()
     }
 }
 
 /// Returns the variable that holds the key. A server with its own `base_url` gets no key unless the configuration names one: the default
 /// key belongs to another service.
 pub fn key_variable(dialect: Dialect, agent: &config::Agent) -> Option<String> {
-    let default = || agent.base_url.is_none().then(|| dialect.default_key_variable().to_owned());
+    let default = || {
+        agent
+            .base_url
+            .is_none()
+            .then(|| dialect.default_key_variable().to_owned())
+    };
     agent.api_key_env.clone().or_else(default)
 }
 
 fn again(reason: &str) -> Outcome {
-    Outcome::Again { reason: reason.to_owned(), after: None, is_throttled: false }
+    Outcome::Again {
+        reason: reason.to_owned(),
+        after: None,
+        is_throttled: false,
+    }
 }
 
 fn finish(answer: Answer, prompt: &Prompt, mut measured: Measured) -> Result<Reply, Failure> {
@@ -244,22 +363,43 @@ fn finish(answer: Answer, prompt: &Prompt, mut measured: Measured) -> Result<Rep
         *message = json!({"role": "assistant", "content": answer.content});
     }
     match answer.end {
-        AnswerEnd::Whole => Ok(Reply { text: answer.text, measured }),
-        AnswerEnd::Truncated => Err(Failure::new(FailureKind::Limit, "the reply was cut at its most tokens", measured)),
-        AnswerEnd::Filtered => Err(Failure::new(FailureKind::Error, "the service's content filter cut the reply", measured)),
+        AnswerEnd::Whole => Ok(Reply {
+            text: answer.text,
+            measured,
+        }),
+        AnswerEnd::Truncated => Err(Failure::new(
+            FailureKind::Limit,
+            "the reply was cut at its most tokens",
+            measured,
+        )),
+        AnswerEnd::Filtered => Err(Failure::new(
+            FailureKind::Error,
+            "the service's content filter cut the reply",
+            measured,
+        )),
     }
 }
 
 fn out_of_time(time: Duration, last_failure: Option<String>, measured: Measured) -> Failure {
     let limit = time.as_secs_f64();
     match last_failure {
-        Some(reason) => {
-            Failure::new(FailureKind::Infra, &format!("the limit of {limit} s passed while the service failed: {reason}"), measured)
-        }
-        None => Failure::new(FailureKind::Limit, &format!("no answer within {limit} s, the limit of time"), measured),
+        Some(reason) => Failure::new(
+            FailureKind::Infra,
+            &format!("the limit of {limit} s passed while the service failed: {reason}"),
+            measured,
+        ),
+        None => Failure::new(
+            FailureKind::Limit,
+            &format!("no answer within {limit} s, the limit of time"),
+            measured,
+        ),
     }
 }
 
 fn with(what: &str, said: &str) -> String {
-    if said.is_empty() { what.to_owned() } else { format!("{what}: {said}") }
+    if said.is_empty() {
+        what.to_owned()
+    } else {
+        format!("{what}: {said}")
+    }
 }

@@ -14,8 +14,16 @@ pub const TOOL: Tool = Tool {
     keys: &["ANTHROPIC_*", "CLAUDE_*"],
     variables: &[],
     homes: &[
-        Home { variable: "CLAUDE_CONFIG_DIR", then: "", place: ".claude" },
-        Home { variable: "CLAUDE_CONFIG_DIR", then: ".claude.json", place: ".claude.json" },
+        Home {
+            variable: "CLAUDE_CONFIG_DIR",
+            then: "",
+            place: ".claude",
+        },
+        Home {
+            variable: "CLAUDE_CONFIG_DIR",
+            then: ".claude.json",
+            place: ".claude.json",
+        },
     ],
     writing: &[Choice {
         names: &["--permission-mode", "--dangerously-skip-permissions"],
@@ -25,7 +33,10 @@ pub const TOOL: Tool = Tool {
     }],
     free_rights: EDITS,
     // Otherwise it refuses this option to root.
-    writing_variables: Rights { confined: &[("IS_SANDBOX", "1")], free: &[] },
+    writing_variables: Rights {
+        confined: &[("IS_SANDBOX", "1")],
+        free: &[],
+    },
     takes_system: true,
     complete,
     read: |finished, wall| session::reply(finished, wall, read),
@@ -38,7 +49,9 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
     let ending = match (output.failure(), &text) {
         _ if output.is_ended_session() => Ending::Success,
         _ if !output.has_result() => Ending::Unsaid,
-        (None, Some(text)) if text.len() <= LONGEST_LIMIT_MESSAGE && text.contains("usage limit reached|") => {
+        (None, Some(text))
+            if text.len() <= LONGEST_LIMIT_MESSAGE && text.contains("usage limit reached|") =>
+        {
             Ending::Failure(FailureKind::Infra, text.clone())
         }
         (None, _) => Ending::Success,
@@ -50,10 +63,21 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
             } else {
                 FailureKind::Error
             };
-            Ending::Failure(kind, [Some(subtype), text.clone()].into_iter().flatten().collect::<Vec<_>>().join(": "))
+            Ending::Failure(
+                kind,
+                [Some(subtype), text.clone()]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join(": "),
+            )
         }
     };
-    Said { text, ending, awaited: output.awaited() }
+    Said {
+        text,
+        ending,
+        awaited: output.awaited(),
+    }
 }
 
 fn complete(line: &mut Line, asked: &Asked<'_>) {
@@ -81,7 +105,10 @@ mod tests {
     fn the_command_of_the_configuration_is_completed_not_contradicted() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let line = |own: &str, asked: Asked<'_>| command_line(&TOOL, &words(own), &asked);
-        assert_eq!(line("claude", Asked::default()), words("claude -p --output-format stream-json --verbose"));
+        assert_eq!(
+            line("claude", Asked::default()),
+            words("claude -p --output-format stream-json --verbose")
+        );
         assert_eq!(
             line("npx claude --verbose", Asked { model: Some("m"), max_steps: Some(3), system: Some("Be brief.") }),
             [
@@ -91,7 +118,14 @@ mod tests {
             .concat()
         );
         let own = "claude --print --output-format=json --model {model} --max-turns 9";
-        let asked = Asked { model: Some("m"), max_steps: Some(3), system: None };
-        assert_eq!(line(own, asked), words("claude --print --output-format=json --model m --max-turns 9"));
+        let asked = Asked {
+            model: Some("m"),
+            max_steps: Some(3),
+            system: None,
+        };
+        assert_eq!(
+            line(own, asked),
+            words("claude --print --output-format=json --model m --max-turns 9")
+        );
     }
 }

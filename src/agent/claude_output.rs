@@ -22,12 +22,22 @@ impl Output {
         let objects = objects(stdout);
         let is_result = |value: &Value| value["type"] == "result";
         // Older programs and wrappers write no `type`. Lines of a session without one are messages.
-        let is_old_result = |value: &Value| value.get("type").is_none() && value.get("message").is_none_or(Value::is_string);
+        let is_old_result = |value: &Value| {
+            value.get("type").is_none() && value.get("message").is_none_or(Value::is_string)
+        };
         let untyped = || objects.iter().rposition(is_old_result);
-        let Some(place) = objects.iter().rposition(is_result).or_else(untyped) else { return Self { result: None, messages: objects } };
+        let Some(place) = objects.iter().rposition(is_result).or_else(untyped) else {
+            return Self {
+                result: None,
+                messages: objects,
+            };
+        };
         let mut messages = objects;
         let result = messages.remove(place);
-        Self { result: Some(result), messages }
+        Self {
+            result: Some(result),
+            messages,
+        }
     }
 
     pub fn has_result(&self) -> bool {
@@ -38,7 +48,10 @@ impl Output {
     pub fn is_ended_session(&self) -> bool {
         let is_ended = |message: &Value| message["message"]["stop_reason"] == "end_turn";
         !self.has_result()
-            && self.messages.iter().any(|line| line.get("sessionId").is_some())
+            && self
+                .messages
+                .iter()
+                .any(|line| line.get("sessionId").is_some())
             && self.spoken().next_back().is_some_and(is_ended)
     }
 
@@ -49,19 +62,36 @@ impl Output {
 
     /// Returns why the service did not answer, if the last message announces another try.
     pub fn awaited(&self) -> Option<String> {
-        let last = self.messages.last().filter(|message| self.result.is_none() && is_retry(message))?;
-        let status = last.get("error_status").and_then(as_count).map(|status| format!("status {status}"));
-        Some([status.as_deref(), last["error"].as_str()].into_iter().flatten().collect::<Vec<_>>().join(", "))
+        let last = self
+            .messages
+            .last()
+            .filter(|message| self.result.is_none() && is_retry(message))?;
+        let status = last
+            .get("error_status")
+            .and_then(as_count)
+            .map(|status| format!("status {status}"));
+        Some(
+            [status.as_deref(), last["error"].as_str()]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(", "),
+        )
     }
 
     /// Returns the kind of the reported failure, or `None` if none was reported.
     pub fn failure(&self) -> Option<String> {
         let result = self.result.as_ref()?;
-        match (result.get("subtype").and_then(Value::as_str), result.get("stop_reason").and_then(Value::as_str)) {
+        match (
+            result.get("subtype").and_then(Value::as_str),
+            result.get("stop_reason").and_then(Value::as_str),
+        ) {
             (Some(subtype), _) if subtype != "success" => Some(subtype.to_owned()),
             // The model declined, or its answer was cut off.
             (_, Some("refusal")) => Some("refusal".to_owned()),
-            (_, Some("max_tokens" | "model_context_window_exceeded")) => Some("error_max_tokens".to_owned()),
+            (_, Some("max_tokens" | "model_context_window_exceeded")) => {
+                Some("error_max_tokens".to_owned())
+            }
             (Some(_) | None, _) => (result["is_error"] == true).then(|| "error".to_owned()),
         }
     }
@@ -69,21 +99,31 @@ impl Output {
     /// Returns the result's message, or else the model's last text.
     pub fn text(&self) -> Option<String> {
         if let Some(result) = &self.result {
-            if let Some(text) = ["result", "error", "message"].iter().find_map(|name| result.get(*name)?.as_str()) {
+            if let Some(text) = ["result", "error", "message"]
+                .iter()
+                .find_map(|name| result.get(*name)?.as_str())
+            {
                 return Some(text.to_owned());
             }
             if let Some(errors) = result.get("errors").and_then(Value::as_array) {
                 return Some(
                     errors
                         .iter()
-                        .map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned))
+                        .map(|error| {
+                            error
+                                .as_str()
+                                .map_or_else(|| error.to_string(), str::to_owned)
+                        })
                         .collect::<Vec<_>>()
                         .join("; "),
                 );
             }
         }
         let texts = |message: &Value| {
-            let blocks = blocks(message).iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
+            let blocks = blocks(message)
+                .iter()
+                .filter(|block| block["type"] == "text")
+                .filter_map(|block| block["text"].as_str());
             blocks.collect::<Vec<_>>().concat()
         };
         self.spoken().map(texts).rfind(|text| !text.is_empty())
@@ -93,10 +133,14 @@ impl Output {
     pub fn fill(&self, measured: &mut Measured) {
         let result = self.result.as_ref();
         let mut messages = Messages::default();
-        self.messages.iter().for_each(|message| messages.take(message));
+        self.messages
+            .iter()
+            .for_each(|message| messages.take(message));
         measured.usage = result.map(find_usage).unwrap_or_default();
         let by_model = self.by_model();
-        let all = by_model.values().fold(Usage::default(), |sum, usage| sum.plus(usage));
+        let all = by_model
+            .values()
+            .fold(Usage::default(), |sum, usage| sum.plus(usage));
         if all.total() > measured.usage.total() {
             // The result's own usage leaves out side requests, such as one for a title. Its cost includes them.
             measured.usage = all;
@@ -109,27 +153,39 @@ impl Output {
         measured.repeated = self.repeated();
         // Session files and programs that were cut off have no result. Then each request has its own price.
         let is_by_request = measured.usage == messages.usage();
-        let usd = result.and_then(find_cost).or_else(|| messages.usd().filter(|_| is_by_request));
+        let usd = result
+            .and_then(find_cost)
+            .or_else(|| messages.usd().filter(|_| is_by_request));
         measured.cost = usd.map(Cost::reported).unwrap_or_default();
         if is_by_request && usd.is_none() {
             measured.requests = messages.requests().cloned().collect();
         }
-        measured.steps = result.and_then(|result| find_count(result, "num_turns")).or_else(|| messages.turns());
+        measured.steps = result
+            .and_then(|result| find_count(result, "num_turns"))
+            .or_else(|| messages.turns());
         measured.tools = messages.tools();
         measured.model = self.model();
-        let version = self.messages.iter().find_map(|message| message.get("claude_code_version")?.as_str());
+        let version = self
+            .messages
+            .iter()
+            .find_map(|message| message.get("claude_code_version")?.as_str());
         measured.served.version = version.map(str::to_owned);
         let reports = self.messages.iter().chain(result);
         measured.transcript = reports.cloned().collect();
     }
 
     fn spoken(&self) -> impl DoubleEndedIterator<Item = &Value> {
-        self.messages.iter().filter(|message| message["type"] == "assistant")
+        self.messages
+            .iter()
+            .filter(|message| message["type"] == "assistant")
     }
 
     /// Returns the tokens of all requests of the session, by model.
     fn by_model(&self) -> BTreeMap<String, Usage> {
-        let models = self.result.as_ref().and_then(|result| result.get("modelUsage")?.as_object());
+        let models = self
+            .result
+            .as_ref()
+            .and_then(|result| result.get("modelUsage")?.as_object());
         let usage = |model: &Value| {
             let count = |name: &str| model.get(name).and_then(as_count);
             Usage {
@@ -139,29 +195,58 @@ impl Output {
                 output: count("outputTokens"),
             }
         };
-        models.into_iter().flatten().map(|(name, model)| (name.clone(), usage(model))).collect()
+        models
+            .into_iter()
+            .flatten()
+            .map(|(name, model)| (name.clone(), usage(model)))
+            .collect()
     }
 
     fn repeated(&self) -> Option<Repeated> {
         let one = |message: &Value| {
-            let is_throttled = message.get("error_status").and_then(as_count).is_some_and(Repeated::is_throttled);
-            let waited_seconds = message.get("retry_delay_ms").and_then(as_amount).map(|milliseconds| milliseconds / 1000.0);
-            Repeated { retries: 1, throttled: u64::from(is_throttled), waited_seconds }
+            let is_throttled = message
+                .get("error_status")
+                .and_then(as_count)
+                .is_some_and(Repeated::is_throttled);
+            let waited_seconds = message
+                .get("retry_delay_ms")
+                .and_then(as_amount)
+                .map(|milliseconds| milliseconds / 1000.0);
+            Repeated {
+                retries: 1,
+                throttled: u64::from(is_throttled),
+                waited_seconds,
+            }
         };
         // If the last message announces a try, neither the try nor the pause before it happened.
         let made = self.messages.len() - usize::from(self.awaited().is_some());
-        self.messages[..made].iter().filter(|message| is_retry(message)).map(one).reduce(|sum, one| sum.plus(&one))
+        self.messages[..made]
+            .iter()
+            .filter(|message| is_retry(message))
+            .map(one)
+            .reduce(|sum, one| sum.plus(&one))
     }
 
     fn model(&self) -> Option<String> {
         // Messages that the program writes itself, such as errors, have a model name in angle brackets.
         let is_model = |name: &&str| !name.starts_with('<');
-        let said = self.spoken().filter_map(|message| message["message"]["model"].as_str()).rfind(is_model);
-        let started = || self.messages.iter().find_map(|message| message.get("model")?.as_str());
+        let said = self
+            .spoken()
+            .filter_map(|message| message["message"]["model"].as_str())
+            .rfind(is_model);
+        let started = || {
+            self.messages
+                .iter()
+                .find_map(|message| message.get("model")?.as_str())
+        };
         // Small helper models are listed beside the answering model, so a list of several does not tell which one answered.
         let only = || {
             let models = self.result.as_ref()?.get("modelUsage")?.as_object()?;
-            models.keys().next().filter(|_| models.len() == 1).map(String::as_str)
+            models
+                .keys()
+                .next()
+                .filter(|_| models.len() == 1)
+                .map(String::as_str)
         };
         said.or_else(started).or_else(only).map(str::to_owned)
     }
@@ -174,7 +259,9 @@ fn is_retry(message: &Value) -> bool {
 
 /// Messages nest under `message.content`.
 fn blocks(message: &Value) -> &[Value] {
-    message["message"]["content"].as_array().map_or(&[], Vec::as_slice)
+    message["message"]["content"]
+        .as_array()
+        .map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]
@@ -207,10 +294,16 @@ mod tests {
             RESULT.replace("\"type\":\"result\",", ""),
         ] {
             let (output, measured) = measured(&stdout);
-            assert!(output.has_result() && output.failure().is_none(), "{stdout}");
+            assert!(
+                output.has_result() && output.failure().is_none(),
+                "{stdout}"
+            );
             assert_eq!(output.text().as_deref(), Some("<answer>Blue</answer>"));
             assert_eq!(measured.usage.input_total(), Some(98_828));
-            assert_eq!((measured.cost.usd, measured.steps, measured.tools), (Some(0.0345), Some(3), None));
+            assert_eq!(
+                (measured.cost.usd, measured.steps, measured.tools),
+                (Some(0.0345), Some(3), None)
+            );
             assert_eq!(measured.model.as_deref(), Some("claude-x"));
         }
     }
@@ -219,9 +312,26 @@ mod tests {
     fn a_stream_that_was_cut_tells_what_was_used_until_then() {
         let (output, measured) = measured(&format!("{STREAM}\n{{\"type\":\"result\",\"subt"));
         assert!(!output.has_result() && output.failure().is_none());
-        assert_eq!(measured.usage, Usage { input: Some(12), cache_write: None, cache_read: Some(5), output: Some(12) });
-        assert_eq!(measured.tools, Some(BTreeMap::from([("Bash".to_owned(), 2), ("Read".to_owned(), 1)])));
-        assert_eq!((measured.steps, measured.cost.usd, measured.transcript.len()), (Some(2), None, 5));
+        assert_eq!(
+            measured.usage,
+            Usage {
+                input: Some(12),
+                cache_write: None,
+                cache_read: Some(5),
+                output: Some(12)
+            }
+        );
+        assert_eq!(
+            measured.tools,
+            Some(BTreeMap::from([
+                ("Bash".to_owned(), 2),
+                ("Read".to_owned(), 1)
+            ]))
+        );
+        assert_eq!(
+            (measured.steps, measured.cost.usd, measured.transcript.len()),
+            (Some(2), None, 5)
+        );
         assert_eq!(measured.model.as_deref(), Some("claude-x-1"));
     }
 
@@ -234,27 +344,57 @@ mod tests {
                  \"usage\":{{\"input_tokens\":10,\"output_tokens\":4}}}}}}\n"
             )
         };
-        let session = |more: &str, stop: &str| measured(&(line("1", "small", more, "tool_use") + &line("2", "large", more, stop)));
+        let session = |more: &str, stop: &str| {
+            measured(&(line("1", "small", more, "tool_use") + &line("2", "large", more, stop)))
+        };
         let (output, found) = session("", "end_turn");
         assert!(output.is_ended_session() && output.text().as_deref() == Some("2"));
-        let models: Vec<Option<&str>> = found.requests.iter().map(|request| request.model.as_deref()).collect();
-        assert_eq!((found.cost.usd, models), (None, vec![Some("small"), Some("large")]));
-        assert!(!session("", "tool_use").0.is_ended_session(), "it was cut off");
+        let models: Vec<Option<&str>> = found
+            .requests
+            .iter()
+            .map(|request| request.model.as_deref())
+            .collect();
+        assert_eq!(
+            (found.cost.usd, models),
+            (None, vec![Some("small"), Some("large")])
+        );
+        assert!(
+            !session("", "tool_use").0.is_ended_session(),
+            "it was cut off"
+        );
         let (_, told) = session(",\"costUSD\":0.25", "end_turn");
-        assert_eq!((told.cost.usd, told.requests.len()), (Some(0.5), 0), "as older versions report it");
-        assert!(!measured(STREAM).0.is_ended_session(), "printed output ends with a result");
+        assert_eq!(
+            (told.cost.usd, told.requests.len()),
+            (Some(0.5), 0),
+            "as older versions report it"
+        );
+        assert!(
+            !measured(STREAM).0.is_ended_session(),
+            "printed output ends with a result"
+        );
     }
 
     #[test]
     fn the_result_counts_where_there_is_one_and_the_last_message_where_it_has_no_text() {
-        let (output, measured) = measured(&format!("{STREAM}\n{{\"type\":\"result\",\"subtype\":\"success\",\"num_turns\":7}}"));
-        assert_eq!((output.text().as_deref(), measured.steps, measured.transcript.len()), (Some("Blue."), Some(7), 6));
+        let (output, measured) = measured(&format!(
+            "{STREAM}\n{{\"type\":\"result\",\"subtype\":\"success\",\"num_turns\":7}}"
+        ));
+        assert_eq!(
+            (
+                output.text().as_deref(),
+                measured.steps,
+                measured.transcript.len()
+            ),
+            (Some("Blue."), Some(7), 6)
+        );
     }
 
     #[test]
     fn tokens_are_those_of_all_requests_and_of_each_model() {
         let model = |input, output| {
-            format!("{{\"inputTokens\":{input},\"outputTokens\":{output},\"cacheReadInputTokens\":5,\"cacheCreationInputTokens\":0}}")
+            format!(
+                "{{\"inputTokens\":{input},\"outputTokens\":{output},\"cacheReadInputTokens\":5,\"cacheCreationInputTokens\":0}}"
+            )
         };
         let result = |models: &str| {
             format!(
@@ -269,8 +409,15 @@ mod tests {
         };
         let (_, one) = measured(&result(&format!("\"x\":{}", model(30, 6))));
         assert_eq!((one.usage, one.by_model.len()), (usage(30, 6, 5), 0));
-        let (_, two) = measured(&result(&format!("\"x\":{},\"small\":{}", model(30, 6), model(7, 1))));
-        assert_eq!((two.usage, two.by_model["small"]), (usage(37, 7, 10), usage(7, 1, 5)));
+        let (_, two) = measured(&result(&format!(
+            "\"x\":{},\"small\":{}",
+            model(30, 6),
+            model(7, 1)
+        )));
+        assert_eq!(
+            (two.usage, two.by_model["small"]),
+            (usage(37, 7, 10), usage(7, 1, 5))
+        );
     }
 
     #[test]
@@ -280,29 +427,61 @@ mod tests {
                 "{{\"type\":\"system\",\"subtype\":\"api_retry\",\"retry_delay_ms\":500,\"error_status\":{status},\"error\":\"rate_limit\"}}\n"
             )
         };
-        let stream =
-            format!("{{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"claude-x\"}}\n{}{}{}", again(429), again(500), again(529));
+        let stream = format!(
+            "{{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"claude-x\"}}\n{}{}{}",
+            again(429),
+            again(500),
+            again(529)
+        );
         let (output, cut) = measured(&stream);
         assert_eq!(output.awaited().as_deref(), Some("status 529, rate_limit"));
-        assert_eq!(cut.repeated, Some(Repeated { retries: 2, throttled: 1, waited_seconds: Some(1.0) }));
+        assert_eq!(
+            cut.repeated,
+            Some(Repeated {
+                retries: 2,
+                throttled: 1,
+                waited_seconds: Some(1.0)
+            })
+        );
         let (output, whole) = measured(&format!("{stream}{RESULT}"));
-        assert_eq!((output.awaited(), whole.repeated.map(|repeated| repeated.retries)), (None, Some(3)));
+        assert_eq!(
+            (
+                output.awaited(),
+                whole.repeated.map(|repeated| repeated.retries)
+            ),
+            (None, Some(3))
+        );
     }
 
     #[test]
     fn an_error_in_the_models_place_is_no_model() {
         let refused = "{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"nope\"}\n{\"type\":\"assistant\",\"message\":{\"model\":\"<synthetic>\",\"content\":[]}}\n{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":404,\"result\":\"no\"}";
         let (output, measured) = measured(refused);
-        assert_eq!((output.status(), measured.model.as_deref()), (Some(404), Some("nope")));
+        assert_eq!(
+            (output.status(), measured.model.as_deref()),
+            (Some(404), Some("nope"))
+        );
     }
 
     #[test]
     fn failures_name_their_kind() {
         let failure = |text: &str| Output::parse(text).failure();
-        assert_eq!(failure("{\"type\":\"result\",\"subtype\":\"error_max_turns\"}").as_deref(), Some("error_max_turns"));
-        assert_eq!(failure("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true}").as_deref(), Some("error"));
-        for (reason, kind) in [("refusal", Some("refusal")), ("max_tokens", Some("error_max_tokens")), ("end_turn", None)] {
-            let result = format!("{{\"type\":\"result\",\"subtype\":\"success\",\"stop_reason\":\"{reason}\",\"result\":\"x\"}}");
+        assert_eq!(
+            failure("{\"type\":\"result\",\"subtype\":\"error_max_turns\"}").as_deref(),
+            Some("error_max_turns")
+        );
+        assert_eq!(
+            failure("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true}").as_deref(),
+            Some("error")
+        );
+        for (reason, kind) in [
+            ("refusal", Some("refusal")),
+            ("max_tokens", Some("error_max_tokens")),
+            ("end_turn", None),
+        ] {
+            let result = format!(
+                "{{\"type\":\"result\",\"subtype\":\"success\",\"stop_reason\":\"{reason}\",\"result\":\"x\"}}"
+            );
             assert_eq!(failure(&result).as_deref(), kind);
         }
         assert_eq!(failure(RESULT), None);

@@ -24,9 +24,18 @@ pub const TOOL: Tool = Tool {
     program: "codex",
     keys: &["OPENAI_*", "CODEX_*"],
     variables: &[],
-    homes: &[Home { variable: "CODEX_HOME", then: "", place: ".codex" }],
+    homes: &[Home {
+        variable: "CODEX_HOME",
+        then: "",
+        place: ".codex",
+    }],
     writing: &[
-        Choice { names: &["exec", "e"], words: &["exec"], confined: &["exec"], full: &[] },
+        Choice {
+            names: &["exec", "e"],
+            words: &["exec"],
+            confined: &["exec"],
+            full: &[],
+        },
         Choice {
             names: &[
                 "--sandbox",
@@ -42,11 +51,18 @@ pub const TOOL: Tool = Tool {
             words: &["--sandbox", "workspace-write"],
             // Its own sandbox needs to mount, which confined programs may not do: every command would fail.
             confined: &["--sandbox", "danger-full-access"],
-            full: &["--dangerously-bypass-approvals-and-sandbox", "--yolo", "danger-full-access"],
+            full: &[
+                "--dangerously-bypass-approvals-and-sandbox",
+                "--yolo",
+                "danger-full-access",
+            ],
         },
     ],
     free_rights: "edits, and commands in its own sandbox",
-    writing_variables: Rights { confined: &[], free: &[] },
+    writing_variables: Rights {
+        confined: &[],
+        free: &[],
+    },
     takes_system: false,
     complete,
     read: |finished, wall| session::reply(finished, wall, read),
@@ -85,7 +101,10 @@ impl Session {
                 self.text = line["item"]["text"].as_str().map(str::to_owned);
             }
             Some("turn.completed") => self.ending = Ending::Success,
-            Some("turn.failed") => self.ending = failure(text(line, "/error/message").unwrap_or("that the turn failed")),
+            Some("turn.failed") => {
+                self.ending =
+                    failure(text(line, "/error/message").unwrap_or("that the turn failed"))
+            }
             Some("error") if text(line, "/message").is_some_and(is_new_try) => {}
             Some("error") => {
                 // An `error` event counts only if the turn does not complete or fail.
@@ -100,19 +119,32 @@ impl Session {
     fn event(&mut self, line: &Value) {
         let (kind, event) = event(line);
         match kind {
-            "agent_message" => self.text = text(event, "/message").map(str::to_owned).or(self.text.take()),
+            "agent_message" => {
+                self.text = text(event, "/message")
+                    .map(str::to_owned)
+                    .or(self.text.take())
+            }
             "task_complete" => {
-                self.text = text(event, "/last_agent_message").map(str::to_owned).or(self.text.take());
+                self.text = text(event, "/last_agent_message")
+                    .map(str::to_owned)
+                    .or(self.text.take());
                 self.ending = Ending::Success;
             }
-            "turn_aborted" => self.ending = failure(&format!("an aborted turn: {}", text(event, "/reason").unwrap_or("no reason given"))),
+            "turn_aborted" => {
+                self.ending = failure(&format!(
+                    "an aborted turn: {}",
+                    text(event, "/reason").unwrap_or("no reason given")
+                ))
+            }
             "error" => self.ending = failure(text(event, "/message").unwrap_or("an error")),
             _ => {}
         }
     }
 
     fn finish(self, measured: &mut Measured) -> Said {
-        let Thread { version, repeated, .. } = &self.thread;
+        let Thread {
+            version, repeated, ..
+        } = &self.thread;
         measured.served.version.clone_from(version);
         measured.repeated.clone_from(repeated);
         measured.usage = self.thread.usage().unwrap_or_default();
@@ -120,7 +152,10 @@ impl Session {
         let mut names = self.thread.models().to_vec();
         names.dedup();
         if names.len() > 1 {
-            add_note(measured, &format!("more than one model answered: {}", names.join(", then ")));
+            add_note(
+                measured,
+                &format!("more than one model answered: {}", names.join(", then ")),
+            );
         }
         let by_model = self.thread.by_model();
         if by_model.len() > 1 {
@@ -128,14 +163,27 @@ impl Session {
         }
         measured.steps = self.thread.steps();
         measured.tools = self.thread.tools();
-        Said { text: self.text, ending: self.ending, awaited: self.thread.awaited().map(str::to_owned) }
+        Said {
+            text: self.text,
+            ending: self.ending,
+            awaited: self.thread.awaited().map(str::to_owned),
+        }
     }
 }
 
 fn failure(message: &str) -> Ending {
     let lower = message.to_lowercase();
-    let is_limit = ["context window", "context_length", "token budget exhausted"].iter().any(|phrase| lower.contains(phrase));
-    Ending::Failure(if is_limit { FailureKind::Limit } else { FailureKind::Error }, message.to_owned())
+    let is_limit = ["context window", "context_length", "token budget exhausted"]
+        .iter()
+        .any(|phrase| lower.contains(phrase));
+    Ending::Failure(
+        if is_limit {
+            FailureKind::Limit
+        } else {
+            FailureKind::Error
+        },
+        message.to_owned(),
+    )
 }
 
 #[cfg(test)]
@@ -171,46 +219,137 @@ mod tests {
 
     #[test]
     fn the_command_is_completed_not_contradicted() {
-        let line = |own: &str, model| command_words(&TOOL, own, &Asked { model, max_steps: Some(3), system: None });
-        assert_eq!(line("codex", Some("m")), "codex exec --json --skip-git-repo-check --model m");
-        assert_eq!(line("codex exec --sandbox workspace-write", None), "codex exec --sandbox workspace-write --json --skip-git-repo-check");
-        assert_eq!(line("codex e -m x --json", Some("m")), "codex e -m x --json --skip-git-repo-check");
-        assert_eq!(line("exec --profile {model}", Some("m")), "exec --profile m exec --json --skip-git-repo-check");
+        let line = |own: &str, model| {
+            command_words(
+                &TOOL,
+                own,
+                &Asked {
+                    model,
+                    max_steps: Some(3),
+                    system: None,
+                },
+            )
+        };
+        assert_eq!(
+            line("codex", Some("m")),
+            "codex exec --json --skip-git-repo-check --model m"
+        );
+        assert_eq!(
+            line("codex exec --sandbox workspace-write", None),
+            "codex exec --sandbox workspace-write --json --skip-git-repo-check"
+        );
+        assert_eq!(
+            line("codex e -m x --json", Some("m")),
+            "codex e -m x --json --skip-git-repo-check"
+        );
+        assert_eq!(
+            line("exec --profile {model}", Some("m")),
+            "exec --profile m exec --json --skip-git-repo-check"
+        );
     }
 
     #[test]
     fn a_turn_is_measured_and_a_new_try_ends_nothing() {
         let (said, measured) = measured(STREAM);
-        assert_eq!(said, Said { text: Some("<answer>Blue</answer>".to_owned()), ending: Ending::Success, awaited: None });
-        let expected = Usage { input: Some(315), cache_write: None, cache_read: Some(24448), output: Some(122) };
-        assert_eq!((measured.usage, measured.steps, measured.model), (expected, Some(3), None));
-        assert_eq!(measured.repeated, Some(Repeated { retries: 1, throttled: 0, waited_seconds: None }));
-        let tools = [("command_execution".to_owned(), 1), ("docs.find".to_owned(), 1)];
-        assert_eq!((measured.tools, measured.transcript.len()), (Some(BTreeMap::from(tools)), 9));
+        assert_eq!(
+            said,
+            Said {
+                text: Some("<answer>Blue</answer>".to_owned()),
+                ending: Ending::Success,
+                awaited: None
+            }
+        );
+        let expected = Usage {
+            input: Some(315),
+            cache_write: None,
+            cache_read: Some(24448),
+            output: Some(122),
+        };
+        assert_eq!(
+            (measured.usage, measured.steps, measured.model),
+            (expected, Some(3), None)
+        );
+        assert_eq!(
+            measured.repeated,
+            Some(Repeated {
+                retries: 1,
+                throttled: 0,
+                waited_seconds: None
+            })
+        );
+        let tools = [
+            ("command_execution".to_owned(), 1),
+            ("docs.find".to_owned(), 1),
+        ];
+        assert_eq!(
+            (measured.tools, measured.transcript.len()),
+            (Some(BTreeMap::from(tools)), 9)
+        );
     }
 
     #[test]
     fn a_service_that_does_not_answer_is_awaited() {
-        let again = |text: &str| format!("{{\"type\":\"error\",\"message\":\"Reconnecting... {text}\"}}\n");
-        let stream = again("2/5 (unexpected status 529 <unknown status code>: x)") + &again("3/5 (unexpected status 529: y)");
+        let again =
+            |text: &str| format!("{{\"type\":\"error\",\"message\":\"Reconnecting... {text}\"}}\n");
+        let stream = again("2/5 (unexpected status 529 <unknown status code>: x)")
+            + &again("3/5 (unexpected status 529: y)");
         let (said, waited) = measured(&stream);
         assert_eq!(said.awaited.as_deref(), Some("unexpected status 529: y"));
-        assert_eq!(waited.repeated, Some(Repeated { retries: 3, throttled: 3, waited_seconds: None }));
+        assert_eq!(
+            waited.repeated,
+            Some(Repeated {
+                retries: 3,
+                throttled: 3,
+                waited_seconds: None
+            })
+        );
         let (said, waited) = measured(&again("waiting for network (Connection failed: z)"));
-        assert_eq!((said.awaited.as_deref(), waited.repeated.map(|repeated| repeated.retries)), (Some("Connection failed: z"), Some(1)));
+        assert_eq!(
+            (
+                said.awaited.as_deref(),
+                waited.repeated.map(|repeated| repeated.retries)
+            ),
+            (Some("Connection failed: z"), Some(1))
+        );
         assert_eq!(measured(&format!("{stream}{STREAM}")).0.awaited, None);
     }
 
     #[test]
     fn a_session_file_tells_the_models_and_counts_each_count_once() {
         let (said, measured) = measured(SESSION);
-        assert_eq!(said, Said { text: Some("Done.".to_owned()), ending: Ending::Success, awaited: None });
-        let part =
-            |input, cache_read, output| Usage { input: Some(input), cache_write: None, cache_read: Some(cache_read), output: Some(output) };
-        assert_eq!((measured.usage, measured.model.as_deref()), (part(21, 9, 10), Some("two")));
-        assert_eq!(measured.by_model, BTreeMap::from([("one".to_owned(), part(6, 4, 3)), ("two".to_owned(), part(15, 5, 7))]));
-        assert_eq!(measured.note.as_deref(), Some("more than one model answered: one, then two"));
-        assert_eq!(measured.tools, Some(BTreeMap::from([("shell".to_owned(), 1)])));
+        assert_eq!(
+            said,
+            Said {
+                text: Some("Done.".to_owned()),
+                ending: Ending::Success,
+                awaited: None
+            }
+        );
+        let part = |input, cache_read, output| Usage {
+            input: Some(input),
+            cache_write: None,
+            cache_read: Some(cache_read),
+            output: Some(output),
+        };
+        assert_eq!(
+            (measured.usage, measured.model.as_deref()),
+            (part(21, 9, 10), Some("two"))
+        );
+        assert_eq!(
+            measured.by_model,
+            BTreeMap::from([
+                ("one".to_owned(), part(6, 4, 3)),
+                ("two".to_owned(), part(15, 5, 7))
+            ])
+        );
+        assert_eq!(
+            measured.note.as_deref(),
+            Some("more than one model answered: one, then two")
+        );
+        assert_eq!(
+            measured.tools,
+            Some(BTreeMap::from([("shell".to_owned(), 1)]))
+        );
     }
 
     #[test]
@@ -220,20 +359,55 @@ mod tests {
 {"id":"0","msg":{"type":"token_count","info":{"total_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3}}}}
 {"id":"0","msg":{"type":"task_complete","last_agent_message":"Blue"}}"#;
         let (said, measured) = measured(stream);
-        assert_eq!(said, Said { text: Some("Blue".to_owned()), ending: Ending::Success, awaited: None });
-        assert_eq!((measured.usage.total(), measured.model.as_deref(), measured.tools), (Some(13), Some("gpt-x"), None));
+        assert_eq!(
+            said,
+            Said {
+                text: Some("Blue".to_owned()),
+                ending: Ending::Success,
+                awaited: None
+            }
+        );
+        assert_eq!(
+            (
+                measured.usage.total(),
+                measured.model.as_deref(),
+                measured.tools
+            ),
+            (Some(13), Some("gpt-x"), None)
+        );
     }
 
     #[test]
     fn failures_have_their_kind_and_another_model_is_said() {
-        let failed = |message: &str| measured(&format!("{{\"type\":\"turn.failed\",\"error\":{{\"message\":\"{message}\"}}}}")).0.ending;
-        assert_eq!(failed("boom"), Ending::Failure(FailureKind::Error, "boom".to_owned()));
-        assert!(matches!(failed("Codex ran out of room in the model's context window."), Ending::Failure(FailureKind::Limit, _)));
-        assert!(matches!(failed("shared rollout token budget exhausted"), Ending::Failure(FailureKind::Limit, _)));
+        let failed = |message: &str| {
+            measured(&format!(
+                "{{\"type\":\"turn.failed\",\"error\":{{\"message\":\"{message}\"}}}}"
+            ))
+            .0
+            .ending
+        };
+        assert_eq!(
+            failed("boom"),
+            Ending::Failure(FailureKind::Error, "boom".to_owned())
+        );
+        assert!(matches!(
+            failed("Codex ran out of room in the model's context window."),
+            Ending::Failure(FailureKind::Limit, _)
+        ));
+        assert!(matches!(
+            failed("shared rollout token budget exhausted"),
+            Ending::Failure(FailureKind::Limit, _)
+        ));
         let rerouted = r#"{"type":"item.completed","item":{"id":"i","type":"error","message":"model rerouted: a -> b (HighRisk)"}}"#;
         let (said, measured) = measured(&format!("{rerouted}\n{STREAM}"));
-        assert_eq!((said.ending, measured.model.as_deref()), (Ending::Success, Some("b")));
-        assert_eq!(measured.note.as_deref(), Some("more than one model answered: a, then b"));
+        assert_eq!(
+            (said.ending, measured.model.as_deref()),
+            (Ending::Success, Some("b"))
+        );
+        assert_eq!(
+            measured.note.as_deref(),
+            Some("more than one model answered: a, then b")
+        );
     }
 
     proptest::proptest! {

@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::outage::is_outage;
-use super::program::{MODEL_PLACE, MOST_OUTPUT_BYTES, Program, crash, interrupted, joined, measure, prompt_file};
+use super::program::{
+    MODEL_PLACE, MOST_OUTPUT_BYTES, Program, crash, interrupted, joined, measure, prompt_file,
+};
 use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
 use crate::process::{End, Stop};
 use crate::transcript::{as_amount, as_count, find_usage};
@@ -27,15 +29,27 @@ impl Command {
     }
 
     pub fn ask(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
-        self.answer(prompt, wall, stop).map_err(|failure| self.program.explain(failure))
+        self.answer(prompt, wall, stop)
+            .map_err(|failure| self.program.explain(failure))
     }
 
     fn answer(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
         let input = joined(prompt);
-        let asks_for_file = self.argv.iter().any(|argument| argument.contains("{prompt_file}"));
-        let file = if asks_for_file { Some(prompt_file(&input)?) } else { None };
+        let asks_for_file = self
+            .argv
+            .iter()
+            .any(|argument| argument.contains("{prompt_file}"));
+        let file = if asks_for_file {
+            Some(prompt_file(&input)?)
+        } else {
+            None
+        };
         let path = file.as_ref().map(|file| file.path().display().to_string());
-        let argv = fill(&self.argv, self.program.model().unwrap_or_default(), path.as_deref().unwrap_or_default());
+        let argv = fill(
+            &self.argv,
+            self.program.model().unwrap_or_default(),
+            path.as_deref().unwrap_or_default(),
+        );
         let finished = self.program.run(argv, input, prompt, wall, stop)?;
         let measured = measure(&finished);
         let fail = |kind, reason: &str, measured| Err(Failure::new(kind, reason, measured));
@@ -44,7 +58,15 @@ impl Command {
         }
         if finished.end != End::Exited(0) {
             let outage = is_outage(&finished.stderr.text()) || is_outage(&finished.stdout.text());
-            return fail(if outage { FailureKind::Infra } else { FailureKind::Error }, &crash(&finished), measured);
+            return fail(
+                if outage {
+                    FailureKind::Infra
+                } else {
+                    FailureKind::Error
+                },
+                &crash(&finished),
+                measured,
+            );
         }
         if finished.stdout.dropped > 0 {
             let reason = format!("printed more than {} MiB", MOST_OUTPUT_BYTES >> 20);
@@ -60,7 +82,10 @@ impl Command {
 /// Fills in the placeholders. Placeholders inside the inserted text stay as they are.
 fn fill(argv: &[String], model: &str, prompt_file: &str) -> Vec<String> {
     let fill = |argument: &String| {
-        let parts: Vec<String> = argument.split(MODEL_PLACE).map(|part| part.replace("{prompt_file}", prompt_file)).collect();
+        let parts: Vec<String> = argument
+            .split(MODEL_PLACE)
+            .map(|part| part.replace("{prompt_file}", prompt_file))
+            .collect();
         parts.join(model)
     };
     argv.iter().map(fill).collect()
@@ -68,33 +93,55 @@ fn fill(argv: &[String], model: &str, prompt_file: &str) -> Vec<String> {
 
 /// Reads the answer: plain text, or a JSON object with a text `answer` and optional measurements.
 fn read(stdout: String, prompt: &Prompt, mut measured: Measured) -> Reply {
-    let object = Some(stdout.trim()).filter(|text| text.starts_with('{')).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let object = Some(stdout.trim())
+        .filter(|text| text.starts_with('{'))
+        .and_then(|text| serde_json::from_str::<Value>(text).ok());
     let Some((object, answer)) = object.and_then(|object| {
         let answer = object.get("answer")?.as_str()?.to_owned();
         Some((object, answer))
     }) else {
         measured.transcript = exchange(prompt, &stdout);
-        return Reply { text: stdout, measured };
+        return Reply {
+            text: stdout,
+            measured,
+        };
     };
     measured.usage = object.get("usage").map(find_usage).unwrap_or_default();
-    measured.cost = object.get("cost_usd").and_then(as_amount).map(Cost::reported).unwrap_or_default();
+    measured.cost = object
+        .get("cost_usd")
+        .and_then(as_amount)
+        .map(Cost::reported)
+        .unwrap_or_default();
     measured.steps = object.get("steps").and_then(as_count);
     measured.tools = object.get("tools").and_then(Value::as_object).map(|tools| {
-        let counts = tools.iter().filter_map(|(name, count)| Some((name.clone(), as_count(count)?)));
+        let counts = tools
+            .iter()
+            .filter_map(|(name, count)| Some((name.clone(), as_count(count)?)));
         counts.collect::<BTreeMap<String, u64>>()
     });
-    measured.model = object.get("model").and_then(Value::as_str).map(str::to_owned);
+    measured.model = object
+        .get("model")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
     measured.transcript = match object.get("transcript") {
         Some(Value::Array(messages)) => messages.clone(),
         Some(_) | None => exchange(prompt, &answer),
     };
-    Reply { text: answer, measured }
+    Reply {
+        text: answer,
+        measured,
+    }
 }
 
 /// Returns the transcript of a single prompt and its answer.
 pub fn exchange(prompt: &Prompt, answer: &str) -> Vec<Value> {
-    let system = prompt.system.map(|system| json!({"role": "system", "content": system}));
-    let messages = [json!({"role": "user", "content": prompt.text}), json!({"role": "assistant", "content": answer})];
+    let system = prompt
+        .system
+        .map(|system| json!({"role": "system", "content": system}));
+    let messages = [
+        json!({"role": "user", "content": prompt.text}),
+        json!({"role": "assistant", "content": answer}),
+    ];
     system.into_iter().chain(messages).collect()
 }
 
@@ -105,15 +152,37 @@ mod tests {
     use crate::domain::{CostSource, Usage};
 
     fn reply(stdout: &str) -> Reply {
-        let prompt = Prompt { text: "question", system: None, item: None, seed: 0, limits: Budget::default(), folder: None };
+        let prompt = Prompt {
+            text: "question",
+            system: None,
+            item: None,
+            seed: 0,
+            limits: Budget::default(),
+            folder: None,
+        };
         read(stdout.to_owned(), &prompt, Measured::default())
     }
 
     #[test]
     fn plain_text_is_the_answer() {
-        for text in ["Blue", " {\"answer\": 7} ", "{\"answer\": \"a\"} tail", "[\"answer\"]", "{", "", "{\"a\": {\"answer\": \"x\"}}"] {
+        for text in [
+            "Blue",
+            " {\"answer\": 7} ",
+            "{\"answer\": \"a\"} tail",
+            "[\"answer\"]",
+            "{",
+            "",
+            "{\"a\": {\"answer\": \"x\"}}",
+        ] {
             let reply = reply(text);
-            assert_eq!((reply.text.as_str(), reply.measured.steps, reply.measured.transcript.len()), (text, None, 2));
+            assert_eq!(
+                (
+                    reply.text.as_str(),
+                    reply.measured.steps,
+                    reply.measured.transcript.len()
+                ),
+                (text, None, 2)
+            );
             assert_eq!(reply.measured.cost, Cost::default());
         }
     }
@@ -126,15 +195,36 @@ mod tests {
         );
         let measured = reply.measured;
         assert_eq!(reply.text, "Blue");
-        assert_eq!(measured.usage, Usage { input: Some(2), output: Some(3), ..Usage::default() });
-        assert_eq!((measured.cost.usd, measured.cost.source, measured.steps), (Some(0.0), CostSource::Reported, Some(4)));
-        assert_eq!(measured.tools, Some(BTreeMap::from([("cost".to_owned(), 2)])));
+        assert_eq!(
+            measured.usage,
+            Usage {
+                input: Some(2),
+                output: Some(3),
+                ..Usage::default()
+            }
+        );
+        assert_eq!(
+            (measured.cost.usd, measured.cost.source, measured.steps),
+            (Some(0.0), CostSource::Reported, Some(4))
+        );
+        assert_eq!(
+            measured.tools,
+            Some(BTreeMap::from([("cost".to_owned(), 2)]))
+        );
         assert_eq!(measured.transcript.len(), 1);
     }
 
     #[test]
     fn placeholders_are_filled_once() {
-        let argv = ["run".to_owned(), "--model={model}".to_owned(), "{prompt_file}{model}".to_owned(), "{other}".to_owned()];
-        assert_eq!(fill(&argv, "{prompt_file}", "/p"), ["run", "--model={prompt_file}", "/p{prompt_file}", "{other}"]);
+        let argv = [
+            "run".to_owned(),
+            "--model={model}".to_owned(),
+            "{prompt_file}{model}".to_owned(),
+            "{other}".to_owned(),
+        ];
+        assert_eq!(
+            fill(&argv, "{prompt_file}", "/p"),
+            ["run", "--model={prompt_file}", "/p{prompt_file}", "{other}"]
+        );
     }
 }

@@ -81,9 +81,14 @@ impl Dialect {
         match self {
             Self::Anthropic => {
                 let version = ("anthropic-version", "2023-06-01".to_owned());
-                std::iter::once(version).chain(key.map(|key| ("x-api-key", key.to_owned()))).collect()
+                std::iter::once(version)
+                    .chain(key.map(|key| ("x-api-key", key.to_owned())))
+                    .collect()
             }
-            Self::Openai => key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect(),
+            Self::Openai => key
+                .map(|key| ("authorization", format!("Bearer {key}")))
+                .into_iter()
+                .collect(),
         }
     }
 
@@ -93,7 +98,10 @@ impl Dialect {
         body.insert("model".to_owned(), json!(request.model));
         match self {
             Self::Anthropic => {
-                body.insert("max_tokens".to_owned(), json!(request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS)));
+                body.insert(
+                    "max_tokens".to_owned(),
+                    json!(request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS)),
+                );
                 if let Some(system) = prompt.system {
                     body.insert("system".to_owned(), json!(system));
                 }
@@ -102,11 +110,20 @@ impl Dialect {
             Self::Openai => {
                 if let Some(most) = request.max_tokens {
                     // OpenAI has renamed this parameter. Compatible servers may only know the old name.
-                    let name = if request.is_original { "max_completion_tokens" } else { "max_tokens" };
+                    let name = if request.is_original {
+                        "max_completion_tokens"
+                    } else {
+                        "max_tokens"
+                    };
                     body.insert(name.to_owned(), json!(most));
                 }
-                let system = prompt.system.map(|system| json!({"role": "system", "content": system}));
-                body.insert("messages".to_owned(), system.into_iter().chain([user]).collect());
+                let system = prompt
+                    .system
+                    .map(|system| json!({"role": "system", "content": system}));
+                body.insert(
+                    "messages".to_owned(),
+                    system.into_iter().chain([user]).collect(),
+                );
             }
         }
         if let Some(temperature) = request.temperature {
@@ -122,8 +139,14 @@ impl Dialect {
             Self::Openai => {
                 let choice = body.get("choices")?.get(0)?;
                 let message = choice.get("message")?;
-                let content = [message.get("content"), message.get("refusal")].into_iter().flatten().find(|content| !content.is_null());
-                (content.cloned().unwrap_or_else(|| json!("")), choice["finish_reason"].as_str())
+                let content = [message.get("content"), message.get("refusal")]
+                    .into_iter()
+                    .flatten()
+                    .find(|content| !content.is_null());
+                (
+                    content.cloned().unwrap_or_else(|| json!("")),
+                    choice["finish_reason"].as_str(),
+                )
             }
         };
         let end = match end {
@@ -133,25 +156,37 @@ impl Dialect {
         };
         let text = match &content {
             Value::String(text) => text.clone(),
-            Value::Array(blocks) => {
-                blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str()).collect()
-            }
+            Value::Array(blocks) => blocks
+                .iter()
+                .filter(|block| block["type"] == "text")
+                .filter_map(|block| block["text"].as_str())
+                .collect(),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return None,
         };
         let usage = body.get("usage").map(find_usage).unwrap_or_default();
-        Some(Answer { text, content, usage, model: body["model"].as_str().map(str::to_owned), end })
+        Some(Answer {
+            text,
+            content,
+            usage,
+            model: body["model"].as_str().map(str::to_owned),
+            end,
+        })
     }
 }
 
 /// Returns the kinds and the message of an error response.
 pub fn error_text(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    let Ok(value) = serde_json::from_str::<Value>(&text) else { return text.chars().take(300).collect::<String>().trim().to_owned() };
+    let Ok(value) = serde_json::from_str::<Value>(&text) else {
+        return text.chars().take(300).collect::<String>().trim().to_owned();
+    };
     let error = value.get("error").unwrap_or(&value);
     if let Some(text) = error.as_str() {
         return text.to_owned();
     }
-    let parts = ["type", "code", "message"].iter().filter_map(|name| error.get(name)?.as_str());
+    let parts = ["type", "code", "message"]
+        .iter()
+        .filter_map(|name| error.get(name)?.as_str());
     parts.collect::<Vec<_>>().join(": ")
 }
 
@@ -162,27 +197,58 @@ mod tests {
 
     #[test]
     fn addresses_are_completed() {
-        assert_eq!(Dialect::Anthropic.url("https://api.anthropic.com"), "https://api.anthropic.com/v1/messages");
-        assert_eq!(Dialect::Anthropic.url("https://g.example/v1"), "https://g.example/v1/messages");
-        assert_eq!(Dialect::Openai.url("http://localhost:8080/v1"), "http://localhost:8080/v1/chat/completions");
-        assert_eq!(Dialect::Openai.url("http://g.example/x/chat/completions"), "http://g.example/x/chat/completions");
+        assert_eq!(
+            Dialect::Anthropic.url("https://api.anthropic.com"),
+            "https://api.anthropic.com/v1/messages"
+        );
+        assert_eq!(
+            Dialect::Anthropic.url("https://g.example/v1"),
+            "https://g.example/v1/messages"
+        );
+        assert_eq!(
+            Dialect::Openai.url("http://localhost:8080/v1"),
+            "http://localhost:8080/v1/chat/completions"
+        );
+        assert_eq!(
+            Dialect::Openai.url("http://g.example/x/chat/completions"),
+            "http://g.example/x/chat/completions"
+        );
     }
 
     #[test]
     fn requests_have_their_dialects_form() {
-        let prompt = Prompt { text: "q", system: Some("s"), item: None, seed: 0, limits: Budget::default(), folder: None };
-        let request = Request { model: "m", temperature: Some(0.0), max_tokens: None, is_original: true };
+        let prompt = Prompt {
+            text: "q",
+            system: Some("s"),
+            item: None,
+            seed: 0,
+            limits: Budget::default(),
+            folder: None,
+        };
+        let request = Request {
+            model: "m",
+            temperature: Some(0.0),
+            max_tokens: None,
+            is_original: true,
+        };
         assert_eq!(
             Dialect::Anthropic.body(&request, &prompt),
             json!({"model": "m", "max_tokens": 4096, "system": "s", "messages": [{"role": "user", "content": "q"}], "temperature": 0.0})
         );
-        let request = Request { max_tokens: Some(9), ..request };
-        let messages = json!([{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]);
+        let request = Request {
+            max_tokens: Some(9),
+            ..request
+        };
+        let messages =
+            json!([{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]);
         assert_eq!(
             Dialect::Openai.body(&request, &prompt),
             json!({"model": "m", "max_completion_tokens": 9, "messages": messages, "temperature": 0.0})
         );
-        let other = Request { is_original: false, ..request };
+        let other = Request {
+            is_original: false,
+            ..request
+        };
         assert_eq!(Dialect::Openai.body(&other, &prompt)["max_tokens"], 9);
     }
 
@@ -190,29 +256,72 @@ mod tests {
     fn answers_are_read_and_other_forms_are_not() {
         let anthropic = json!({"model": "m-1", "content": [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": "Bl"},
             {"type": "text", "text": "ue"}], "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 4}});
-        let answer = Dialect::Anthropic.read(&anthropic).expect("it is an answer");
-        assert_eq!((answer.text.as_str(), answer.model.as_deref(), answer.end), ("Blue", Some("m-1"), AnswerEnd::Whole));
-        assert_eq!(answer.usage, Usage { input: Some(3), output: Some(4), ..Usage::default() });
+        let answer = Dialect::Anthropic
+            .read(&anthropic)
+            .expect("it is an answer");
+        assert_eq!(
+            (answer.text.as_str(), answer.model.as_deref(), answer.end),
+            ("Blue", Some("m-1"), AnswerEnd::Whole)
+        );
+        assert_eq!(
+            answer.usage,
+            Usage {
+                input: Some(3),
+                output: Some(4),
+                ..Usage::default()
+            }
+        );
         let openai = |message: Value, reason: &str| {
             Dialect::Openai
                 .read(&json!({"choices": [{"message": message, "finish_reason": reason}]}))
                 .map(|answer| (answer.text, answer.end))
         };
-        assert_eq!(openai(json!({"content": "Blue"}), "stop"), Some(("Blue".to_owned(), AnswerEnd::Whole)));
-        assert_eq!(openai(json!({"content": null, "refusal": "No."}), "stop"), Some(("No.".to_owned(), AnswerEnd::Whole)));
-        assert_eq!(openai(json!({"content": [{"type": "text", "text": "Bl"}]}), "length"), Some(("Bl".to_owned(), AnswerEnd::Truncated)));
-        assert_eq!(openai(json!({"content": ""}), "content_filter"), Some((String::new(), AnswerEnd::Filtered)));
-        for body in
-            [json!({}), json!([]), json!({"choices": []}), json!({"content": 7}), json!({"content": "x", "choices": [{"message": 1}]})]
-        {
-            assert_eq!(Dialect::Openai.read(&body).filter(|answer| !answer.text.is_empty()), None, "{body}");
+        assert_eq!(
+            openai(json!({"content": "Blue"}), "stop"),
+            Some(("Blue".to_owned(), AnswerEnd::Whole))
+        );
+        assert_eq!(
+            openai(json!({"content": null, "refusal": "No."}), "stop"),
+            Some(("No.".to_owned(), AnswerEnd::Whole))
+        );
+        assert_eq!(
+            openai(
+                json!({"content": [{"type": "text", "text": "Bl"}]}),
+                "length"
+            ),
+            Some(("Bl".to_owned(), AnswerEnd::Truncated))
+        );
+        assert_eq!(
+            openai(json!({"content": ""}), "content_filter"),
+            Some((String::new(), AnswerEnd::Filtered))
+        );
+        for body in [
+            json!({}),
+            json!([]),
+            json!({"choices": []}),
+            json!({"content": 7}),
+            json!({"content": "x", "choices": [{"message": 1}]}),
+        ] {
+            assert_eq!(
+                Dialect::Openai
+                    .read(&body)
+                    .filter(|answer| !answer.text.is_empty()),
+                None,
+                "{body}"
+            );
         }
     }
 
     #[test]
     fn errors_are_read_in_any_form() {
-        assert_eq!(error_text(br#"{"type":"error","error":{"type":"a","message":"b"}}"#), "a: b");
-        assert_eq!(error_text(br#"{"error":{"message":"b","code":"c","type":null}}"#), "c: b");
+        assert_eq!(
+            error_text(br#"{"type":"error","error":{"type":"a","message":"b"}}"#),
+            "a: b"
+        );
+        assert_eq!(
+            error_text(br#"{"error":{"message":"b","code":"c","type":null}}"#),
+            "c: b"
+        );
         assert_eq!(error_text(br#"{"error":"plain"}"#), "plain");
         assert_eq!(error_text(b" <html>\xff "), "<html>\u{fffd}");
         assert_eq!(error_text(b""), "");

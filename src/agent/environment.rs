@@ -79,7 +79,13 @@ type Version = Arc<OnceLock<Option<String>>>;
 impl Versions {
     /// Returns the version of a program. Calls `ask` if the version is not yet known; `None` if the program reports none.
     pub(super) fn of(&self, program: &str, ask: impl FnOnce() -> Option<String>) -> Option<String> {
-        let version = Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(program.to_owned()).or_default());
+        let version = Arc::clone(
+            self.0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .entry(program.to_owned())
+                .or_default(),
+        );
         // The lock is released here, so callers for other programs do not wait.
         version.get_or_init(ask).clone()
     }
@@ -114,39 +120,74 @@ pub struct Retries {
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { attempts: 5, first_pause: Duration::from_secs(1), longest_pause: Duration::from_mins(1) }
+        Self {
+            attempts: 5,
+            first_pause: Duration::from_secs(1),
+            longest_pause: Duration::from_mins(1),
+        }
     }
 }
 
 impl Environment {
     /// Returns a variable's value. An empty variable counts as unset.
     pub fn variable(&self, name: &str) -> Option<&str> {
-        self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+        self.variables
+            .get(name)
+            .map(|value| value.trim())
+            .filter(|value| !value.is_empty())
     }
 
     /// Returns all secrets, including the variable `named`.
     pub fn secrets(&self, named: Option<&str>) -> Secrets {
-        Secrets::of(&self.variables, &self.keys.iter().cloned().chain(named.map(str::to_owned)).collect())
+        Secrets::of(
+            &self.variables,
+            &self
+                .keys
+                .iter()
+                .cloned()
+                .chain(named.map(str::to_owned))
+                .collect(),
+        )
     }
 
     /// Returns the names of the variables that hold secrets. No program gets them unless they are granted.
     pub fn secret_names(&self) -> impl Iterator<Item = &String> {
-        self.variables.iter().filter(|(name, value)| self.keys.contains(*name) || is_secret(name, value)).map(|(name, _)| name)
+        self.variables
+            .iter()
+            .filter(|(name, value)| self.keys.contains(*name) || is_secret(name, value))
+            .map(|(name, _)| name)
     }
 
     /// Returns the secrets withheld from a program. `granted` lists variable names; an entry may be a prefix followed by `*`.
     pub fn withheld<'a>(&'a self, granted: &'a [String]) -> impl Iterator<Item = &'a String> {
-        let is_granted =
-            |name: &String| granted.iter().any(|grant| grant.strip_suffix('*').map_or(grant == name, |begin| name.starts_with(begin)));
+        let is_granted = |name: &String| {
+            granted.iter().any(|grant| {
+                grant
+                    .strip_suffix('*')
+                    .map_or(grant == name, |begin| name.starts_with(begin))
+            })
+        };
         self.secret_names().filter(move |name| !is_granted(name))
     }
 
     /// Returns the variables to set (`Some`) and to remove (`None`) for a program with these grants.
     pub fn for_program(&self, granted: &[String]) -> BTreeMap<OsString, Option<OsString>> {
-        let withheld = self.withheld(granted).map(|name| (OsString::from(name), None));
+        let withheld = self
+            .withheld(granted)
+            .map(|name| (OsString::from(name), None));
         // A confined program could otherwise ask a service of the user, which is not confined.
-        let services = SERVICES.iter().filter(|_| self.confinement.is_some()).map(|name| (OsString::from(name), None));
-        withheld.chain(services).chain(self.given.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
+        let services = SERVICES
+            .iter()
+            .filter(|_| self.confinement.is_some())
+            .map(|name| (OsString::from(name), None));
+        withheld
+            .chain(services)
+            .chain(
+                self.given
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.clone())),
+            )
+            .collect()
     }
 }
 

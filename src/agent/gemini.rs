@@ -31,7 +31,11 @@ pub const TOOL: Tool = Tool {
     keys: &["GEMINI_*", "GOOGLE_*"],
     // Without it, newer releases refuse to work in a folder that is not marked as trusted.
     variables: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
-    homes: &[Home { variable: "GEMINI_CLI_HOME", then: ".gemini", place: ".gemini" }],
+    homes: &[Home {
+        variable: "GEMINI_CLI_HOME",
+        then: ".gemini",
+        place: ".gemini",
+    }],
     writing: &[Choice {
         names: &["--approval-mode", "--yolo", "-y"],
         words: &["--approval-mode", "auto_edit"],
@@ -40,7 +44,10 @@ pub const TOOL: Tool = Tool {
     }],
     free_rights: EDITS,
     // It would look for a sandbox of its own.
-    writing_variables: Rights { confined: &[("GEMINI_SANDBOX", "false")], free: &[] },
+    writing_variables: Rights {
+        confined: &[("GEMINI_SANDBOX", "false")],
+        free: &[],
+    },
     takes_system: false,
     complete,
     read: reply,
@@ -53,26 +60,45 @@ const SET_UP: [i32; 5] = [41, 42, 44, 52, 55];
 
 fn complete(line: &mut Line, asked: &Asked<'_>) {
     // This format reports each tool call as it happens. Plain `json` does not.
-    line.add_unless(&["--output-format", "-o"], &["--output-format", "stream-json"]);
+    line.add_unless(
+        &["--output-format", "-o"],
+        &["--output-format", "stream-json"],
+    );
     line.add_model(&["--model", "-m"], asked.model);
 }
 
 fn reply(finished: &Finished, wall: Duration) -> Result<Reply, Failure> {
-    session::reply_with_complaints(finished, wall, read, complaints).map_err(|failure| match (failure.kind, finished.end) {
-        (FailureKind::Error, End::Exited(TURNS)) => Failure { kind: FailureKind::Limit, ..failure },
-        (FailureKind::Error, End::Exited(code)) if SET_UP.contains(&code) => Failure { kind: FailureKind::Infra, ..failure },
-        _ => failure,
+    session::reply_with_complaints(finished, wall, read, complaints).map_err(|failure| {
+        match (failure.kind, finished.end) {
+            (FailureKind::Error, End::Exited(TURNS)) => Failure {
+                kind: FailureKind::Limit,
+                ..failure
+            },
+            (FailureKind::Error, End::Exited(code)) if SET_UP.contains(&code) => Failure {
+                kind: FailureKind::Infra,
+                ..failure
+            },
+            _ => failure,
+        }
     })
 }
 
 /// Reads retry messages such as `Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {…}`. They do not name their
 /// request. The last one can be about an unanswered request only if it is the model's turn, so only then is it returned.
 fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
-    let is_attempt = |line: &&str| line.starts_with("Attempt ") && line.contains("Retrying with backoff");
+    let is_attempt =
+        |line: &&str| line.starts_with("Attempt ") && line.contains("Retrying with backoff");
     let attempts: Vec<&str> = stderr.lines().filter(is_attempt).collect();
     let last = attempts.last()?;
-    let throttled = attempts.iter().filter(|line| Repeated::tells_throttled(line)).count() as u64;
-    measured.repeated = Some(Repeated { retries: attempts.len() as u64, throttled, waited_seconds: None });
+    let throttled = attempts
+        .iter()
+        .filter(|line| Repeated::tells_throttled(line))
+        .count() as u64;
+    measured.repeated = Some(Repeated {
+        retries: attempts.len() as u64,
+        throttled,
+        waited_seconds: None,
+    });
     let line = measured.transcript.last()?;
     let is_models_turn = match line["type"].as_str() {
         Some("message") => line["role"] == "user",
@@ -84,11 +110,13 @@ fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
 
 fn read(stdout: &str, measured: &mut Measured) -> Said {
     let lines = objects(stdout);
-    let said =
-        match lines.iter().rfind(|line| line.get("type").is_none() && (line.get("response").is_some() || line.get("error").is_some())) {
-            Some(summary) => of_summary(summary, measured),
-            None => of_stream(&lines, measured),
-        };
+    let said = match lines.iter().rfind(|line| {
+        line.get("type").is_none()
+            && (line.get("response").is_some() || line.get("error").is_some())
+    }) {
+        Some(summary) => of_summary(summary, measured),
+        None => of_stream(&lines, measured),
+    };
     measured.transcript = lines;
     said
 }
@@ -97,19 +125,35 @@ fn of_summary(summary: &Value, measured: &mut Measured) -> Said {
     let stats = &summary["stats"];
     take_models(stats, None, measured);
     let requests = |model: &Value| model.pointer("/api/totalRequests").and_then(as_count);
-    measured.steps = stats["models"].as_object().and_then(|models| models.values().map(requests).sum());
-    measured.tools = stats.pointer("/tools/byName").and_then(Value::as_object).map(|tools| {
-        let counts = tools.iter().filter_map(|(name, tool)| Some((name.clone(), as_count(tool.get("count")?)?)));
-        counts.collect()
-    });
-    for warning in summary["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    measured.steps = stats["models"]
+        .as_object()
+        .and_then(|models| models.values().map(requests).sum());
+    measured.tools = stats
+        .pointer("/tools/byName")
+        .and_then(Value::as_object)
+        .map(|tools| {
+            let counts = tools
+                .iter()
+                .filter_map(|(name, tool)| Some((name.clone(), as_count(tool.get("count")?)?)));
+            counts.collect()
+        });
+    for warning in summary["warnings"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
         add_note(measured, warning);
     }
     let ending = match text(summary, "/error/message") {
         Some(message) => failure(text(summary, "/error/type"), message),
         None => Ending::Success,
     };
-    Said { text: summary["response"].as_str().map(str::to_owned), ending, awaited: None }
+    Said {
+        text: summary["response"].as_str().map(str::to_owned),
+        ending,
+        awaited: None,
+    }
 }
 
 fn of_stream(lines: &[Value], measured: &mut Measured) -> Said {
@@ -124,7 +168,11 @@ fn of_stream(lines: &[Value], measured: &mut Measured) -> Said {
             Some("message") if is_assistant || line["role"] == "user" => {
                 turns += u64::from(is_assistant && !speaks);
                 // Text after tool results starts a new message.
-                let before = if speaks { said.text.take().unwrap_or_default() } else { String::new() };
+                let before = if speaks {
+                    said.text.take().unwrap_or_default()
+                } else {
+                    String::new()
+                };
                 if is_assistant {
                     said.text = Some(before + line["content"].as_str().unwrap_or_default());
                 }
@@ -133,13 +181,21 @@ fn of_stream(lines: &[Value], measured: &mut Measured) -> Said {
             Some("tool_use") => {
                 turns += u64::from(!speaks);
                 speaks = true;
-                *tools.entry(text(line, "/tool_name").unwrap_or("unnamed").to_owned()).or_insert(0) += 1;
+                *tools
+                    .entry(text(line, "/tool_name").unwrap_or("unnamed").to_owned())
+                    .or_insert(0) += 1;
             }
             Some("tool_result") => speaks = false,
-            Some("error") => last_error = Some((line["severity"] == "error", text(line, "/message").unwrap_or("an error"))),
+            Some("error") => {
+                last_error = Some((
+                    line["severity"] == "error",
+                    text(line, "/message").unwrap_or("an error"),
+                ))
+            }
             Some("result") => {
                 take_models(&line["stats"], asked_model, measured);
-                let message = text(line, "/error/message").or(last_error.map(|(_, message)| message));
+                let message =
+                    text(line, "/error/message").or(last_error.map(|(_, message)| message));
                 said.ending = match (line["status"].as_str(), last_error) {
                     (Some("success"), Some((true, message))) if is_turn_limit(message) => {
                         Ending::Failure(FailureKind::Limit, message.to_owned())
@@ -172,13 +228,25 @@ fn failure(kind: Option<&str>, message: &str) -> Ending {
         || is_turn_limit(message)
         || message.contains("exceeded the token limit")
         || message.contains("exceeds the maximum number of tokens");
-    let is_ours = kind.is_some_and(|kind| matches!(kind, "FatalAuthenticationError" | "FatalConfigError" | "FatalSandboxError"));
+    let is_ours = kind.is_some_and(|kind| {
+        matches!(
+            kind,
+            "FatalAuthenticationError" | "FatalConfigError" | "FatalSandboxError"
+        )
+    });
     let failure = match (is_limit, is_ours) {
         (true, _) => FailureKind::Limit,
         (false, true) => FailureKind::Infra,
         (false, false) => FailureKind::Error,
     };
-    Ending::Failure(failure, [kind, Some(message)].into_iter().flatten().collect::<Vec<_>>().join(": "))
+    Ending::Failure(
+        failure,
+        [kind, Some(message)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(": "),
+    )
 }
 
 /// Adds the tokens of all models. Sets the model to the only one with output or, if several have output, to the requested one if it is
@@ -189,21 +257,34 @@ fn take_models(stats: &Value, asked: Option<&str>, measured: &mut Measured) {
         measured.usage = usage(stats);
         return;
     };
-    let by_model: BTreeMap<String, Usage> = models.iter().map(|(name, model)| (name.clone(), usage(model))).collect();
+    let by_model: BTreeMap<String, Usage> = models
+        .iter()
+        .map(|(name, model)| (name.clone(), usage(model)))
+        .collect();
     if by_model.is_empty() {
         return;
     }
-    measured.usage = by_model.values().fold(Usage::default(), |sum, usage| sum.plus(usage));
-    let wrote: Vec<&String> =
-        by_model.iter().filter(|(_, usage)| usage.output.is_some_and(|tokens| tokens > 0)).map(|(name, _)| name).collect();
+    measured.usage = by_model
+        .values()
+        .fold(Usage::default(), |sum, usage| sum.plus(usage));
+    let wrote: Vec<&String> = by_model
+        .iter()
+        .filter(|(_, usage)| usage.output.is_some_and(|tokens| tokens > 0))
+        .map(|(name, _)| name)
+        .collect();
     measured.model = match wrote.as_slice() {
         [only] => Some((*only).clone()),
         several => {
             if several.len() > 1 {
                 let names: Vec<&str> = several.iter().map(|name| name.as_str()).collect();
-                add_note(measured, &format!("more than one model answered: {}", names.join(", ")));
+                add_note(
+                    measured,
+                    &format!("more than one model answered: {}", names.join(", ")),
+                );
             }
-            asked.filter(|asked| several.iter().any(|name| name == asked)).map(str::to_owned)
+            asked
+                .filter(|asked| several.iter().any(|name| name == asked))
+                .map(str::to_owned)
         }
     };
     if by_model.len() > 1 {
@@ -216,9 +297,12 @@ fn take_models(stats: &Value, asked: Option<&str>, measured: &mut Measured) {
 fn usage(model: &Value) -> Usage {
     if let Some(tokens) = model.get("tokens") {
         let count = |name: &str| tokens.get(name).and_then(as_count);
-        let sum = |one: Option<u64>, other: Option<u64>| one.map(|one| one.saturating_add(other.unwrap_or(0)));
+        let sum = |one: Option<u64>, other: Option<u64>| {
+            one.map(|one| one.saturating_add(other.unwrap_or(0)))
+        };
         return Usage {
-            input: sum(count("prompt"), count("tool")).map(|prompt| prompt.saturating_sub(count("cached").unwrap_or(0))),
+            input: sum(count("prompt"), count("tool"))
+                .map(|prompt| prompt.saturating_sub(count("cached").unwrap_or(0))),
             cache_write: None,
             cache_read: count("cached"),
             output: sum(count("candidates"), count("thoughts")),
@@ -226,7 +310,9 @@ fn usage(model: &Value) -> Usage {
     }
     let count = |name: &str| model.get(name).and_then(as_count);
     let (prompt, written) = (count("input_tokens"), count("output_tokens"));
-    let all_but_prompt = count("total_tokens").zip(prompt).map(|(total, prompt)| total.saturating_sub(prompt));
+    let all_but_prompt = count("total_tokens")
+        .zip(prompt)
+        .map(|(total, prompt)| total.saturating_sub(prompt));
     Usage {
         input: prompt.map(|prompt| prompt.saturating_sub(count("cached").unwrap_or(0))),
         cache_write: None,
@@ -264,30 +350,89 @@ mod tests {
 
     #[test]
     fn the_command_is_completed_not_contradicted() {
-        let line = |own: &str, model| command_words(&TOOL, own, &Asked { model, ..Asked::default() });
-        assert_eq!(line("gemini", Some("m")), "gemini --output-format stream-json --model m");
-        assert_eq!(line("gemini --yolo -o json -m x", Some("m")), "gemini --yolo -o json -m x");
+        let line = |own: &str, model| {
+            command_words(
+                &TOOL,
+                own,
+                &Asked {
+                    model,
+                    ..Asked::default()
+                },
+            )
+        };
+        assert_eq!(
+            line("gemini", Some("m")),
+            "gemini --output-format stream-json --model m"
+        );
+        assert_eq!(
+            line("gemini --yolo -o json -m x", Some("m")),
+            "gemini --yolo -o json -m x"
+        );
     }
 
     #[test]
     fn a_stream_is_measured_and_thoughts_are_output() {
         let (said, measured) = measured(STREAM);
-        assert_eq!(said, Said { text: Some("<answer>Blue</answer>".to_owned()), ending: Ending::Success, awaited: None });
-        let expected = Usage { input: Some(12000), cache_write: None, cache_read: Some(303), output: Some(222) };
-        assert_eq!((measured.usage, measured.steps, measured.model.as_deref()), (expected, Some(2), Some("pro")));
-        assert_eq!((measured.tools, measured.by_model.len()), (Some(BTreeMap::from([("read_file".to_owned(), 1)])), 0));
+        assert_eq!(
+            said,
+            Said {
+                text: Some("<answer>Blue</answer>".to_owned()),
+                ending: Ending::Success,
+                awaited: None
+            }
+        );
+        let expected = Usage {
+            input: Some(12000),
+            cache_write: None,
+            cache_read: Some(303),
+            output: Some(222),
+        };
+        assert_eq!(
+            (measured.usage, measured.steps, measured.model.as_deref()),
+            (expected, Some(2), Some("pro"))
+        );
+        assert_eq!(
+            (measured.tools, measured.by_model.len()),
+            (Some(BTreeMap::from([("read_file".to_owned(), 1)])), 0)
+        );
     }
 
     #[test]
     fn one_object_is_measured_and_several_models_stay_apart() {
         let (said, measured) = measured(SUMMARY);
-        assert_eq!(said, Said { text: Some("Blue".to_owned()), ending: Ending::Success, awaited: None });
-        let part =
-            |input, cache_read, output| Usage { input: Some(input), cache_write: None, cache_read: Some(cache_read), output: Some(output) };
-        assert_eq!((measured.usage, measured.steps, measured.model), (part(290, 10, 25), Some(3), None));
-        assert_eq!(measured.by_model, BTreeMap::from([("flash".to_owned(), part(90, 10, 8)), ("pro".to_owned(), part(200, 0, 17))]));
-        assert_eq!(measured.tools, Some(BTreeMap::from([("read_file".to_owned(), 2)])));
-        assert_eq!(measured.note.as_deref(), Some("more than one model answered: flash, pro"));
+        assert_eq!(
+            said,
+            Said {
+                text: Some("Blue".to_owned()),
+                ending: Ending::Success,
+                awaited: None
+            }
+        );
+        let part = |input, cache_read, output| Usage {
+            input: Some(input),
+            cache_write: None,
+            cache_read: Some(cache_read),
+            output: Some(output),
+        };
+        assert_eq!(
+            (measured.usage, measured.steps, measured.model),
+            (part(290, 10, 25), Some(3), None)
+        );
+        assert_eq!(
+            measured.by_model,
+            BTreeMap::from([
+                ("flash".to_owned(), part(90, 10, 8)),
+                ("pro".to_owned(), part(200, 0, 17))
+            ])
+        );
+        assert_eq!(
+            measured.tools,
+            Some(BTreeMap::from([("read_file".to_owned(), 2)]))
+        );
+        assert_eq!(
+            measured.note.as_deref(),
+            Some("more than one model answered: flash, pro")
+        );
     }
 
     #[test]
@@ -297,9 +442,19 @@ mod tests {
             let (_, mut measured) = measured(stream);
             (complaints(complaint, &mut measured), measured.repeated)
         };
-        let repeated = Some(Repeated { retries: 2, throttled: 1, waited_seconds: None });
+        let repeated = Some(Repeated {
+            retries: 2,
+            throttled: 1,
+            waited_seconds: None,
+        });
         let first = STREAM.lines().next().expect("it begins");
-        assert_eq!(of(first), (Some("Attempt 2 failed with status 500".to_owned()), repeated));
+        assert_eq!(
+            of(first),
+            (
+                Some("Attempt 2 failed with status 500".to_owned()),
+                repeated
+            )
+        );
         assert_eq!(of(STREAM), (None, repeated));
         assert_eq!(complaints("", &mut Measured::default()), None);
     }
@@ -308,21 +463,43 @@ mod tests {
     fn failures_and_warnings_have_their_kind() {
         let ending = |lines: &str| measured(lines).0.ending;
         let blocked = r#"{"type":"error","severity":"error","message":"The model response was blocked due to safety settings."}"#;
-        let turns = r#"{"type":"error","severity":"error","message":"Maximum session turns exceeded"}"#;
+        let turns =
+            r#"{"type":"error","severity":"error","message":"Maximum session turns exceeded"}"#;
         let result = |status: &str| format!("{{\"type\":\"result\",\"status\":\"{status}\"}}");
         let because = "The model response was blocked due to safety settings.".to_owned();
-        assert_eq!(ending(&format!("{blocked}\n{}", result("error"))), Ending::Failure(FailureKind::Error, because));
-        assert!(matches!(ending(&format!("{turns}\n{}", result("success"))), Ending::Failure(FailureKind::Limit, _)));
-        let fatal =
-            |kind: &str| format!("{{\"type\":\"result\",\"status\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"no\"}}}}");
-        assert_eq!(ending(&fatal("FatalTurnLimitedError")), Ending::Failure(FailureKind::Limit, "FatalTurnLimitedError: no".to_owned()));
-        assert!(matches!(ending(&fatal("FatalAuthenticationError")), Ending::Failure(FailureKind::Infra, _)));
-        assert!(matches!(ending(r#"{"error":{"type":"Error","message":"boom","code":1}}"#), Ending::Failure(FailureKind::Error, _)));
+        assert_eq!(
+            ending(&format!("{blocked}\n{}", result("error"))),
+            Ending::Failure(FailureKind::Error, because)
+        );
+        assert!(matches!(
+            ending(&format!("{turns}\n{}", result("success"))),
+            Ending::Failure(FailureKind::Limit, _)
+        ));
+        let fatal = |kind: &str| {
+            format!(
+                "{{\"type\":\"result\",\"status\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"no\"}}}}"
+            )
+        };
+        assert_eq!(
+            ending(&fatal("FatalTurnLimitedError")),
+            Ending::Failure(FailureKind::Limit, "FatalTurnLimitedError: no".to_owned())
+        );
+        assert!(matches!(
+            ending(&fatal("FatalAuthenticationError")),
+            Ending::Failure(FailureKind::Infra, _)
+        ));
+        assert!(matches!(
+            ending(r#"{"error":{"type":"Error","message":"boom","code":1}}"#),
+            Ending::Failure(FailureKind::Error, _)
+        ));
         let (said, measured) = measured(&STREAM.replace(
             "{\"type\":\"result\"",
             "{\"type\":\"error\",\"severity\":\"warning\",\"message\":\"Loop detected, stopping execution\"}\n{\"type\":\"result\"",
         ));
-        assert_eq!((said.ending, measured.note.as_deref()), (Ending::Success, Some("Loop detected, stopping execution")));
+        assert_eq!(
+            (said.ending, measured.note.as_deref()),
+            (Ending::Success, Some("Loop detected, stopping execution"))
+        );
     }
 
     proptest::proptest! {

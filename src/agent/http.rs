@@ -59,7 +59,10 @@ impl Client {
     pub fn new(url: &str, environment: &Environment) -> Result<Self, String> {
         let proxy = match proxy_for(url, environment) {
             // The message names only the variable: its value may hold a password.
-            Some((name, value)) => Some(ureq::Proxy::new(value).map_err(|_| format!("`{name}` is no address of a proxy"))?),
+            Some((name, value)) => Some(
+                ureq::Proxy::new(value)
+                    .map_err(|_| format!("`{name}` is no address of a proxy"))?,
+            ),
             None => None,
         };
         let mut config = ureq::Agent::config_builder()
@@ -70,9 +73,12 @@ impl Client {
             .max_response_header_size(MOST_HEADER_BYTES)
             .user_agent(concat!("evalreport/", env!("CARGO_PKG_VERSION")));
         if url.starts_with("https://") {
-            config = config.tls_config(TlsConfig::builder().root_certs(roots(environment)?).build());
+            config =
+                config.tls_config(TlsConfig::builder().root_certs(roots(environment)?).build());
         }
-        Ok(Self { agent: config.build().new_agent() })
+        Ok(Self {
+            agent: config.build().new_agent(),
+        })
     }
 
     /// Sends JSON and waits for the answer, a stop or the end of `wait`.
@@ -84,7 +90,10 @@ impl Client {
         wait: Duration,
         stop: &Stop,
     ) -> Result<Response, Trouble> {
-        let mut request = self.agent.post(url).header("content-type", "application/json");
+        let mut request = self
+            .agent
+            .post(url)
+            .header("content-type", "application/json");
         for (name, value) in headers {
             request = request.header(*name, value);
         }
@@ -92,11 +101,16 @@ impl Client {
         let (sender, receiver) = mpsc::channel();
         // A separate thread, because a blocking read ends only at its time-out. After a stop, the thread lives on until then.
         let started = thread::Builder::new().spawn(move || {
-            let answer = request.send(&body[..]).map_err(|error| trouble(&error)).and_then(receive);
+            let answer = request
+                .send(&body[..])
+                .map_err(|error| trouble(&error))
+                .and_then(receive);
             // After a stop nobody receives this.
             let _ = sender.send(answer);
         });
-        started.map_err(|error| Trouble::Hopeless(format!("no thread can be started for the request: {error}")))?;
+        started.map_err(|error| {
+            Trouble::Hopeless(format!("no thread can be started for the request: {error}"))
+        })?;
         let last = Instant::now() + wait + Duration::from_secs(1);
         loop {
             if stop.is_stopped() {
@@ -106,7 +120,9 @@ impl Client {
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Timeout) if Instant::now() < last => {}
                 Err(RecvTimeoutError::Timeout) => return Err(Trouble::TimedOut),
-                Err(RecvTimeoutError::Disconnected) => return Err(Trouble::Hopeless("the request came to no end".to_owned())),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Trouble::Hopeless("the request came to no end".to_owned()));
+                }
             }
         }
     }
@@ -132,31 +148,56 @@ pub fn sleep(pause: Duration, stop: &Stop) -> bool {
 }
 
 fn receive(mut response: ureq::http::Response<ureq::Body>) -> Result<Response, Trouble> {
-    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+    let header = |name: &str| {
+        response
+            .headers()
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+    };
     let retry_after = header("retry-after").and_then(|value| retry_after(value, header("date")));
-    let region = REGION_HEADERS.iter().find_map(|name| header(name)).map(|region| region.chars().take(MOST_REGION_CHARACTERS).collect());
+    let region = REGION_HEADERS
+        .iter()
+        .find_map(|name| header(name))
+        .map(|region| region.chars().take(MOST_REGION_CHARACTERS).collect());
     let status = response.status().as_u16();
     let mut body = Vec::new();
-    let read = response.body_mut().as_reader().take(MOST_BODY_BYTES + 1).read_to_end(&mut body);
+    let read = response
+        .body_mut()
+        .as_reader()
+        .take(MOST_BODY_BYTES + 1)
+        .read_to_end(&mut body);
     read.map_err(|error| trouble(&ureq::Error::from(error)))?;
     if body.len() as u64 > MOST_BODY_BYTES {
-        return Err(Trouble::Hopeless(format!("the response is larger than {} MiB", MOST_BODY_BYTES >> 20)));
+        return Err(Trouble::Hopeless(format!(
+            "the response is larger than {} MiB",
+            MOST_BODY_BYTES >> 20
+        )));
     }
-    Ok(Response { status, retry_after, region, body })
+    Ok(Response {
+        status,
+        retry_after,
+        region,
+        body,
+    })
 }
 
 fn trouble(error: &ureq::Error) -> Trouble {
     use std::io::ErrorKind;
     match error {
-        ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => Trouble::Connection("no connection in time".to_owned()),
+        ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
+            Trouble::Connection("no connection in time".to_owned())
+        }
         ureq::Error::Timeout(_) => Trouble::TimedOut,
         ureq::Error::Io(error) if error.kind() == ErrorKind::TimedOut => Trouble::TimedOut,
-        ureq::Error::Io(error) if error.kind() == ErrorKind::InvalidData => Trouble::Hopeless(format!("no secure connection: {error}")),
+        ureq::Error::Io(error) if error.kind() == ErrorKind::InvalidData => {
+            Trouble::Hopeless(format!("no secure connection: {error}"))
+        }
         ureq::Error::Io(error) => Trouble::Connection(error.to_string()),
         ureq::Error::HostNotFound => Trouble::Connection("the host was not found".to_owned()),
-        ureq::Error::ConnectionFailed | ureq::Error::ConnectProxyFailed(_) | ureq::Error::Protocol(_) | ureq::Error::BodyStalled => {
-            Trouble::Connection(error.to_string())
-        }
+        ureq::Error::ConnectionFailed
+        | ureq::Error::ConnectProxyFailed(_)
+        | ureq::Error::Protocol(_)
+        | ureq::Error::BodyStalled => Trouble::Connection(error.to_string()),
         // The foreign enum may gain variants. Only errors known to be temporary are retried.
         _ => Trouble::Hopeless(error.to_string()),
     }
@@ -167,7 +208,9 @@ fn roots(environment: &Environment) -> Result<RootCerts, String> {
     let certificates: Vec<Certificate<'static>> = match environment.variable("SSL_CERT_FILE") {
         Some(path) => {
             let shown = crate::domain::visible(path);
-            let text = files::read(path).map_err(|error| format!("`SSL_CERT_FILE` names `{shown}`, which cannot be read: {error}"))?;
+            let text = files::read(path).map_err(|error| {
+                format!("`SSL_CERT_FILE` names `{shown}`, which cannot be read: {error}")
+            })?;
             let certificates: Vec<_> = ureq::tls::parse_pem(&text)
                 .filter_map(|item| match item {
                     Ok(PemItem::Certificate(certificate)) => Some(certificate),
@@ -176,27 +219,48 @@ fn roots(environment: &Environment) -> Result<RootCerts, String> {
                 })
                 .collect();
             if certificates.is_empty() {
-                return Err(format!("`SSL_CERT_FILE` names `{shown}`, which holds no certificate"));
+                return Err(format!(
+                    "`SSL_CERT_FILE` names `{shown}`, which holds no certificate"
+                ));
             }
             certificates
         }
-        None => rustls_native_certs::load_native_certs().certs.iter().map(|found| Certificate::from_der(found).to_owned()).collect(),
+        None => rustls_native_certs::load_native_certs()
+            .certs
+            .iter()
+            .map(|found| Certificate::from_der(found).to_owned())
+            .collect(),
     };
-    Ok(if certificates.is_empty() { RootCerts::WebPki } else { RootCerts::new_with_certs(&certificates) })
+    Ok(if certificates.is_empty() {
+        RootCerts::WebPki
+    } else {
+        RootCerts::new_with_certs(&certificates)
+    })
 }
 
 /// Returns the variable that names the proxy for `url`, and its value. Local addresses never use a proxy.
 fn proxy_for<'a>(url: &str, environment: &'a Environment) -> Option<(&'static str, &'a str)> {
     let (scheme, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+    let authority = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host);
+    let (host, port) = match authority
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+    {
         Some((host, port)) => (host, port.strip_prefix(':').unwrap_or_default()),
         None => authority.split_once(':').unwrap_or((authority, "")),
     };
     let host = host.to_lowercase();
-    let is_local = host == "localhost" || host.ends_with(".localhost") || host == "::1" || host.starts_with("127.");
-    let no_proxy = ["no_proxy", "NO_PROXY"].iter().find_map(|name| environment.variable(name)).unwrap_or_default();
+    let is_local = host == "localhost"
+        || host.ends_with(".localhost")
+        || host == "::1"
+        || host.starts_with("127.");
+    let no_proxy = ["no_proxy", "NO_PROXY"]
+        .iter()
+        .find_map(|name| environment.variable(name))
+        .unwrap_or_default();
     if is_local || is_excepted(&host, port, no_proxy) {
         return None;
     }
@@ -205,17 +269,29 @@ fn proxy_for<'a>(url: &str, environment: &'a Environment) -> Option<(&'static st
     } else {
         &["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
     };
-    names.iter().find_map(|name| Some((*name, environment.variable(name)?)))
+    names
+        .iter()
+        .find_map(|name| Some((*name, environment.variable(name)?)))
 }
 
 /// Returns whether a list such as `example.org,.internal,10.0.0.1:8080` contains the host or a domain above it.
 fn is_excepted(host: &str, port: &str, list: &str) -> bool {
-    list.split([',', ' ']).map(|entry| entry.trim().to_lowercase()).filter(|entry| !entry.is_empty()).any(|entry| {
-        let (name, wanted) = entry.rsplit_once(':').filter(|(name, _)| !name.contains(':')).unwrap_or((&entry, ""));
-        let domain = name.trim_start_matches("*.").trim_start_matches('.');
-        let is_host = name == "*" || host == domain || host.strip_suffix(domain).is_some_and(|before| before.ends_with('.'));
-        is_host && (wanted.is_empty() || wanted == port)
-    })
+    list.split([',', ' '])
+        .map(|entry| entry.trim().to_lowercase())
+        .filter(|entry| !entry.is_empty())
+        .any(|entry| {
+            let (name, wanted) = entry
+                .rsplit_once(':')
+                .filter(|(name, _)| !name.contains(':'))
+                .unwrap_or((&entry, ""));
+            let domain = name.trim_start_matches("*.").trim_start_matches('.');
+            let is_host = name == "*"
+                || host == domain
+                || host
+                    .strip_suffix(domain)
+                    .is_some_and(|before| before.ends_with('.'));
+            is_host && (wanted.is_empty() || wanted == port)
+        })
 }
 
 #[cfg(test)]
@@ -223,14 +299,23 @@ mod tests {
     use super::*;
 
     fn environment(variables: &[(&str, &str)]) -> Environment {
-        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Environment { variables, ..Environment::default() }
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        Environment {
+            variables,
+            ..Environment::default()
+        }
     }
 
     #[test]
     fn the_proxy_is_the_one_of_the_scheme_unless_excepted() {
-        let around =
-            environment(&[("HTTPS_PROXY", "s"), ("http_proxy", "h"), ("NO_PROXY", "example.org, .internal,10.0.0.1:81,*.wild.net")]);
+        let around = environment(&[
+            ("HTTPS_PROXY", "s"),
+            ("http_proxy", "h"),
+            ("NO_PROXY", "example.org, .internal,10.0.0.1:81,*.wild.net"),
+        ]);
         let value = |url: &str| proxy_for(url, &around).map(|(_, value)| value);
         assert_eq!(value("https://api.example.com/v1"), Some("s"));
         assert_eq!(value("http://api.example.com:80"), Some("h"));
@@ -248,15 +333,38 @@ mod tests {
         }
         assert_eq!(value("https://notexample.org"), Some("s"));
         assert_eq!(value("http://10.0.0.1:82"), Some("h"));
-        assert_eq!(proxy_for("http://a.b", &environment(&[("ALL_PROXY", "x")])), Some(("ALL_PROXY", "x")));
-        assert_eq!(proxy_for("http://a.b", &environment(&[("ALL_PROXY", "x"), ("no_proxy", "*")])), None);
+        assert_eq!(
+            proxy_for("http://a.b", &environment(&[("ALL_PROXY", "x")])),
+            Some(("ALL_PROXY", "x"))
+        );
+        assert_eq!(
+            proxy_for(
+                "http://a.b",
+                &environment(&[("ALL_PROXY", "x"), ("no_proxy", "*")])
+            ),
+            None
+        );
     }
 
     #[test]
     fn what_the_environment_gets_wrong_is_named_without_its_value() {
-        let error = Client::new("https://a.b", &environment(&[("HTTPS_PROXY", "ftp://user:hunter2@host")])).expect_err("no such proxy");
-        assert!(error.contains("`HTTPS_PROXY`") && !error.contains("hunter2"), "{error}");
-        let error = Client::new("https://a.b", &environment(&[("SSL_CERT_FILE", "/no/such/file")])).expect_err("no such file");
-        assert!(error.contains("`SSL_CERT_FILE` names `/no/such/file`"), "{error}");
+        let error = Client::new(
+            "https://a.b",
+            &environment(&[("HTTPS_PROXY", "ftp://user:hunter2@host")]),
+        )
+        .expect_err("no such proxy");
+        assert!(
+            error.contains("`HTTPS_PROXY`") && !error.contains("hunter2"),
+            "{error}"
+        );
+        let error = Client::new(
+            "https://a.b",
+            &environment(&[("SSL_CERT_FILE", "/no/such/file")]),
+        )
+        .expect_err("no such file");
+        assert!(
+            error.contains("`SSL_CERT_FILE` names `/no/such/file`"),
+            "{error}"
+        );
     }
 }

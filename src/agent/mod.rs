@@ -85,7 +85,9 @@ enum Reach {
 
 /// Returns the variables that hold keys for the program of this type.
 pub fn own_keys(kind: AgentKind) -> Vec<String> {
-    tool_of(kind).map(|tool| tool.keys.iter().map(|name| (*name).to_owned()).collect()).unwrap_or_default()
+    tool_of(kind)
+        .map(|tool| tool.keys.iter().map(|name| (*name).to_owned()).collect())
+        .unwrap_or_default()
 }
 
 /// Returns the program that an agent of this type starts unless its `command` names another.
@@ -95,7 +97,11 @@ pub fn own_program(kind: AgentKind) -> Option<&'static str> {
 
 /// Returns the program that an agent starts: from its command, or else the default of its type.
 pub fn program_of(agent: &config::Agent) -> Option<&str> {
-    agent.command.first().map(String::as_str).or_else(|| own_program(agent.kind))
+    agent
+        .command
+        .first()
+        .map(String::as_str)
+        .or_else(|| own_program(agent.kind))
 }
 
 /// Says what an agent may do without asking when it writes files, or returns `None` for a program whose options are not known.
@@ -104,7 +110,10 @@ pub fn writing_rights(agent: &config::Agent, more: &[String], is_confined: bool)
 }
 
 /// Returns the variables that an agent of this type gets when it writes files, unless the environment sets them.
-pub fn writing_variables(kind: AgentKind, is_confined: bool) -> &'static [(&'static str, &'static str)] {
+pub fn writing_variables(
+    kind: AgentKind,
+    is_confined: bool,
+) -> &'static [(&'static str, &'static str)] {
     tool_of(kind).map_or(&[], |tool| tool.writing_variables.of(is_confined))
 }
 
@@ -119,24 +128,51 @@ pub fn writing_command(agent: &config::Agent, more: &[String], is_confined: bool
 
 impl Agent {
     /// Prepares an agent from the configuration. `model` overrides the configured model.
-    pub fn new(agent: &config::Agent, model: Option<&str>, environment: &Environment, prices: &Prices) -> Result<Self, SetupError> {
+    pub fn new(
+        agent: &config::Agent,
+        model: Option<&str>,
+        environment: &Environment,
+        prices: &Prices,
+    ) -> Result<Self, SetupError> {
         let model = model.or(agent.model.as_deref());
         if holds_model(&agent.command) && model.is_none() {
             let message = "its command holds `{model}`, and no model is named".to_owned();
-            return Err(SetupError::refused(&agent.id, message, "name one as `model` of the agent, of the task, or with --model"));
+            return Err(SetupError::refused(
+                &agent.id,
+                message,
+                "name one as `model` of the agent, of the task, or with --model",
+            ));
         }
-        let granted: Vec<String> = agent.env.iter().cloned().chain(agent.api_key_env.clone()).chain(own_keys(agent.kind)).collect();
-        let program = |defaults| Program::new(environment, model.map(str::to_owned), &granted, defaults);
+        let granted: Vec<String> = agent
+            .env
+            .iter()
+            .cloned()
+            .chain(agent.api_key_env.clone())
+            .chain(own_keys(agent.kind))
+            .collect();
+        let program =
+            |defaults| Program::new(environment, model.map(str::to_owned), &granted, defaults);
         let coding = |tool: &'static Tool| {
-            let program = ToolProgram::new(tool, program(tool.variables), &agent.command, agent.max_steps);
+            let program = ToolProgram::new(
+                tool,
+                program(tool.variables),
+                &agent.command,
+                agent.max_steps,
+            );
             (Reach::Tool(program), agent.api_key_env.clone())
         };
         let chat = |dialect| {
             let chat = Chat::new(dialect, agent, model, environment)?;
-            Ok((Reach::Chat(Box::new(chat)), chat::key_variable(dialect, agent)))
+            Ok((
+                Reach::Chat(Box::new(chat)),
+                chat::key_variable(dialect, agent),
+            ))
         };
         let (reach, key_variable) = match agent.kind {
-            AgentKind::Command => (Reach::Command(Command::new(program(&[]), agent.command.clone())), agent.api_key_env.clone()),
+            AgentKind::Command => (
+                Reach::Command(Command::new(program(&[]), agent.command.clone())),
+                agent.api_key_env.clone(),
+            ),
             AgentKind::Claude => coding(&claude::TOOL),
             AgentKind::Codex => coding(&codex::TOOL),
             AgentKind::Gemini => coding(&gemini::TOOL),
@@ -144,8 +180,13 @@ impl Agent {
             AgentKind::Anthropic => chat(Dialect::Anthropic)?,
             AgentKind::Openai => chat(Dialect::Openai)?,
             AgentKind::Replay => {
-                let path = environment.root.join(agent.file.as_deref().unwrap_or_default());
-                (Reach::Replay(Replay::load(&path).map_err(SetupError::Recording)?), None)
+                let path = environment
+                    .root
+                    .join(agent.file.as_deref().unwrap_or_default());
+                (
+                    Reach::Replay(Replay::load(&path).map_err(SetupError::Recording)?),
+                    None,
+                )
             }
         };
         Ok(Self {
@@ -174,7 +215,11 @@ impl Agent {
     pub fn ask(&self, prompt: &Prompt, stop: &Stop) -> Result<Reply, Failure> {
         let wall = self.time_limit(&prompt.limits).unwrap_or(Duration::MAX);
         let answered = match &self.reach {
-            _ if stop.is_stopped() => Err(Failure::new(FailureKind::Stopped, "stopped by the user", Measured::default())),
+            _ if stop.is_stopped() => Err(Failure::new(
+                FailureKind::Stopped,
+                "stopped by the user",
+                Measured::default(),
+            )),
             Reach::Command(command) => command.ask(prompt, wall, stop),
             Reach::Tool(tool) => tool.ask(prompt, wall, stop),
             Reach::Chat(chat) => chat.ask(prompt, wall, stop),
@@ -185,21 +230,36 @@ impl Agent {
                 let measured = self.complete(measured);
                 match self.excess(prompt, &measured) {
                     Some(reason) => Err(Failure::new(FailureKind::Limit, &reason, measured)),
-                    None => Ok(Reply { text: self.secrets.hide(&text).into_owned(), measured }),
+                    None => Ok(Reply {
+                        text: self.secrets.hide(&text).into_owned(),
+                        measured,
+                    }),
                 }
             }
             Err(failure) => {
                 let reason = self.secrets.hide(&failure.reason).into_owned();
-                Err(Failure { reason, measured: Box::new(self.complete(*failure.measured)), ..failure })
+                Err(Failure {
+                    reason,
+                    measured: Box::new(self.complete(*failure.measured)),
+                    ..failure
+                })
             }
         }
     }
 
     /// Returns the time that the agent has for one prompt. Recordings have no limit.
     pub fn time_limit(&self, limits: &Budget) -> Option<Duration> {
-        let budget = limits.max_seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+        let budget = limits
+            .max_seconds
+            .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
         match &self.reach {
-            Reach::Command(_) | Reach::Tool(_) => Some([self.timeout, budget].into_iter().flatten().min().unwrap_or(DEFAULT_PROGRAM_TIME)),
+            Reach::Command(_) | Reach::Tool(_) => Some(
+                [self.timeout, budget]
+                    .into_iter()
+                    .flatten()
+                    .min()
+                    .unwrap_or(DEFAULT_PROGRAM_TIME),
+            ),
             Reach::Chat(chat) => Some(budget.unwrap_or_else(|| chat.usual_time())),
             Reach::Replay(_) => None,
         }
@@ -218,12 +278,28 @@ impl Agent {
         if let Cow::Owned(hidden) = self.secrets.hide(&measured.raw) {
             measured.raw = hidden;
         }
-        measured.transcript.iter_mut().for_each(|message: &mut Value| self.secrets.hide_in(message));
+        measured
+            .transcript
+            .iter_mut()
+            .for_each(|message: &mut Value| self.secrets.hide_in(message));
         if let Some(provider) = &self.provider {
             measured.served.provider = Some(provider.clone());
         }
-        let Served { version, provider, region } = &mut measured.served;
-        for text in [&mut measured.note, &mut measured.model, version, provider, region].into_iter().flatten() {
+        let Served {
+            version,
+            provider,
+            region,
+        } = &mut measured.served;
+        for text in [
+            &mut measured.note,
+            &mut measured.model,
+            version,
+            provider,
+            region,
+        ]
+        .into_iter()
+        .flatten()
+        {
             if let Cow::Owned(hidden) = self.secrets.hide(text) {
                 *text = hidden;
             }
@@ -233,11 +309,15 @@ impl Agent {
 
     /// Returns how an answer exceeded its budget. An unmeasured value exceeds nothing.
     fn excess(&self, prompt: &Prompt, measured: &Measured) -> Option<String> {
-        let max_steps = [self.max_steps, prompt.limits.max_steps].into_iter().flatten().min();
+        let max_steps = [self.max_steps, prompt.limits.max_steps]
+            .into_iter()
+            .flatten()
+            .min();
         let over = |what: &str, used: Option<u64>, most: Option<u64>| {
             let (used, most) = (used?, most?);
             (used > most).then(|| format!("used {used} {what}, more than {most}"))
         };
-        over("tokens", measured.usage.total(), prompt.limits.max_tokens).or_else(|| over("steps", measured.steps, max_steps))
+        over("tokens", measured.usage.total(), prompt.limits.max_tokens)
+            .or_else(|| over("steps", measured.steps, max_steps))
     }
 }

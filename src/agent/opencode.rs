@@ -31,17 +31,42 @@ pub const TOOL: Tool = Tool {
     keys: &["OPENCODE_*"],
     variables: &[],
     homes: &[
-        Home { variable: "XDG_CONFIG_HOME", then: "opencode", place: ".config/opencode" },
-        Home { variable: "XDG_DATA_HOME", then: "opencode", place: ".local/share/opencode" },
-        Home { variable: "XDG_STATE_HOME", then: "opencode", place: ".local/state/opencode" },
+        Home {
+            variable: "XDG_CONFIG_HOME",
+            then: "opencode",
+            place: ".config/opencode",
+        },
+        Home {
+            variable: "XDG_DATA_HOME",
+            then: "opencode",
+            place: ".local/share/opencode",
+        },
+        Home {
+            variable: "XDG_STATE_HOME",
+            then: "opencode",
+            place: ".local/state/opencode",
+        },
     ],
     writing: &[
-        Choice { names: &["run"], words: &["run"], confined: &["run"], full: &[] },
-        Choice { names: &["--auto"], words: &[], confined: &["--auto"], full: &["--auto"] },
+        Choice {
+            names: &["run"],
+            words: &["run"],
+            confined: &["run"],
+            full: &[],
+        },
+        Choice {
+            names: &["--auto"],
+            words: &[],
+            confined: &["--auto"],
+            full: &["--auto"],
+        },
     ],
     free_rights: EDITS,
     // By itself it lets models run any command. Only edits are for programs that nobody confines.
-    writing_variables: Rights { confined: &[], free: &[("OPENCODE_PERMISSION", "{\"bash\": \"deny\"}")] },
+    writing_variables: Rights {
+        confined: &[],
+        free: &[("OPENCODE_PERMISSION", "{\"bash\": \"deny\"}")],
+    },
     takes_system: false,
     complete,
     read: |finished, wall| session::reply_with_complaints(finished, wall, read, complaints),
@@ -51,7 +76,10 @@ fn complete(line: &mut Line, asked: &Asked<'_>) {
     line.add_unless(&["run"], &["run"]);
     line.add_unless(&["--format"], &["--format", "json"]);
     // Without a title, OpenCode asks a model for one and does not report those tokens.
-    line.add_unless(&["--title", "--continue", "-c", "--session", "-s"], &["--title", "evalreport"]);
+    line.add_unless(
+        &["--title", "--continue", "-c", "--session", "-s"],
+        &["--title", "evalreport"],
+    );
     // Only the log mentions repeated requests.
     line.add_unless(&["--print-logs"], &["--print-logs"]);
     line.add_unless(&["--log-level"], &["--log-level", "ERROR"]);
@@ -68,12 +96,23 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
         let part = &line["part"];
         match line["type"].as_str() {
             Some("step_start") => is_session = true,
-            Some("text") => message.push((text(part, "/messageID").unwrap_or_default(), part["text"].as_str().unwrap_or_default())),
-            Some("tool_use") => *tools.entry(text(part, "/tool").unwrap_or("unnamed").to_owned()).or_insert(0) += 1,
+            Some("text") => message.push((
+                text(part, "/messageID").unwrap_or_default(),
+                part["text"].as_str().unwrap_or_default(),
+            )),
+            Some("tool_use") => {
+                *tools
+                    .entry(text(part, "/tool").unwrap_or("unnamed").to_owned())
+                    .or_insert(0) += 1
+            }
             Some("step_finish") => {
                 steps += 1;
                 usage = usage.plus(&tokens(&part["tokens"]));
-                usd = part.get("cost").and_then(as_amount).map(|cost| cost + usd.unwrap_or(0.0)).or(usd);
+                usd = part
+                    .get("cost")
+                    .and_then(as_amount)
+                    .map(|cost| cost + usd.unwrap_or(0.0))
+                    .or(usd);
                 // A step that ends well overrides earlier errors.
                 (reason, error) = (text(part, "/reason"), None);
             }
@@ -82,44 +121,92 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
         }
     }
     measured.usage = usage;
-    measured.cost = usd.filter(|usd| *usd > 0.0).map(Cost::reported).unwrap_or_default();
+    measured.cost = usd
+        .filter(|usd| *usd > 0.0)
+        .map(Cost::reported)
+        .unwrap_or_default();
     measured.steps = (steps > 0).then_some(steps);
     measured.tools = (is_session || !tools.is_empty()).then_some(tools);
     let last = message.last().map(|(id, _)| *id);
-    let texts: Vec<&str> = message.iter().filter(|(id, _)| Some(*id) == last).map(|(_, text)| *text).collect();
+    let texts: Vec<&str> = message
+        .iter()
+        .filter(|(id, _)| Some(*id) == last)
+        .map(|(_, text)| *text)
+        .collect();
     let said = last.map(|_| texts.join("\n"));
     let ending = error.unwrap_or_else(|| ending(reason));
     measured.transcript = lines;
-    Said { text: said, ending, awaited: None }
+    Said {
+        text: said,
+        ending,
+        awaited: None,
+    }
 }
 
 /// Reads log lines such as `timestamp=… level=ERROR … message="stream error" … error.error="AI_APICallError: Too many requests."`. A line
 /// newer than the last event is about an unanswered request, so it is returned.
 fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
-    let refused: Vec<&str> = stderr.lines().filter(|line| line.contains("message=\"stream error\"")).collect();
+    let refused: Vec<&str> = stderr
+        .lines()
+        .filter(|line| line.contains("message=\"stream error\""))
+        .collect();
     let last = refused.last()?;
     let event = measured.transcript.last();
     // The request that finally failed was not repeated.
-    let retries = (refused.len() as u64).saturating_sub(u64::from(event.is_some_and(|event| event["type"] == "error")));
+    let retries = (refused.len() as u64).saturating_sub(u64::from(
+        event.is_some_and(|event| event["type"] == "error"),
+    ));
     if retries > 0 {
         let is_throttled = |line: &&&str| {
             let line = line.to_lowercase();
-            ["too many requests", "rate limit", "overloaded", "unavailable"].iter().any(|phrase| line.contains(phrase))
+            [
+                "too many requests",
+                "rate limit",
+                "overloaded",
+                "unavailable",
+            ]
+            .iter()
+            .any(|phrase| line.contains(phrase))
         };
         let throttled = (refused.iter().filter(is_throttled).count() as u64).min(retries);
-        measured.repeated = Some(Repeated { retries, throttled, waited_seconds: None });
+        measured.repeated = Some(Repeated {
+            retries,
+            throttled,
+            waited_seconds: None,
+        });
     }
-    let at = last.split("timestamp=").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|time| time.parse::<DateTime<Utc>>().ok())?;
-    let is_newer = event.and_then(|event| event["timestamp"].as_i64()).is_none_or(|event| event < at.timestamp_millis());
-    is_newer.then(|| last.split("error.error=").nth(1).unwrap_or("an error").trim_matches('"').to_owned())
+    let at = last
+        .split("timestamp=")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next())
+        .and_then(|time| time.parse::<DateTime<Utc>>().ok())?;
+    let is_newer = event
+        .and_then(|event| event["timestamp"].as_i64())
+        .is_none_or(|event| event < at.timestamp_millis());
+    is_newer.then(|| {
+        last.split("error.error=")
+            .nth(1)
+            .unwrap_or("an error")
+            .trim_matches('"')
+            .to_owned()
+    })
 }
 
 fn ending(reason: Option<&str>) -> Ending {
     match reason {
         None | Some("tool-calls") => Ending::Unsaid,
-        Some("length") => Ending::Failure(FailureKind::Limit, "a reply that was cut at its most tokens".to_owned()),
-        Some("content-filter") => Ending::Failure(FailureKind::Error, "a reply that the service filtered".to_owned()),
-        Some("error") => Ending::Failure(FailureKind::Error, "a step that ended in an error".to_owned()),
+        Some("length") => Ending::Failure(
+            FailureKind::Limit,
+            "a reply that was cut at its most tokens".to_owned(),
+        ),
+        Some("content-filter") => Ending::Failure(
+            FailureKind::Error,
+            "a reply that the service filtered".to_owned(),
+        ),
+        Some("error") => Ending::Failure(
+            FailureKind::Error,
+            "a step that ended in an error".to_owned(),
+        ),
         // Providers name their stop reasons freely.
         Some(_) => Ending::Success,
     }
@@ -131,22 +218,40 @@ fn failure(error: &Value) -> Ending {
     let kind = match (name, status) {
         ("MessageOutputLengthError" | "ContextOverflowError", _) => FailureKind::Limit,
         ("APIError", Some(400 | 413)) => FailureKind::Error,
-        ("ProviderAuthError" | "ProviderModelNotFoundError" | "ProviderInitError", _) | ("APIError", Some(_)) => FailureKind::Infra,
-        ("APIError", None) if error.pointer("/data/isRetryable") == Some(&Value::Bool(true)) => FailureKind::Infra,
+        ("ProviderAuthError" | "ProviderModelNotFoundError" | "ProviderInitError", _)
+        | ("APIError", Some(_)) => FailureKind::Infra,
+        ("APIError", None) if error.pointer("/data/isRetryable") == Some(&Value::Bool(true)) => {
+            FailureKind::Infra
+        }
         _ => FailureKind::Error,
     };
     let message = text(error, "/data/message").or_else(|| text(error, "/message"));
-    Ending::Failure(kind, message.map_or_else(|| name.to_owned(), |message| format!("{name}: {message}")))
+    Ending::Failure(
+        kind,
+        message.map_or_else(|| name.to_owned(), |message| format!("{name}: {message}")),
+    )
 }
 
 fn tokens(tokens: &Value) -> Usage {
     let count = |pointer: &str| tokens.pointer(pointer).and_then(as_count);
-    let (input, output, reasoning) = (count("/input"), count("/output"), count("/reasoning").unwrap_or(0));
+    let (input, output, reasoning) = (
+        count("/input"),
+        count("/output"),
+        count("/reasoning").unwrap_or(0),
+    );
     let (cache_read, cache_write) = (count("/cache/read"), count("/cache/write"));
-    let without_reasoning = [input, output, cache_read, cache_write].into_iter().flatten().fold(0, u64::saturating_add);
+    let without_reasoning = [input, output, cache_read, cache_write]
+        .into_iter()
+        .flatten()
+        .fold(0, u64::saturating_add);
     let is_within = count("/total") == Some(without_reasoning);
     let output = output.map(|output| output.saturating_add(if is_within { 0 } else { reasoning }));
-    Usage { input, cache_write, cache_read, output }
+    Usage {
+        input,
+        cache_write,
+        cache_read,
+        output,
+    }
 }
 
 #[cfg(test)]
@@ -171,7 +276,16 @@ mod tests {
 
     #[test]
     fn the_command_is_completed_not_contradicted() {
-        let line = |own: &str, model| command_words(&TOOL, own, &Asked { model, ..Asked::default() });
+        let line = |own: &str, model| {
+            command_words(
+                &TOOL,
+                own,
+                &Asked {
+                    model,
+                    ..Asked::default()
+                },
+            )
+        };
         assert_eq!(
             line("opencode", Some("a/m")),
             "opencode run --format json --title evalreport --print-logs --log-level ERROR --model a/m"
@@ -185,12 +299,33 @@ mod tests {
     #[test]
     fn steps_add_up_and_reasoning_is_counted_once() {
         let (said, measured) = measured(STREAM);
-        assert_eq!(said, Said { text: Some("<answer>Blue</answer>\nBye.".to_owned()), ending: Ending::Success, awaited: None });
+        assert_eq!(
+            said,
+            Said {
+                text: Some("<answer>Blue</answer>\nBye.".to_owned()),
+                ending: Ending::Success,
+                awaited: None
+            }
+        );
         // The first step reports reasoning beside the output, the second within it.
-        let expected = Usage { input: Some(8349), cache_write: Some(0), cache_read: Some(7700), output: Some(75) };
-        assert_eq!((measured.usage, measured.steps, measured.model), (expected, Some(2), None));
-        assert_eq!((measured.cost.usd, measured.cost.source), (Some(0.75), CostSource::Reported));
-        assert_eq!((measured.tools, measured.transcript.len()), (Some(BTreeMap::from([("read".to_owned(), 1)])), 8));
+        let expected = Usage {
+            input: Some(8349),
+            cache_write: Some(0),
+            cache_read: Some(7700),
+            output: Some(75),
+        };
+        assert_eq!(
+            (measured.usage, measured.steps, measured.model),
+            (expected, Some(2), None)
+        );
+        assert_eq!(
+            (measured.cost.usd, measured.cost.source),
+            (Some(0.75), CostSource::Reported)
+        );
+        assert_eq!(
+            (measured.tools, measured.transcript.len()),
+            (Some(BTreeMap::from([("read".to_owned(), 1)])), 8)
+        );
     }
 
     #[test]
@@ -202,37 +337,83 @@ mod tests {
         };
         let of = |stream: &str, complaint: &str| {
             let (_, mut measured) = measured(stream);
-            (complaints(complaint, &mut measured), measured.repeated.map(|repeated| (repeated.retries, repeated.throttled)))
+            (
+                complaints(complaint, &mut measured),
+                measured
+                    .repeated
+                    .map(|repeated| (repeated.retries, repeated.throttled)),
+            )
         };
         let awaited = Some("AI_APICallError: Too many requests.".to_owned());
         assert_eq!(of("", &(at(1) + &at(2))), (awaited.clone(), Some((2, 2))));
         let event = "{\"type\":\"step_start\",\"timestamp\":1500}";
         assert_eq!(of(event, &at(2)), (awaited, Some((1, 1))));
         assert_eq!(of(event, &at(1)), (None, Some((1, 1))));
-        assert_eq!(of("{\"type\":\"error\",\"timestamp\":1500,\"error\":{}}", &at(1)), (None, None));
+        assert_eq!(
+            of(
+                "{\"type\":\"error\",\"timestamp\":1500,\"error\":{}}",
+                &at(1)
+            ),
+            (None, None)
+        );
     }
 
     #[test]
     fn a_cost_of_zero_is_no_price() {
-        let (_, measured) = measured(&STREAM.replace("\"cost\":0.25", "\"cost\":0").replace("\"cost\":0.5}", "\"cost\":0}"));
+        let (_, measured) = measured(
+            &STREAM
+                .replace("\"cost\":0.25", "\"cost\":0")
+                .replace("\"cost\":0.5}", "\"cost\":0}"),
+        );
         assert_eq!(measured.cost, Cost::default());
     }
 
     #[test]
     fn every_end_has_its_kind() {
-        let cut = |reason: &str| measured(&STREAM.replace("\"reason\":\"stop\"", &format!("\"reason\":\"{reason}\""))).0.ending;
-        assert!(matches!(cut("length"), Ending::Failure(FailureKind::Limit, _)));
-        assert!(matches!(cut("content-filter"), Ending::Failure(FailureKind::Error, _)));
-        assert_eq!((cut("tool-calls"), cut("unknown")), (Ending::Unsaid, Ending::Success));
-        let failed = |error: &str| measured(&format!("{STREAM}\n{{\"type\":\"error\",\"error\":{error}}}")).0.ending;
+        let cut = |reason: &str| {
+            measured(&STREAM.replace("\"reason\":\"stop\"", &format!("\"reason\":\"{reason}\"")))
+                .0
+                .ending
+        };
+        assert!(matches!(
+            cut("length"),
+            Ending::Failure(FailureKind::Limit, _)
+        ));
+        assert!(matches!(
+            cut("content-filter"),
+            Ending::Failure(FailureKind::Error, _)
+        ));
         assert_eq!(
-            failed(r#"{"name":"APIError","data":{"message":"Overloaded","statusCode":529,"isRetryable":true}}"#),
+            (cut("tool-calls"), cut("unknown")),
+            (Ending::Unsaid, Ending::Success)
+        );
+        let failed = |error: &str| {
+            measured(&format!(
+                "{STREAM}\n{{\"type\":\"error\",\"error\":{error}}}"
+            ))
+            .0
+            .ending
+        };
+        assert_eq!(
+            failed(
+                r#"{"name":"APIError","data":{"message":"Overloaded","statusCode":529,"isRetryable":true}}"#
+            ),
             Ending::Failure(FailureKind::Infra, "APIError: Overloaded".to_owned())
         );
-        assert!(matches!(failed(r#"{"name":"ProviderAuthError","data":{"message":"no key"}}"#), Ending::Failure(FailureKind::Infra, _)));
-        assert!(matches!(failed(r#"{"name":"ContextOverflowError","data":{"message":"long"}}"#), Ending::Failure(FailureKind::Limit, _)));
-        assert_eq!(failed(r#"{"name":"UnknownError"}"#), Ending::Failure(FailureKind::Error, "UnknownError".to_owned()));
-        let before = format!("{{\"type\":\"error\",\"error\":{{\"name\":\"UnknownError\"}}}}\n{STREAM}");
+        assert!(matches!(
+            failed(r#"{"name":"ProviderAuthError","data":{"message":"no key"}}"#),
+            Ending::Failure(FailureKind::Infra, _)
+        ));
+        assert!(matches!(
+            failed(r#"{"name":"ContextOverflowError","data":{"message":"long"}}"#),
+            Ending::Failure(FailureKind::Limit, _)
+        ));
+        assert_eq!(
+            failed(r#"{"name":"UnknownError"}"#),
+            Ending::Failure(FailureKind::Error, "UnknownError".to_owned())
+        );
+        let before =
+            format!("{{\"type\":\"error\",\"error\":{{\"name\":\"UnknownError\"}}}}\n{STREAM}");
         assert_eq!(measured(&before).0.ending, Ending::Success);
     }
 

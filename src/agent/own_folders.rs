@@ -28,7 +28,15 @@ pub enum OwnPlace {
 
 /// The names and folders of programs that have no type of their own.
 const OTHERS: [(&[&str], &[&str]); 15] = [
-    (&["aider", "aider-chat"], &[".aider", ".aider.conf.yml", ".aider.model.settings.yml", ".aider.model.metadata.json"]),
+    (
+        &["aider", "aider-chat"],
+        &[
+            ".aider",
+            ".aider.conf.yml",
+            ".aider.model.settings.yml",
+            ".aider.model.metadata.json",
+        ],
+    ),
     (&["amp"], &[".amp", ".config/amp", ".local/share/amp"]),
     (&["auggie"], &[".augment"]),
     (&["cn", "continue", "cli@continue"], &[".continue"]),
@@ -37,7 +45,10 @@ const OTHERS: [(&[&str], &[&str]); 15] = [
     (&["crush"], &[".config/crush", ".local/share/crush"]),
     (&["cursor", "cursor-agent"], &[".cursor", ".config/cursor"]),
     (&["droid"], &[".factory"]),
-    (&["goose"], &[".config/goose", ".local/share/goose", ".local/state/goose"]),
+    (
+        &["goose"],
+        &[".config/goose", ".local/share/goose", ".local/state/goose"],
+    ),
     (&["kimi", "kimi-cli"], &[".kimi"]),
     (&["openhands"], &[".openhands"]),
     (&["qwen", "qwen-code"], &[".qwen"]),
@@ -46,36 +57,60 @@ const OTHERS: [(&[&str], &[&str]); 15] = [
 ];
 
 /// The names of packages whose programs have another name.
-const PACKAGES: [(&str, &str); 3] = [("claude-code", "claude"), ("gemini-cli", "gemini"), ("opencode-ai", "opencode")];
+const PACKAGES: [(&str, &str); 3] = [
+    ("claude-code", "claude"),
+    ("gemini-cli", "gemini"),
+    ("opencode-ai", "opencode"),
+];
 /// Programs that start the program which their arguments name.
-const LAUNCHERS: [&str; 14] =
-    ["npx", "bunx", "bun", "pnpx", "pnpm", "yarn", "uvx", "uv", "pipx", "env", "nice", "nohup", "timeout", "stdbuf"];
+const LAUNCHERS: [&str; 14] = [
+    "npx", "bunx", "bun", "pnpx", "pnpm", "yarn", "uvx", "uv", "pipx", "env", "nice", "nohup",
+    "timeout", "stdbuf",
+];
 /// Words of launchers that precede the program.
 const BETWEEN: [&str; 6] = ["x", "dlx", "exec", "run", "tool", "--"];
 
 /// Returns the folders of the program that these words start. Shells and interpreters have none, whatever their scripts start.
 pub fn folders_of(words: &[String], environment: &Environment) -> Vec<OwnFolder> {
-    let Some(name) = started(words) else { return Vec::new() };
-    let known = AgentKind::ALL.into_iter().filter_map(tool_of).find(|tool| tool.program == name);
-    let other = OTHERS.iter().find(|(names, _)| names.contains(&name.as_str()));
-    let mut folders = known.map(|tool| folders_of_tool(tool, environment)).unwrap_or_default();
+    let Some(name) = started(words) else {
+        return Vec::new();
+    };
+    let known = AgentKind::ALL
+        .into_iter()
+        .filter_map(tool_of)
+        .find(|tool| tool.program == name);
+    let other = OTHERS
+        .iter()
+        .find(|(names, _)| names.contains(&name.as_str()));
+    let mut folders = known
+        .map(|tool| folders_of_tool(tool, environment))
+        .unwrap_or_default();
     let home = environment.variable("HOME").map(Path::new);
     for place in other.iter().flat_map(|(_, places)| places.iter()) {
-        folders.extend(home.map(|home| OwnFolder { path: home.join(place), at: OwnPlace::Home(place) }));
+        folders.extend(home.map(|home| OwnFolder {
+            path: home.join(place),
+            at: OwnPlace::Home(place),
+        }));
     }
     folders
 }
 
 /// Returns the folders of an agent of this type, whatever starts it.
 pub fn folders_of_kind(kind: AgentKind, environment: &Environment) -> Vec<OwnFolder> {
-    tool_of(kind).map(|tool| folders_of_tool(tool, environment)).unwrap_or_default()
+    tool_of(kind)
+        .map(|tool| folders_of_tool(tool, environment))
+        .unwrap_or_default()
 }
 
 fn folders_of_tool(tool: &Tool, environment: &Environment) -> Vec<OwnFolder> {
     let folder = |home: &Home| {
         let path = home.path(environment)?;
         let is_moved = environment.variable(home.variable).is_some();
-        let at = if is_moved { OwnPlace::Variable(home.variable, home.then) } else { OwnPlace::Home(home.place) };
+        let at = if is_moved {
+            OwnPlace::Variable(home.variable, home.then)
+        } else {
+            OwnPlace::Home(home.place)
+        };
         Some(OwnFolder { path, at })
     };
     tool.homes.iter().filter_map(folder).collect()
@@ -87,20 +122,35 @@ fn started(words: &[String]) -> Option<String> {
         let base = word.rsplit(['/', '\\']).next().unwrap_or_default();
         // A version follows the name: `claude-code@latest`.
         let base = base.split('@').next().unwrap_or_default();
-        base.strip_suffix(".exe").or_else(|| base.strip_suffix(".cmd")).unwrap_or(base).to_lowercase()
+        base.strip_suffix(".exe")
+            .or_else(|| base.strip_suffix(".cmd"))
+            .unwrap_or(base)
+            .to_lowercase()
     };
     let mut after_launcher = false;
     for word in words {
         let name = name(word);
-        let is_number = name.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b's' | b'm' | b'h' | b'.'));
-        if after_launcher && (word.starts_with('-') || word.contains('=') || is_number || BETWEEN.contains(&name.as_str())) {
+        let is_number = name
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b's' | b'm' | b'h' | b'.'));
+        if after_launcher
+            && (word.starts_with('-')
+                || word.contains('=')
+                || is_number
+                || BETWEEN.contains(&name.as_str()))
+        {
             continue;
         }
         if LAUNCHERS.contains(&name.as_str()) {
             after_launcher = true;
             continue;
         }
-        return Some(PACKAGES.iter().find(|(package, _)| *package == name).map_or(name, |(_, program)| (*program).to_owned()));
+        return Some(
+            PACKAGES
+                .iter()
+                .find(|(package, _)| *package == name)
+                .map_or(name, |(_, program)| (*program).to_owned()),
+        );
     }
     None
 }
@@ -131,20 +181,44 @@ mod tests {
 
     #[test]
     fn only_the_folders_of_the_program_are_its_own() {
-        let variables = [("HOME", "/h"), ("CODEX_HOME", "/c"), ("GEMINI_CLI_HOME", "/g")];
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let environment = Environment { variables, ..Environment::default() };
+        let variables = [
+            ("HOME", "/h"),
+            ("CODEX_HOME", "/c"),
+            ("GEMINI_CLI_HOME", "/g"),
+        ];
+        let variables = variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+        let environment = Environment {
+            variables,
+            ..Environment::default()
+        };
         let of = |line: &str| {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            folders_of(&words, &environment).iter().map(|folder| folder.path.display().to_string()).collect::<Vec<_>>().join(" ")
+            folders_of(&words, &environment)
+                .iter()
+                .map(|folder| folder.path.display().to_string())
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         assert_eq!(of("claude -p"), "/h/.claude /h/.claude.json");
         assert_eq!(of("codex exec"), "/c");
         assert_eq!(of("gemini"), "/g/.gemini");
-        assert_eq!(of("goose run"), "/h/.config/goose /h/.local/share/goose /h/.local/state/goose");
-        for line in ["sh -c claude", "bash run.sh", "python3 agent.py", "node x.js"] {
+        assert_eq!(
+            of("goose run"),
+            "/h/.config/goose /h/.local/share/goose /h/.local/state/goose"
+        );
+        for line in [
+            "sh -c claude",
+            "bash run.sh",
+            "python3 agent.py",
+            "node x.js",
+        ] {
             assert_eq!(of(line), "", "{line}");
         }
-        assert_eq!(folders_of_kind(AgentKind::Codex, &environment)[0].at, OwnPlace::Variable("CODEX_HOME", ""));
+        assert_eq!(
+            folders_of_kind(AgentKind::Codex, &environment)[0].at,
+            OwnPlace::Variable("CODEX_HOME", "")
+        );
     }
 }

@@ -17,17 +17,34 @@ pub struct Prices {
 
 impl Prices {
     pub fn new(prices: &[Price], day: NaiveDate) -> Self {
-        Self { table: PriceTable::new(prices), day }
+        Self {
+            table: PriceTable::new(prices),
+            day,
+        }
     }
 
     /// Computes the cost of the measured tokens. Requests and models are priced on their own if they are known; the sum is unknown if one
     /// price is unknown.
     pub fn cost_of(&self, measured: &Measured, asked: Option<&str>) -> Cost {
         if !measured.requests.is_empty() {
-            let day_of = |request: &Request| request.time.as_deref()?.get(..10)?.parse::<NaiveDate>().ok();
-            let requests = measured.requests.iter().map(|request| (request, day_of(request).or(Some(self.day))));
+            let day_of = |request: &Request| {
+                request
+                    .time
+                    .as_deref()?
+                    .get(..10)?
+                    .parse::<NaiveDate>()
+                    .ok()
+            };
+            let requests = measured
+                .requests
+                .iter()
+                .map(|request| (request, day_of(request).or(Some(self.day))));
             // The configured name stands for the only model. A helper model has prices of its own.
-            let models: BTreeSet<Option<&str>> = measured.requests.iter().map(|request| request.model.as_deref()).collect();
+            let models: BTreeSet<Option<&str>> = measured
+                .requests
+                .iter()
+                .map(|request| request.model.as_deref())
+                .collect();
             let asked = asked.filter(|_| models.len() == 1);
             return Cost::priced(bill(&self.table, asked, requests).usd);
         }
@@ -35,7 +52,11 @@ impl Prices {
             let models: Vec<&str> = measured.model.as_deref().into_iter().chain(asked).collect();
             return self.cost(&models, &measured.usage, measured.steps);
         }
-        let usd: Option<f64> = measured.by_model.iter().map(|(model, usage)| self.cost(&[model], usage, None).usd).sum();
+        let usd: Option<f64> = measured
+            .by_model
+            .iter()
+            .map(|(model, usage)| self.cost(&[model], usage, None).usd)
+            .sum();
         Cost::priced(usd)
     }
 
@@ -62,7 +83,12 @@ mod tests {
     }
 
     fn usage(input: u64, cache_write: u64, cache_read: u64, output: u64) -> Usage {
-        Usage { input: Some(input), cache_write: Some(cache_write), cache_read: Some(cache_read), output: Some(output) }
+        Usage {
+            input: Some(input),
+            cache_write: Some(cache_write),
+            cache_read: Some(cache_read),
+            output: Some(output),
+        }
     }
 
     fn usd(day: &str, usage: &Usage, requests: Option<u64>) -> Option<f64> {
@@ -83,16 +109,30 @@ mod tests {
 
     #[test]
     fn cache_reads_and_writes_have_their_own_rates() {
-        let cost = usd("2026-02-01", &usage(2, 6843, 91983, 400), None).expect("all rates are known");
-        assert!((cost - (2.0 * 3.0 + 6843.0 * 3.75 + 91983.0 * 0.3 + 400.0 * 15.0) / 1e6).abs() < 1e-12, "{cost}");
-        assert_eq!(usd("2026-07-01", &usage(2, 0, 5, 400), None), None, "cache reads have no price there");
+        let cost =
+            usd("2026-02-01", &usage(2, 6843, 91983, 400), None).expect("all rates are known");
+        assert!(
+            (cost - (2.0 * 3.0 + 6843.0 * 3.75 + 91983.0 * 0.3 + 400.0 * 15.0) / 1e6).abs() < 1e-12,
+            "{cost}"
+        );
+        assert_eq!(
+            usd("2026-07-01", &usage(2, 0, 5, 400), None),
+            None,
+            "cache reads have no price there"
+        );
     }
 
     #[test]
     fn a_tier_holds_for_one_request_and_is_unknown_for_several() {
-        assert_eq!(usd("2026-02-01", &usage(300_000, 0, 0, 0), Some(1)), Some(1.8));
+        assert_eq!(
+            usd("2026-02-01", &usage(300_000, 0, 0, 0), Some(1)),
+            Some(1.8)
+        );
         assert_eq!(usd("2026-02-01", &usage(300_000, 0, 0, 0), Some(2)), None);
-        assert_eq!(usd("2026-02-01", &usage(200_000, 0, 0, 0), Some(2)), Some(0.6));
+        assert_eq!(
+            usd("2026-02-01", &usage(200_000, 0, 0, 0), Some(2)),
+            Some(0.6)
+        );
     }
 
     #[test]
@@ -104,15 +144,38 @@ mod tests {
             ..Request::default()
         };
         let cost = |requests: Vec<Request>, asked| {
-            let usage = requests.iter().fold(Usage::default(), |sum, request| sum.plus(&request.usage));
-            let measured = Measured { usage, requests, model: Some("m".to_owned()), ..Measured::default() };
+            let usage = requests
+                .iter()
+                .fold(Usage::default(), |sum, request| sum.plus(&request.usage));
+            let measured = Measured {
+                usage,
+                requests,
+                model: Some("m".to_owned()),
+                ..Measured::default()
+            };
             prices("2026-07-01").cost_of(&measured, asked)
         };
-        let both = cost(vec![request("m", "2025-01-01"), request("m", "2026-06-02")], None);
+        let both = cost(
+            vec![request("m", "2025-01-01"), request("m", "2026-06-02")],
+            None,
+        );
         assert_eq!((both.usd, both.source), (Some(101.0), CostSource::Priced));
-        assert_eq!(cost(vec![request("m-dated", "2026-06-02")], Some("m")).usd, Some(1.0), "the configured name of the only model");
-        assert_eq!(cost(vec![request("m", "2026-06-02"), request("helper", "2026-06-02")], Some("m")), Cost::default());
-        let fast = Request { has_other_price: true, ..request("m", "2026-06-02") };
+        assert_eq!(
+            cost(vec![request("m-dated", "2026-06-02")], Some("m")).usd,
+            Some(1.0),
+            "the configured name of the only model"
+        );
+        assert_eq!(
+            cost(
+                vec![request("m", "2026-06-02"), request("helper", "2026-06-02")],
+                Some("m")
+            ),
+            Cost::default()
+        );
+        let fast = Request {
+            has_other_price: true,
+            ..request("m", "2026-06-02")
+        };
         assert_eq!(cost(vec![fast], Some("m")), Cost::default());
     }
 
@@ -120,7 +183,10 @@ mod tests {
     fn what_is_not_known_has_no_price() {
         let none = prices("2026-02-01").cost(&["other"], &usage(1, 0, 0, 1), Some(1));
         assert_eq!(none, Cost::default());
-        let half = Usage { output: None, ..usage(1, 0, 0, 1) };
+        let half = Usage {
+            output: None,
+            ..usage(1, 0, 0, 1)
+        };
         assert_eq!(usd("2026-02-01", &half, Some(1)), None);
         assert_eq!(usd("2026-02-01", &Usage::default(), Some(1)), None);
     }

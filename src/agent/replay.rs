@@ -38,11 +38,17 @@ impl Replay {
         let refuse = |message: String| Problems(vec![Problem::in_file(&file, message)]);
         let read = || {
             let size = fs::metadata(path)?.len();
-            if size > MOST_BYTES { Ok(Err(size)) } else { files::read_to_string(path).map(Ok) }
+            if size > MOST_BYTES {
+                Ok(Err(size))
+            } else {
+                files::read_to_string(path).map(Ok)
+            }
         };
         match read() {
             Ok(Ok(text)) => Self::parse(&file, &text),
-            Ok(Err(size)) => Err(refuse(format!("is no recording: it has {size} bytes, more than {MOST_BYTES}"))),
+            Ok(Err(size)) => Err(refuse(format!(
+                "is no recording: it has {size} bytes, more than {MOST_BYTES}"
+            ))),
             Err(error) => Err(refuse(format!("cannot be read: {}", read_error(&error)))),
         }
     }
@@ -50,19 +56,34 @@ impl Replay {
     /// Parses a JSON list of records, or one record per line.
     fn parse(file: &str, text: &str) -> Result<Self, Problems> {
         let mut problems = Vec::new();
-        let mut replay = Self { file: file.to_owned(), ..Self::default() };
+        let mut replay = Self {
+            file: file.to_owned(),
+            ..Self::default()
+        };
         let is_list = text.trim_start().starts_with('[');
         let values: Vec<(usize, Result<Value, serde_json::Error>)> = if is_list {
             match serde_json::from_str::<Vec<Value>>(text) {
-                Ok(values) => values.into_iter().enumerate().map(|(index, value)| (index + 1, Ok(value))).collect(),
+                Ok(values) => values
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, value)| (index + 1, Ok(value)))
+                    .collect(),
                 Err(error) => vec![(error.line(), Err(error))],
             }
         } else {
-            let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-            lines.map(|(index, line)| (index + 1, serde_json::from_str(line))).collect()
+            let lines = text
+                .lines()
+                .enumerate()
+                .filter(|(_, line)| !line.trim().is_empty());
+            lines
+                .map(|(index, line)| (index + 1, serde_json::from_str(line)))
+                .collect()
         };
         for (number, value) in values {
-            let problem = match value.map_err(|error| format!("is not JSON: {error}")).and_then(|value| replay.add(&value)) {
+            let problem = match value
+                .map_err(|error| format!("is not JSON: {error}"))
+                .and_then(|value| replay.add(&value))
+            {
                 Ok(()) => continue,
                 Err(problem) => problem,
             };
@@ -73,12 +94,18 @@ impl Replay {
                 Problem::in_file(file, format!("record {number} {problem}"))
             });
         }
-        if problems.is_empty() { Ok(replay) } else { Err(Problems(problems)) }
+        if problems.is_empty() {
+            Ok(replay)
+        } else {
+            Err(Problems(problems))
+        }
     }
 
     fn add(&mut self, value: &Value) -> Result<(), String> {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
-        let Some(answer) = text("answer") else { return Err("has no text `answer`".to_owned()) };
+        let Some(answer) = text("answer") else {
+            return Err("has no text `answer`".to_owned());
+        };
         let keys: Vec<String> = [
             text("prompt_sha256").map(|hash| hash.trim().to_lowercase()),
             text("prompt").map(prompt_hash),
@@ -88,21 +115,37 @@ impl Replay {
         .flatten()
         .collect();
         if keys.is_empty() {
-            return Err("says not what it answers: it needs `prompt`, `prompt_sha256` or `item`".to_owned());
+            return Err(
+                "says not what it answers: it needs `prompt`, `prompt_sha256` or `item`".to_owned(),
+            );
         }
         let measured = Measured {
             usage: value.get("usage").map(find_usage).unwrap_or_default(),
             by_model: BTreeMap::new(),
             requests: Vec::new(),
-            cost: value.get("cost_usd").and_then(as_amount).map(Cost::reported).unwrap_or_default(),
+            cost: value
+                .get("cost_usd")
+                .and_then(as_amount)
+                .map(Cost::reported)
+                .unwrap_or_default(),
             calls: None,
             steps: value.get("steps").and_then(as_count),
             tools: value.get("tools").and_then(Value::as_object).map(|tools| {
-                let counts = tools.iter().filter_map(|(name, count)| Some((name.clone(), as_count(count)?)));
+                let counts = tools
+                    .iter()
+                    .filter_map(|(name, count)| Some((name.clone(), as_count(count)?)));
                 counts.collect()
             }),
-            duration: value.get("duration_ms").and_then(as_count).map(Duration::from_millis).unwrap_or_default(),
-            transcript: value.get("transcript").and_then(Value::as_array).cloned().unwrap_or_default(),
+            duration: value
+                .get("duration_ms")
+                .and_then(as_count)
+                .map(Duration::from_millis)
+                .unwrap_or_default(),
+            transcript: value
+                .get("transcript")
+                .and_then(Value::as_array)
+                .cloned()
+                .unwrap_or_default(),
             raw: String::new(),
             model: text("model").map(str::to_owned),
             served: Served::default(),
@@ -113,7 +156,11 @@ impl Replay {
         for key in keys {
             self.places.entry(key).or_default().push(self.records.len());
         }
-        self.records.push(Record { answer: answer.to_owned(), measured, has_transcript });
+        self.records.push(Record {
+            answer: answer.to_owned(),
+            measured,
+            has_transcript,
+        });
         Ok(())
     }
 
@@ -125,9 +172,16 @@ impl Replay {
                 "`{}` has no answer to this prompt: record one with prompt_sha256 `{}`{}",
                 self.file,
                 prompt_hash(prompt.text),
-                prompt.item.map(|item| format!(" or item `{item}`")).unwrap_or_default()
+                prompt
+                    .item
+                    .map(|item| format!(" or item `{item}`"))
+                    .unwrap_or_default()
             );
-            return Err(Failure::new(FailureKind::Infra, &reason, Measured::default()));
+            return Err(Failure::new(
+                FailureKind::Infra,
+                &reason,
+                Measured::default(),
+            ));
         };
         let choice = usize::try_from(prompt.seed % places.len() as u64).unwrap_or_default();
         let record = &self.records[places[choice]];
@@ -136,7 +190,10 @@ impl Replay {
         if !record.has_transcript {
             measured.transcript = exchange(prompt, &record.answer);
         }
-        Ok(Reply { text: record.answer.clone(), measured })
+        Ok(Reply {
+            text: record.answer.clone(),
+            measured,
+        })
     }
 }
 
@@ -150,7 +207,11 @@ fn item_key(item: &str) -> String {
 }
 
 fn read_error(error: &std::io::Error) -> String {
-    if error.kind() == std::io::ErrorKind::InvalidData { "it is not UTF-8".to_owned() } else { error.to_string() }
+    if error.kind() == std::io::ErrorKind::InvalidData {
+        "it is not UTF-8".to_owned()
+    } else {
+        error.to_string()
+    }
 }
 
 #[cfg(test)]
@@ -159,7 +220,14 @@ mod tests {
     use crate::config::Budget;
 
     fn prompt<'a>(text: &'a str, item: Option<&'a str>, seed: u64) -> Prompt<'a> {
-        Prompt { text, system: None, item, seed, limits: Budget::default(), folder: None }
+        Prompt {
+            text,
+            system: None,
+            item,
+            seed,
+            limits: Budget::default(),
+            folder: None,
+        }
     }
 
     #[test]
@@ -169,32 +237,73 @@ mod tests {
             "{{\"prompt\": \"one\", \"answer\": \"1\", \"usage\": {{\"input_tokens\": 5}}, \"duration_ms\": 20}}\n\n\
              {{\"prompt_sha256\": \"{hash}\", \"answer\": \"2\"}}\n{{\"id\": \"q3\", \"answer\": \"3\"}}\n{{\"item\": \"q3\", \"answer\": \"4\"}}\n"
         );
-        let list = format!("[{}]", text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(","));
+        let list = format!(
+            "[{}]",
+            text.lines()
+                .filter(|line| !line.is_empty())
+                .collect::<Vec<_>>()
+                .join(",")
+        );
         for text in [text, list] {
             let replay = Replay::parse("r.jsonl", &text).expect("the recording is sound");
             let answer = |prompt: Prompt| replay.ask(&prompt).map(|reply| reply.text);
-            assert_eq!(answer(prompt("one", Some("q3"), 0)).ok().as_deref(), Some("1"));
+            assert_eq!(
+                answer(prompt("one", Some("q3"), 0)).ok().as_deref(),
+                Some("1")
+            );
             assert_eq!(answer(prompt("two", None, 9)).ok().as_deref(), Some("2"));
-            assert_eq!(answer(prompt("x", Some("q3"), 4)).ok().as_deref(), Some("3"));
-            assert_eq!(answer(prompt("x", Some("q3"), 5)).ok().as_deref(), Some("4"));
-            let measured = replay.ask(&prompt("one", None, 0)).expect("it is recorded").measured;
-            assert_eq!((measured.usage.input, measured.duration), (Some(5), Duration::from_millis(20)));
-            let failure = replay.ask(&prompt("x", Some("q9"), 0)).expect_err("it is not recorded");
+            assert_eq!(
+                answer(prompt("x", Some("q3"), 4)).ok().as_deref(),
+                Some("3")
+            );
+            assert_eq!(
+                answer(prompt("x", Some("q3"), 5)).ok().as_deref(),
+                Some("4")
+            );
+            let measured = replay
+                .ask(&prompt("one", None, 0))
+                .expect("it is recorded")
+                .measured;
+            assert_eq!(
+                (measured.usage.input, measured.duration),
+                (Some(5), Duration::from_millis(20))
+            );
+            let failure = replay
+                .ask(&prompt("x", Some("q9"), 0))
+                .expect_err("it is not recorded");
             assert_eq!(failure.kind, FailureKind::Infra);
-            assert!(failure.reason.contains(&prompt_hash("x")) && failure.reason.contains("`q9`"), "{failure}");
+            assert!(
+                failure.reason.contains(&prompt_hash("x")) && failure.reason.contains("`q9`"),
+                "{failure}"
+            );
         }
     }
 
     #[test]
     fn all_problems_come_at_once() {
-        let problems =
-            Replay::parse("r", "{\"answer\": 7, \"prompt\": \"a\"}\nnonsense\n{\"answer\": \"x\"}\n").expect_err("all are wrong");
+        let problems = Replay::parse(
+            "r",
+            "{\"answer\": 7, \"prompt\": \"a\"}\nnonsense\n{\"answer\": \"x\"}\n",
+        )
+        .expect_err("all are wrong");
         let shown = problems.to_string();
         assert!(
-            shown.contains("r:1: has no text `answer`") && shown.contains("r:2: is not JSON") && shown.contains("r:3: says not"),
+            shown.contains("r:1: has no text `answer`")
+                && shown.contains("r:2: is not JSON")
+                && shown.contains("r:3: says not"),
             "{shown}"
         );
-        assert!(Replay::parse("r", "[1, {").expect_err("no JSON").to_string().contains("r:1: is not JSON"));
-        assert!(Replay::parse("r", "[{}]").expect_err("no answer").to_string().contains("record 1 has no text"));
+        assert!(
+            Replay::parse("r", "[1, {")
+                .expect_err("no JSON")
+                .to_string()
+                .contains("r:1: is not JSON")
+        );
+        assert!(
+            Replay::parse("r", "[{}]")
+                .expect_err("no answer")
+                .to_string()
+                .contains("record 1 has no text")
+        );
     }
 }

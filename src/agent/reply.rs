@@ -88,18 +88,27 @@ pub struct Cost {
 
 impl Default for Cost {
     fn default() -> Self {
-        Self { usd: None, source: CostSource::Unknown }
+        Self {
+            usd: None,
+            source: CostSource::Unknown,
+        }
     }
 }
 
 impl Cost {
     pub fn reported(usd: f64) -> Self {
-        Self { usd: Some(usd), source: CostSource::Reported }
+        Self {
+            usd: Some(usd),
+            source: CostSource::Reported,
+        }
     }
 
     /// A cost from a price table; unknown if the table has no price.
     pub fn priced(usd: Option<f64>) -> Self {
-        usd.map_or_else(Self::default, |usd| Self { usd: Some(usd), source: CostSource::Priced })
+        usd.map_or_else(Self::default, |usd| Self {
+            usd: Some(usd),
+            source: CostSource::Priced,
+        })
     }
 }
 
@@ -155,13 +164,25 @@ impl FailureKind {
 impl Failure {
     pub fn new(kind: FailureKind, reason: &str, measured: Measured) -> Self {
         let reason = shorten(&visible(reason.trim()), MOST_REASON_CHARACTERS);
-        let outlook = if kind == FailureKind::Infra && is_refusal(&reason) { Outlook::Doubtful } else { Outlook::Open };
-        Self { kind, outlook, reason, measured: Box::new(measured) }
+        let outlook = if kind == FailureKind::Infra && is_refusal(&reason) {
+            Outlook::Doubtful
+        } else {
+            Outlook::Open
+        };
+        Self {
+            kind,
+            outlook,
+            reason,
+            measured: Box::new(measured),
+        }
     }
 
     #[must_use]
     pub fn with_outlook(self, outlook: Outlook) -> Self {
-        Self { outlook: self.outlook.max(outlook), ..self }
+        Self {
+            outlook: self.outlook.max(outlook),
+            ..self
+        }
     }
 }
 
@@ -182,14 +203,28 @@ pub fn shorten(text: &str, most: usize) -> String {
     }
     let head = &text[..text.floor_char_boundary(most / 2)];
     let tail = &text[text.ceil_char_boundary(text.len() - most / 2)..];
-    let between = |character: char| character.is_whitespace() || "\"'`,;<>(){}[]".contains(character);
+    let between =
+        |character: char| character.is_whitespace() || "\"'`,;<>(){}[]".contains(character);
     let begin = head.rfind(between).map_or(0, |place| place + 1);
     let end = tail.find(between).unwrap_or(tail.len());
     let is_cut = |character: Option<char>| !character.is_none_or(between);
-    let head = if is_cut(text[head.len()..].chars().next()) && begin >= head.len() / 2 { head.get(..begin).unwrap_or(head) } else { head };
+    let head = if is_cut(text[head.len()..].chars().next()) && begin >= head.len() / 2 {
+        head.get(..begin).unwrap_or(head)
+    } else {
+        head
+    };
     let before = text[..text.len() - tail.len()].chars().next_back();
-    let tail = if is_cut(before) && end <= tail.len() / 2 { &tail[end..] } else { tail };
-    format!("{} […{} bytes left out…] {}", head, text.len() - head.len() - tail.len(), tail)
+    let tail = if is_cut(before) && end <= tail.len() / 2 {
+        &tail[end..]
+    } else {
+        tail
+    };
+    format!(
+        "{} […{} bytes left out…] {}",
+        head,
+        text.len() - head.len() - tail.len(),
+        tail
+    )
 }
 
 #[cfg(test)]
@@ -201,23 +236,42 @@ mod tests {
         assert_eq!(shorten("short", 5), "short");
         let text = format!("ä{}end", "é".repeat(100));
         let short = shorten(&text, 11);
-        assert!(short.starts_with("äé") && short.ends_with("éend") && short.contains("bytes left out"), "{short}");
+        assert!(
+            short.starts_with("äé") && short.ends_with("éend") && short.contains("bytes left out"),
+            "{short}"
+        );
     }
 
     #[test]
     fn no_key_is_cut() {
         let key = "sk-0123456789abcdef";
         for before in 0..120 {
-            let text = format!("{}{key} {}{key}{}", "a b ".repeat(before), "x y ".repeat(50), "\" z,".repeat(before));
+            let text = format!(
+                "{}{key} {}{key}{}",
+                "a b ".repeat(before),
+                "x y ".repeat(50),
+                "\" z,".repeat(before)
+            );
             let short = shorten(&text, 200);
             let rest = short.replace(key, "");
-            assert!(!rest.contains("sk-") && !rest.contains("def"), "{before}: {short}");
+            assert!(
+                !rest.contains("sk-") && !rest.contains("def"),
+                "{before}: {short}"
+            );
         }
     }
 
     #[test]
     fn a_reason_is_safe_to_show_and_bounded() {
-        let failure = Failure::new(FailureKind::Error, &format!("\x1b[31m{}", "x".repeat(1_000_000)), Measured::default());
-        assert!(failure.reason.starts_with('␛') && failure.reason.len() < 2100, "{}", failure.reason.len());
+        let failure = Failure::new(
+            FailureKind::Error,
+            &format!("\x1b[31m{}", "x".repeat(1_000_000)),
+            Measured::default(),
+        );
+        assert!(
+            failure.reason.starts_with('␛') && failure.reason.len() < 2100,
+            "{}",
+            failure.reason.len()
+        );
     }
 }

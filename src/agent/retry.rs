@@ -11,7 +11,11 @@ use super::environment::Retries;
 /// Returns the pause after `failed` tries. It doubles with each failure, and the seed picks a value between half and all of it, so that
 /// many clients do not return at the same moment.
 pub fn pause(retries: &Retries, seed: u64, failed: u32) -> Duration {
-    let doubled = retries.first_pause.saturating_mul(1_u32.checked_shl(failed.saturating_sub(1)).unwrap_or(u32::MAX));
+    let doubled = retries.first_pause.saturating_mul(
+        1_u32
+            .checked_shl(failed.saturating_sub(1))
+            .unwrap_or(u32::MAX),
+    );
     let most = doubled.min(retries.longest_pause);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(u64::from(failed));
@@ -37,10 +41,20 @@ mod tests {
     #[test]
     fn pauses_double_up_to_the_longest_and_repeat_with_the_seed() {
         let retries = Retries::default();
-        for (failed, most) in [(1, 1.0), (2, 2.0), (3, 4.0), (4, 8.0), (7, 60.0), (40, 60.0)] {
+        for (failed, most) in [
+            (1, 1.0),
+            (2, 2.0),
+            (3, 4.0),
+            (4, 8.0),
+            (7, 60.0),
+            (40, 60.0),
+        ] {
             for seed in 0..50 {
                 let seconds = pause(&retries, seed, failed).as_secs_f64();
-                assert!((most / 2.0..=most).contains(&seconds), "{failed} {seed}: {seconds}");
+                assert!(
+                    (most / 2.0..=most).contains(&seconds),
+                    "{failed} {seed}: {seconds}"
+                );
             }
         }
         assert_eq!(pause(&retries, 7, 3), pause(&retries, 7, 3));
@@ -53,9 +67,23 @@ mod tests {
         let date = Some("Wed, 21 Oct 2015 07:28:00 GMT");
         assert_eq!(retry_after(" 7 ", None), Some(Duration::from_secs(7)));
         assert_eq!(retry_after("0.5", None), Some(Duration::from_millis(500)));
-        assert_eq!(retry_after("Wed, 21 Oct 2015 07:29:30 GMT", date), Some(Duration::from_secs(90)));
-        assert_eq!(retry_after("Wed, 21 Oct 2015 07:00:00 GMT", date), Some(Duration::ZERO));
-        for value in ["", "-1", "NaN", "inf", "1e300", "soon", "Wed, 21 Oct 2015 07:29:30 GMT"] {
+        assert_eq!(
+            retry_after("Wed, 21 Oct 2015 07:29:30 GMT", date),
+            Some(Duration::from_secs(90))
+        );
+        assert_eq!(
+            retry_after("Wed, 21 Oct 2015 07:00:00 GMT", date),
+            Some(Duration::ZERO)
+        );
+        for value in [
+            "",
+            "-1",
+            "NaN",
+            "inf",
+            "1e300",
+            "soon",
+            "Wed, 21 Oct 2015 07:29:30 GMT",
+        ] {
             assert_eq!(retry_after(value, None), None, "{value}");
         }
     }

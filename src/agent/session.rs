@@ -35,13 +35,20 @@ pub fn objects(stdout: &str) -> Vec<Value> {
     let parsed = match serde_json::from_str::<Value>(stdout.trim()) {
         Ok(Value::Array(values)) => values,
         Ok(value) => vec![value],
-        Err(_) => stdout.lines().filter_map(|line| serde_json::from_str(line.trim()).ok()).collect(),
+        Err(_) => stdout
+            .lines()
+            .filter_map(|line| serde_json::from_str(line.trim()).ok())
+            .collect(),
     };
     parsed.into_iter().filter(Value::is_object).collect()
 }
 
 /// Turns an ended program into a reply or a failure. `read` parses the output and adds the measurements.
-pub fn reply(finished: &Finished, wall: Duration, read: fn(&str, &mut Measured) -> Said) -> Result<Reply, Failure> {
+pub fn reply(
+    finished: &Finished,
+    wall: Duration,
+    read: fn(&str, &mut Measured) -> Said,
+) -> Result<Reply, Failure> {
     reply_with_complaints(finished, wall, read, |_, _| None)
 }
 
@@ -59,36 +66,68 @@ pub fn reply_with_complaints(
     judge(said, finished, wall, measured)
 }
 
-fn judge(said: Said, finished: &Finished, wall: Duration, mut measured: Measured) -> Result<Reply, Failure> {
+fn judge(
+    said: Said,
+    finished: &Finished,
+    wall: Duration,
+    mut measured: Measured,
+) -> Result<Reply, Failure> {
     let fail = |kind, reason: &str, measured| Err(Failure::new(kind, reason, measured));
     if let Some((kind, reason)) = interrupted(finished.end, wall) {
         return match (kind, said.awaited) {
             // The agent was waiting for its service, so the time-out is not its fault.
-            (FailureKind::Limit, Some(why)) => {
-                fail(FailureKind::Infra, &format!("{reason}, while its service did not answer: {why}"), measured)
-            }
+            (FailureKind::Limit, Some(why)) => fail(
+                FailureKind::Infra,
+                &format!("{reason}, while its service did not answer: {why}"),
+                measured,
+            ),
             (kind, _) => fail(kind, &reason, measured),
         };
     }
     match (said.ending, said.text) {
         (Ending::Success, Some(text)) => {
             if finished.end != End::Exited(0) {
-                add_note(&mut measured, &format!("the result was a success, but the program {}", crash(finished)));
+                add_note(
+                    &mut measured,
+                    &format!(
+                        "the result was a success, but the program {}",
+                        crash(finished)
+                    ),
+                );
             }
-            if finished.stdout.dropped == 0 && std::str::from_utf8(&finished.stdout.bytes).is_err() {
+            if finished.stdout.dropped == 0 && std::str::from_utf8(&finished.stdout.bytes).is_err()
+            {
                 return fail(FailureKind::Error, "printed what is not UTF-8", measured);
             }
             Ok(Reply { text, measured })
         }
-        (Ending::Success, None) => fail(FailureKind::Error, "reported success without a message", measured),
+        (Ending::Success, None) => fail(
+            FailureKind::Error,
+            "reported success without a message",
+            measured,
+        ),
         (Ending::Failure(kind, reason), _) => {
-            let is_ours = kind == FailureKind::Error && (is_outage(&reason) || is_outage(&finished.stderr.text()));
-            fail(if is_ours { FailureKind::Infra } else { kind }, &format!("reported {reason}"), measured)
+            let is_ours = kind == FailureKind::Error
+                && (is_outage(&reason) || is_outage(&finished.stderr.text()));
+            fail(
+                if is_ours { FailureKind::Infra } else { kind },
+                &format!("reported {reason}"),
+                measured,
+            )
         }
         (Ending::Unsaid, _) => {
-            let outage = finished.end != End::Exited(0) && (is_outage(&finished.stderr.text()) || is_outage(&finished.stdout.text()));
-            let kind = if outage { FailureKind::Infra } else { FailureKind::Error };
-            fail(kind, &format!("gave no result; it {}", crash(finished)), measured)
+            let outage = finished.end != End::Exited(0)
+                && (is_outage(&finished.stderr.text()) || is_outage(&finished.stdout.text()));
+            let kind = if outage {
+                FailureKind::Infra
+            } else {
+                FailureKind::Error
+            };
+            fail(
+                kind,
+                &format!("gave no result; it {}", crash(finished)),
+                measured,
+            )
         }
     }
 }
@@ -103,7 +142,10 @@ pub fn add_note(measured: &mut Measured, note: &str) {
 
 /// Returns the text at a JSON pointer, or `None` if it is empty or absent.
 pub fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
-    value.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty())
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]

@@ -66,7 +66,9 @@ fn is_own(folder: &Path, home: Option<&Path>) -> bool {
     let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = place(folder);
     let goes_up = folder.components().any(|part| part == Component::ParentDir);
-    !goes_up && folder.components().count() > 1 && !home.is_some_and(|home| place(home).starts_with(&folder))
+    !goes_up
+        && folder.components().count() > 1
+        && !home.is_some_and(|home| place(home).starts_with(&folder))
 }
 
 /// Default words of a command line, left out if the configuration sets the same option.
@@ -91,7 +93,11 @@ pub struct Rights<T> {
 
 impl<T: Copy> Rights<T> {
     pub fn of(&self, is_confined: bool) -> T {
-        if is_confined { self.confined } else { self.free }
+        if is_confined {
+            self.confined
+        } else {
+            self.free
+        }
     }
 }
 
@@ -113,19 +119,33 @@ pub struct Line {
 
 impl Line {
     fn new(own: &[String], model: Option<&str>) -> Self {
-        let words = own.iter().map(|word| word.replace(MODEL_PLACE, model.unwrap_or_default())).collect();
-        Self { own: own.to_vec(), words, has_model: holds_model(own) }
+        let words = own
+            .iter()
+            .map(|word| word.replace(MODEL_PLACE, model.unwrap_or_default()))
+            .collect();
+        Self {
+            own: own.to_vec(),
+            words,
+            has_model: holds_model(own),
+        }
     }
 
     /// Returns whether the configured words contain one of these options or words.
     pub fn says(&self, names: &[&str]) -> bool {
-        let is_named =
-            |word: &str| names.iter().any(|name| word == *name || word.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')));
+        let is_named = |word: &str| {
+            names.iter().any(|name| {
+                word == *name
+                    || word
+                        .strip_prefix(name)
+                        .is_some_and(|rest| rest.starts_with('='))
+            })
+        };
         self.own.iter().skip(1).any(|word| is_named(word))
     }
 
     pub fn add(&mut self, words: &[&str]) {
-        self.words.extend(words.iter().map(|word| (*word).to_owned()));
+        self.words
+            .extend(words.iter().map(|word| (*word).to_owned()));
     }
 
     /// Adds words unless the configuration gives an option of these names.
@@ -146,12 +166,29 @@ impl Line {
 }
 
 /// Returns the command with which a tool writes files: the configured words, the default options that they do not set, and `more`.
-pub fn writing_line(tool: &Tool, own: &[String], more: &[String], is_confined: bool) -> Vec<String> {
+pub fn writing_line(
+    tool: &Tool,
+    own: &[String],
+    more: &[String],
+    is_confined: bool,
+) -> Vec<String> {
     let program = [tool.program.to_owned()];
-    let mut words = if own.is_empty() { program.to_vec() } else { own.to_vec() };
+    let mut words = if own.is_empty() {
+        program.to_vec()
+    } else {
+        own.to_vec()
+    };
     let said = Line::new(&[&words[..], more].concat(), None);
-    for choice in tool.writing.iter().filter(|choice| !said.says(choice.names)) {
-        let added = if is_confined { choice.confined } else { choice.words };
+    for choice in tool
+        .writing
+        .iter()
+        .filter(|choice| !said.says(choice.names))
+    {
+        let added = if is_confined {
+            choice.confined
+        } else {
+            choice.words
+        };
         words.extend(added.iter().map(|word| (*word).to_owned()));
     }
     words.extend(more.iter().cloned());
@@ -169,17 +206,37 @@ pub fn rights(tool: &Tool, own: &[String], more: &[String], is_confined: bool) -
     let words = [if own.is_empty() { &program[..] } else { own }, more].concat();
     let said = Line::new(&words, None);
     // The last choice is the one about permissions.
-    let Some(choice) = tool.writing.last() else { return EVERY_TOOL.to_owned() };
+    let Some(choice) = tool.writing.last() else {
+        return EVERY_TOOL.to_owned();
+    };
     if !said.says(choice.names) {
-        return if is_confined { EVERY_TOOL.to_owned() } else { tool.free_rights.to_owned() };
+        return if is_confined {
+            EVERY_TOOL.to_owned()
+        } else {
+            tool.free_rights.to_owned()
+        };
     }
-    let is_full = words.iter().any(|word| choice.full.iter().any(|full| word == full || word.rsplit('=').next() == Some(*full)));
+    let is_full = words.iter().any(|word| {
+        choice
+            .full
+            .iter()
+            .any(|full| word == full || word.rsplit('=').next() == Some(*full))
+    });
     if is_full {
         return EVERY_TOOL.to_owned();
     }
-    let chosen = words.iter().position(|word| Line::new(&[String::new(), word.clone()], None).says(choice.names)).unwrap_or_default();
-    let value = words.get(chosen + 1).filter(|value| !value.starts_with('-') && !words[chosen].contains('='));
-    std::iter::once(&words[chosen]).chain(value).map(String::as_str).collect::<Vec<_>>().join(" ")
+    let chosen = words
+        .iter()
+        .position(|word| Line::new(&[String::new(), word.clone()], None).says(choice.names))
+        .unwrap_or_default();
+    let value = words
+        .get(chosen + 1)
+        .filter(|value| !value.starts_with('-') && !words[chosen].contains('='));
+    std::iter::once(&words[chosen])
+        .chain(value)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Returns the command that starts a tool.
@@ -200,9 +257,23 @@ pub struct ToolProgram {
 }
 
 impl ToolProgram {
-    pub fn new(tool: &'static Tool, program: Program, command: &[String], max_steps: Option<u64>) -> Self {
-        let argv = if command.is_empty() { vec![tool.program.to_owned()] } else { command.to_vec() };
-        Self { tool, program, argv, max_steps }
+    pub fn new(
+        tool: &'static Tool,
+        program: Program,
+        command: &[String],
+        max_steps: Option<u64>,
+    ) -> Self {
+        let argv = if command.is_empty() {
+            vec![tool.program.to_owned()]
+        } else {
+            command.to_vec()
+        };
+        Self {
+            tool,
+            program,
+            argv,
+            max_steps,
+        }
     }
 
     pub fn program(&self) -> Option<&str> {
@@ -210,9 +281,24 @@ impl ToolProgram {
     }
 
     pub fn ask(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
-        let max_steps = [self.max_steps, prompt.limits.max_steps].into_iter().flatten().min();
-        let (system, input) = if self.tool.takes_system { (prompt.system, prompt.text.to_owned()) } else { (None, joined(prompt)) };
-        let argv = command_line(self.tool, &self.argv, &Asked { model: self.program.model(), max_steps, system });
+        let max_steps = [self.max_steps, prompt.limits.max_steps]
+            .into_iter()
+            .flatten()
+            .min();
+        let (system, input) = if self.tool.takes_system {
+            (prompt.system, prompt.text.to_owned())
+        } else {
+            (None, joined(prompt))
+        };
+        let argv = command_line(
+            self.tool,
+            &self.argv,
+            &Asked {
+                model: self.program.model(),
+                max_steps,
+                system,
+            },
+        );
         let finished = self.program.run(argv, input, prompt, wall, stop)?;
         match (self.tool.read)(&finished, wall) {
             Ok(mut reply) => {
@@ -228,8 +314,11 @@ impl ToolProgram {
 
     /// Adds the program's version if its session does not report it. A launcher such as `npx` is not asked: it has its own version.
     fn add_version(&self, measured: &mut Measured, stop: &Stop) {
-        let Some(program) = self.program().filter(|program| Path::new(program).file_stem().is_some_and(|name| name == self.tool.program))
-        else {
+        let Some(program) = self.program().filter(|program| {
+            Path::new(program)
+                .file_stem()
+                .is_some_and(|name| name == self.tool.program)
+        }) else {
             return;
         };
         if measured.served.version.is_none() {
@@ -246,24 +335,69 @@ mod tests {
     use super::*;
 
     fn writing(tool: &Tool, own: &str, more: &str, is_confined: bool) -> String {
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let words = |text: &str| {
+            text.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
         writing_line(tool, &words(own), &words(more), is_confined).join(" ")
     }
 
     #[test]
     fn what_the_configuration_leaves_unsaid_lets_a_program_write() {
-        assert_eq!(writing(&claude::TOOL, "", "", true), "claude --dangerously-skip-permissions");
-        assert_eq!(writing(&claude::TOOL, "", "", false), "claude --permission-mode acceptEdits");
-        assert_eq!(writing(&gemini::TOOL, "", "", true), "gemini --approval-mode yolo");
-        assert_eq!(writing(&claude::TOOL, "npx claude", "--effort low", false), "npx claude --permission-mode acceptEdits --effort low");
-        assert_eq!(writing(&claude::TOOL, "claude", "--dangerously-skip-permissions", true), "claude --dangerously-skip-permissions");
-        assert_eq!(writing(&codex::TOOL, "codex -c a=1", "", false), "codex -c a=1 exec --sandbox workspace-write");
-        assert_eq!(writing(&codex::TOOL, "", "--search", true), "codex exec --sandbox danger-full-access --search");
-        assert_eq!(writing(&codex::TOOL, "codex exec -s read-only", "", true), "codex exec -s read-only");
-        assert_eq!(writing(&codex::TOOL, "", "-c sandbox_mode=x", true), "codex exec -c sandbox_mode=x");
-        assert_eq!(writing(&gemini::TOOL, "gemini --yolo", "", true), "gemini --yolo");
-        assert_eq!(writing(&opencode::TOOL, "opencode", "", true), "opencode run --auto");
-        assert_eq!(writing(&opencode::TOOL, "opencode", "", false), "opencode run");
+        assert_eq!(
+            writing(&claude::TOOL, "", "", true),
+            "claude --dangerously-skip-permissions"
+        );
+        assert_eq!(
+            writing(&claude::TOOL, "", "", false),
+            "claude --permission-mode acceptEdits"
+        );
+        assert_eq!(
+            writing(&gemini::TOOL, "", "", true),
+            "gemini --approval-mode yolo"
+        );
+        assert_eq!(
+            writing(&claude::TOOL, "npx claude", "--effort low", false),
+            "npx claude --permission-mode acceptEdits --effort low"
+        );
+        assert_eq!(
+            writing(
+                &claude::TOOL,
+                "claude",
+                "--dangerously-skip-permissions",
+                true
+            ),
+            "claude --dangerously-skip-permissions"
+        );
+        assert_eq!(
+            writing(&codex::TOOL, "codex -c a=1", "", false),
+            "codex -c a=1 exec --sandbox workspace-write"
+        );
+        assert_eq!(
+            writing(&codex::TOOL, "", "--search", true),
+            "codex exec --sandbox danger-full-access --search"
+        );
+        assert_eq!(
+            writing(&codex::TOOL, "codex exec -s read-only", "", true),
+            "codex exec -s read-only"
+        );
+        assert_eq!(
+            writing(&codex::TOOL, "", "-c sandbox_mode=x", true),
+            "codex exec -c sandbox_mode=x"
+        );
+        assert_eq!(
+            writing(&gemini::TOOL, "gemini --yolo", "", true),
+            "gemini --yolo"
+        );
+        assert_eq!(
+            writing(&opencode::TOOL, "opencode", "", true),
+            "opencode run --auto"
+        );
+        assert_eq!(
+            writing(&opencode::TOOL, "opencode", "", false),
+            "opencode run"
+        );
     }
 
     #[test]
@@ -286,27 +420,54 @@ mod tests {
             (&gemini::TOOL, "gemini --approval-mode yolo"),
             (&opencode::TOOL, "opencode run --auto"),
         ] {
-            assert_eq!((of(tool, own, true).as_str(), of(tool, own, false).as_str()), (EVERY_TOOL, EVERY_TOOL), "{own}");
+            assert_eq!(
+                (of(tool, own, true).as_str(), of(tool, own, false).as_str()),
+                (EVERY_TOOL, EVERY_TOOL),
+                "{own}"
+            );
         }
-        assert_eq!(of(&claude::TOOL, "npx claude --permission-mode plan -p", true), "--permission-mode plan");
-        assert_eq!(of(&codex::TOOL, "codex exec --sandbox=read-only x", true), "--sandbox=read-only");
+        assert_eq!(
+            of(&claude::TOOL, "npx claude --permission-mode plan -p", true),
+            "--permission-mode plan"
+        );
+        assert_eq!(
+            of(&codex::TOOL, "codex exec --sandbox=read-only x", true),
+            "--sandbox=read-only"
+        );
     }
 
     #[test]
     fn a_programs_folders_are_where_its_variables_say() {
         let of = |variables: &[(&str, &str)]| {
-            let variables: BTreeMap<_, _> = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-            let environment = Environment { variables, ..Environment::default() };
+            let variables: BTreeMap<_, _> = variables
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect();
+            let environment = Environment {
+                variables,
+                ..Environment::default()
+            };
             let tools = [&claude::TOOL, &codex::TOOL, &gemini::TOOL, &opencode::TOOL];
-            let paths = tools.iter().flat_map(|tool| tool.homes).filter_map(|home| home.path(&environment));
-            paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
+            let paths = tools
+                .iter()
+                .flat_map(|tool| tool.homes)
+                .filter_map(|home| home.path(&environment));
+            paths
+                .map(|path| path.display().to_string())
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         assert_eq!(
             of(&[("HOME", "/h")]),
             "/h/.claude /h/.claude.json /h/.codex /h/.gemini /h/.config/opencode /h/.local/share/opencode /h/.local/state/opencode"
         );
         assert_eq!(
-            of(&[("CODEX_HOME", "/c"), ("GEMINI_CLI_HOME", "/g"), ("XDG_DATA_HOME", "/d"), ("CLAUDE_CONFIG_DIR", "here")]),
+            of(&[
+                ("CODEX_HOME", "/c"),
+                ("GEMINI_CLI_HOME", "/g"),
+                ("XDG_DATA_HOME", "/d"),
+                ("CLAUDE_CONFIG_DIR", "here")
+            ]),
             "/c /g/.gemini /d/opencode"
         );
     }
@@ -320,16 +481,36 @@ mod tests {
         std::os::unix::fs::symlink(&home, folder.path().join("link")).expect("ours");
         let home = home.display().to_string();
         let path = |set: &str| {
-            let variables = [("HOME", home.as_str()), ("CODEX_HOME", set)].map(|(name, value)| (name.to_owned(), value.to_owned()));
-            codex::TOOL.homes[0].path(&Environment { variables: variables.into(), ..Environment::default() })
+            let variables = [("HOME", home.as_str()), ("CODEX_HOME", set)]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()));
+            codex::TOOL.homes[0].path(&Environment {
+                variables: variables.into(),
+                ..Environment::default()
+            })
         };
         let above = folder.path().join("people").display().to_string();
-        for set in ["/", "//", "/.", &home, &format!("{home}/"), &format!("{home}/."), &format!("{home}/new/.."), &above] {
+        for set in [
+            "/",
+            "//",
+            "/.",
+            &home,
+            &format!("{home}/"),
+            &format!("{home}/."),
+            &format!("{home}/new/.."),
+            &above,
+        ] {
             assert_eq!(path(set), None, "{set}");
         }
         #[cfg(unix)]
-        assert_eq!(path(&folder.path().join("link").display().to_string()), None);
-        for set in [format!("{home}/.codex"), format!("{above}/you"), format!("{home}-codex")] {
+        assert_eq!(
+            path(&folder.path().join("link").display().to_string()),
+            None
+        );
+        for set in [
+            format!("{home}/.codex"),
+            format!("{above}/you"),
+            format!("{home}-codex"),
+        ] {
             assert_eq!(path(&set), Some(PathBuf::from(&set)));
         }
     }

@@ -18,7 +18,11 @@ use super::settings::Settings;
 use super::{clock, exit_code, output};
 
 /// Accepts every open regression of a report. `reason` is for those who read the store later.
-pub(super) fn accept(settings: &Settings, report: &GateReport, reason: &str) -> Result<u8, Failure> {
+pub(super) fn accept(
+    settings: &Settings,
+    report: &GateReport,
+    reason: &str,
+) -> Result<u8, Failure> {
     let arms = open_arms(report);
     if arms.is_empty() {
         return Err(Failure::new("nothing is regressed, so nothing can be accepted")
@@ -47,9 +51,15 @@ pub(super) fn accept(settings: &Settings, report: &GateReport, reason: &str) -> 
     let table = page::accepted(&arms, reason, who.as_deref());
     output::print(&match settings.format {
         Format::Junit => return Err(output::no_junit()),
-        Format::Json | Format::Full => {
-            json::document("gate-accept", GateAcceptAnswer { reason: reason.to_owned(), who, time, accepted: arms })
-        }
+        Format::Json | Format::Full => json::document(
+            "gate-accept",
+            GateAcceptAnswer {
+                reason: reason.to_owned(),
+                who,
+                time,
+                accepted: arms,
+            },
+        ),
         Format::Markdown => markdown::table(&table),
         Format::Csv => crate::render::csv::table(&table),
         Format::Table => terminal::table(&table, settings.style),
@@ -61,14 +71,22 @@ pub(super) fn accept(settings: &Settings, report: &GateReport, reason: &str) -> 
 pub(super) fn reason(text: &str) -> Result<&str, Failure> {
     let reason = text.trim();
     if reason.is_empty() {
-        return Err(Failure::new("the reason is empty").with_hint("say why the new level is right: --accept 'the suite is stricter now'"));
+        return Err(Failure::new("the reason is empty")
+            .with_hint("say why the new level is right: --accept 'the suite is stricter now'"));
     }
     Ok(reason)
 }
 
 /// Returns who accepts: git's user, or else the system's.
 fn who() -> Option<String> {
-    let of_system = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| env::var(name).ok());
-    let name = env::var("GIT_AUTHOR_NAME").ok().or_else(|| author(Path::new("."))).or_else(of_system)?;
+    let of_system = || {
+        ["USER", "LOGNAME", "USERNAME"]
+            .into_iter()
+            .find_map(|name| env::var(name).ok())
+    };
+    let name = env::var("GIT_AUTHOR_NAME")
+        .ok()
+        .or_else(|| author(Path::new(".")))
+        .or_else(of_system)?;
     Some(visible(name.trim())).filter(|name| !name.is_empty())
 }

@@ -25,17 +25,36 @@ pub(super) struct Arguments {
 }
 
 /// Options of every command.
-#[expect(clippy::struct_excessive_bools, reason = "each is an option that is given or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option that is given or not"
+)]
 #[derive(Args)]
 pub(super) struct Global {
     /// Configuration file [default: evalreport.yaml here or in a folder above]
-    #[arg(long, alias = "spec", global = true, value_name = "FILE", help_heading = "Global options")]
+    #[arg(
+        long,
+        alias = "spec",
+        global = true,
+        value_name = "FILE",
+        help_heading = "Global options"
+    )]
     pub config: Option<PathBuf>,
     /// Results folder, or a lake as lake:DIR; repeatable: all are read, only the first folder is written to [default: results beside the configuration]
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help_heading = "Global options"
+    )]
     pub results: Vec<PathBuf>,
     /// Cache folder; may be deleted at any time [default: .evalreport/cache beside the results]
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help_heading = "Global options"
+    )]
     pub cache: Option<PathBuf>,
     /// Output format
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, help_heading = "Global options")]
@@ -53,7 +72,12 @@ pub(super) struct Global {
     #[arg(long, short, global = true, help_heading = "Global options")]
     pub verbose: bool,
     /// Append every event with its time to a file, as JSON lines; the folder must exist
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = "Global options"
+    )]
     pub log: Option<PathBuf>,
     /// Exit with 2 on unreadable files, contradictory runs, or comparability grade C or worse
     #[arg(long, global = true, help_heading = "Global options")]
@@ -185,7 +209,11 @@ impl Command {
         match self {
             Self::Run(run) => run.resume.is_none(),
             // The last two do not need any.
-            Self::Eval(_) | Self::Import(_) | Self::Record(_) | Self::Cache(_) | Self::Verify(_) => true,
+            Self::Eval(_)
+            | Self::Import(_)
+            | Self::Record(_)
+            | Self::Cache(_)
+            | Self::Verify(_) => true,
             _ => false,
         }
     }
@@ -193,7 +221,13 @@ impl Command {
     /// Returns whether the command works on a results folder itself, not on the runs that it holds.
     pub fn writes_results(&self) -> bool {
         match self {
-            Self::Run(_) | Self::Eval(_) | Self::Judge(_) | Self::Import(_) | Self::Record(_) | Self::Retract(_) | Self::Doctor(_) => true,
+            Self::Run(_)
+            | Self::Eval(_)
+            | Self::Judge(_)
+            | Self::Import(_)
+            | Self::Record(_)
+            | Self::Retract(_)
+            | Self::Doctor(_) => true,
             Self::Gate(gate) => gate.accept.is_some(),
             Self::Init(_)
             | Self::Verify(_)
@@ -223,7 +257,12 @@ pub(super) struct Selection {
     #[arg(long, value_name = "NAME", help_heading = "Selection")]
     pub suite: Vec<String>,
     /// Only runs of this approach; repeatable
-    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Selection")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "Selection"
+    )]
     pub approach: Vec<String>,
     /// Only runs with this model; an alias or undated name selects its dated names too; repeatable
     #[arg(long, value_name = "NAME", help_heading = "Selection")]
@@ -294,7 +333,12 @@ pub(super) struct Init {
 #[derive(Args, Clone, Default)]
 pub(super) struct Carrying {
     /// Model; commas separate several arms [default: the task's or the agent's own]
-    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "What to run")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "What to run"
+    )]
     pub model: Vec<String>,
     /// Fresh runs of each arm
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "What to run")]
@@ -341,10 +385,20 @@ pub(super) struct Run {
     #[arg(value_name = "SUITE|TASK[@AGENT]")]
     pub what: Vec<String>,
     /// Approach; commas separate several arms
-    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "What to run")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "What to run"
+    )]
     pub approach: Vec<String>,
     /// Agent for questions, and for approaches that ask an agent, such as `oneshot`; commas separate several arms
-    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "What to run")]
+    #[arg(
+        long,
+        value_name = "ID",
+        value_delimiter = ',',
+        help_heading = "What to run"
+    )]
     pub agent: Vec<String>,
     #[command(flatten)]
     pub carrying: Carrying,
@@ -379,7 +433,13 @@ pub(super) struct Run {
     #[arg(long, value_name = "BASELINE", help_heading = "Afterwards")]
     pub gate: Option<String>,
     /// Treat an inconclusive gate as a failure (exit code 1) or a pass (0) [default: the configuration's, else exit code 3]
-    #[arg(long, value_enum, value_name = "AS", requires = "gate", help_heading = "Afterwards")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "AS",
+        requires = "gate",
+        help_heading = "Afterwards"
+    )]
     pub on_inconclusive: Option<OnInconclusive>,
 }
 
@@ -390,7 +450,12 @@ pub(super) struct Eval {
     #[arg(value_name = "QUESTIONS", required = true)]
     pub questions: Option<PathBuf>,
     /// Configured agent; commas separate several arms [default: the configuration's]
-    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "What to run")]
+    #[arg(
+        long,
+        value_name = "ID",
+        value_delimiter = ',',
+        help_heading = "What to run"
+    )]
     pub agent: Vec<String>,
     /// Suite of the results [default: the file's name]
     #[arg(long, value_name = "NAME", help_heading = "What to run")]
@@ -425,10 +490,20 @@ pub(super) enum EvalOfRalph {
 #[derive(Args)]
 pub(super) struct Record {
     /// Suite of the run
-    #[arg(long, value_name = "NAME", required_unless_present = "resume", help_heading = "Run")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present = "resume",
+        help_heading = "Run"
+    )]
     pub suite: Option<String>,
     /// Approach of the run
-    #[arg(long, value_name = "NAME", required_unless_present = "resume", help_heading = "Run")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present = "resume",
+        help_heading = "Run"
+    )]
     pub approach: Option<String>,
     /// Model of the run [default: none]
     #[arg(long, value_name = "NAME", help_heading = "Run")]
@@ -458,10 +533,20 @@ pub(super) struct Record {
     #[arg(long, value_name = "ID", conflicts_with_all = ["suite", "approach", "model", "id", "batch", "run_index", "seed", "suite_version", "agent", "tag"], help_heading = "Run")]
     pub resume: Option<String>,
     /// Kind of items that do not name one: question, task, test, criterion or check
-    #[arg(long, value_name = "KIND", default_value = "question", help_heading = "Items")]
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value = "question",
+        help_heading = "Items"
+    )]
     pub kind: String,
     /// Evaluator of items that do not name one
-    #[arg(long, value_name = "NAME", default_value = "answers", help_heading = "Items")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "answers",
+        help_heading = "Items"
+    )]
     pub evaluator: String,
 }
 
@@ -489,7 +574,10 @@ pub(super) struct Show {
     pub selection: Selection,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "each is an option that is given or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option that is given or not"
+)]
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Judge {
@@ -540,7 +628,12 @@ pub(super) struct Compare {
     #[arg(value_name = "SUITE|ID|PATH")]
     pub what: Vec<String>,
     /// Result files to compare, instead of stored runs
-    #[arg(long, value_name = "FILE,FILE", value_delimiter = ',', conflicts_with = "what")]
+    #[arg(
+        long,
+        value_name = "FILE,FILE",
+        value_delimiter = ',',
+        conflicts_with = "what"
+    )]
     pub files: Vec<PathBuf>,
     /// Compare each arm with its baseline: a store, bundle, result file, run, last:K, tag KEY=VALUE or git revision
     #[arg(long, value_name = "WHAT")]
@@ -625,20 +718,40 @@ pub(super) struct Gate {
 }
 
 /// Results that an engine holds, or that it exported.
-#[expect(clippy::struct_field_names, reason = "the fields are the names of options")]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the fields are the names of options"
+)]
 #[derive(Args, Default)]
 pub(super) struct Engine {
     /// Read the runs of a lake through an Arrow Flight SQL server: grpc://HOST:PORT or grpc+tls://HOST:PORT; EVALREPORT_ENGINE_TOKEN holds its token
     #[arg(long, value_name = "URL", help_heading = "Engine")]
     pub engine: Option<String>,
     /// Longest wait for the engine's next rows, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 120.0, requires = "engine", help_heading = "Engine")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 120.0,
+        requires = "engine",
+        help_heading = "Engine"
+    )]
     pub engine_timeout: f64,
     /// Longest time for all of the engine's answers together, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 3600.0, requires = "engine", help_heading = "Engine")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 3600.0,
+        requires = "engine",
+        help_heading = "Engine"
+    )]
     pub engine_time_limit: f64,
     /// A table of counts that an engine exported with queries/counts.sql: CSV, Parquet and others; repeatable
-    #[arg(long, value_name = "FILE", conflicts_with = "engine", help_heading = "Engine")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "engine",
+        help_heading = "Engine"
+    )]
     pub from_counts: Vec<PathBuf>,
 }
 
@@ -674,7 +787,12 @@ pub(super) struct Leaderboard {
     #[arg(long, value_name = "SUITE=WEIGHT", requires = "overall", value_parser = weight)]
     pub weight: Vec<(String, f64)>,
     /// With --overall macro: a table of scores instead of suites, with a row for each system and a column for each suite
-    #[arg(long, value_name = "FILE", requires = "overall", conflicts_with = "suites")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "overall",
+        conflicts_with = "suites"
+    )]
     pub matrix: Option<PathBuf>,
     /// Take only each arm's newest batch [default: all its runs since the newest change point of a pass rate]
     #[arg(long, conflicts_with = "matrix")]
@@ -694,15 +812,29 @@ pub(super) struct Leaderboard {
 
 /// Reads an amount of money, such as `2.50` or `$2.50`.
 fn dollars(text: &str) -> Result<f64, String> {
-    let amount = text.trim().trim_start_matches('$').parse::<f64>().ok().filter(|amount| amount.is_finite() && *amount > 0.0);
+    let amount = text
+        .trim()
+        .trim_start_matches('$')
+        .parse::<f64>()
+        .ok()
+        .filter(|amount| amount.is_finite() && *amount > 0.0);
     amount.ok_or_else(|| "write an amount in dollars, such as 2.50".to_owned())
 }
 
 /// Parses `suite=2`.
 fn weight(text: &str) -> Result<(String, f64), String> {
-    let (suite, weight) = text.rsplit_once('=').ok_or("write SUITE=WEIGHT, for example basics=2")?;
-    let weight: f64 = weight.trim().parse().map_err(|_| format!("`{weight}` is no number"))?;
-    if weight > 0.0 && weight.is_finite() { Ok((suite.to_owned(), weight)) } else { Err("a weight is above 0".to_owned()) }
+    let (suite, weight) = text
+        .rsplit_once('=')
+        .ok_or("write SUITE=WEIGHT, for example basics=2")?;
+    let weight: f64 = weight
+        .trim()
+        .parse()
+        .map_err(|_| format!("`{weight}` is no number"))?;
+    if weight > 0.0 && weight.is_finite() {
+        Ok((suite.to_owned(), weight))
+    } else {
+        Err("a weight is above 0".to_owned())
+    }
 }
 
 #[derive(Args)]
@@ -901,7 +1033,12 @@ pub(super) struct Publishing {
     #[arg(long)]
     pub without_results: bool,
     /// Transcripts to show: usual (failing, disagreeing and some passing), all, failing, disagreeing, none, or budget:SIZE
-    #[arg(long, value_name = "WHICH", default_value = "usual", help_heading = "Publishing")]
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "usual",
+        help_heading = "Publishing"
+    )]
     pub transcripts: Choice,
 }
 
@@ -1050,20 +1187,24 @@ impl ImportAs {
     }
 
     fn from_name(name: &str) -> Option<Self> {
-        let own = [Self::Table, Self::Rubric, Self::Bundle].into_iter().find(|own| own.name() == name);
+        let own = [Self::Table, Self::Rubric, Self::Bundle]
+            .into_iter()
+            .find(|own| own.name() == name);
         own.or_else(|| ForeignFormat::from_name(name).map(Self::Foreign))
     }
 }
 
 fn import_as() -> impl TypedValueParser<Value = ImportAs> {
-    let formats = ForeignFormat::all().map(|format| PossibleValue::new(format.name()).help(format.title()));
+    let formats =
+        ForeignFormat::all().map(|format| PossibleValue::new(format.name()).help(format.title()));
     let own = [
         PossibleValue::new("table").help("Rows of columns that a map explains"),
         PossibleValue::new("rubric").help("Trees of weighted requirements with their grades"),
         PossibleValue::new("bundle").help("Runs of another store, as `export bundle` writes them"),
     ];
-    PossibleValuesParser::new(own.into_iter().chain(formats))
-        .map(|name| ImportAs::from_name(&name).expect("every name that is taken is one of a format"))
+    PossibleValuesParser::new(own.into_iter().chain(formats)).map(|name| {
+        ImportAs::from_name(&name).expect("every name that is taken is one of a format")
+    })
 }
 
 #[derive(Args)]

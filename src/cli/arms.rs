@@ -6,14 +6,19 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
-use crate::agent::{Agent, Environment, MODEL_VARIABLE, Prices, SetupError, holds_model, own_program};
+use crate::agent::{
+    Agent, Environment, MODEL_VARIABLE, Prices, SetupError, holds_model, own_program,
+};
 use crate::config::{self, AgentKind, Budget, Config, Task};
 use crate::document;
 use crate::domain::{Problem, hex, nearest, visible};
 use crate::files;
 use crate::results::{Batch, PlannedArm, PlannedContent, Subset};
 use crate::run::verification::VerificationSettings;
-use crate::run::{Approach, Arm, CodeWork, Evaluation, Jury, Means, QuestionWork, Work, digest_of_addition, names_model};
+use crate::run::{
+    Approach, Arm, CodeWork, Evaluation, Jury, Means, QuestionWork, Work, digest_of_addition,
+    names_model,
+};
 use crate::suite::{self, Contents, QuestionSpec, Suite, load_questions, suite_contents};
 
 use super::failure::Failure;
@@ -62,24 +67,45 @@ impl Maker<'_> {
         };
         if let Some(task) = self.config.tasks.iter().find(|task| task.id == name) {
             // Order of preference: the target's agent, the option's, the task's, the default.
-            let wanted = Wanted { agents: at.map_or_else(|| wanted.agents.clone(), |agent| vec![agent]), ..wanted.clone() };
+            let wanted = Wanted {
+                agents: at.map_or_else(|| wanted.agents.clone(), |agent| vec![agent]),
+                ..wanted.clone()
+            };
             return self.task(task, &wanted);
         }
         if at.is_none() || self.has_suite(name) {
             let suite = self.suite(name)?;
-            let wanted = Wanted { agents: at.map_or_else(|| wanted.agents.clone(), |agent| vec![agent]), ..wanted.clone() };
+            let wanted = Wanted {
+                agents: at.map_or_else(|| wanted.agents.clone(), |agent| vec![agent]),
+                ..wanted.clone()
+            };
             return self.of_suite(&suite, &wanted);
         }
         Err(self.unknown_target(name))
     }
 
     /// Makes the arms of a questions file.
-    pub fn file(&self, path: &Path, suite: &str, wanted: &Wanted, budget: &Budget) -> Result<Vec<Arm>, Failure> {
+    pub fn file(
+        &self,
+        path: &Path,
+        suite: &str,
+        wanted: &Wanted,
+        budget: &Budget,
+    ) -> Result<Vec<Arm>, Failure> {
         let spec = questions(path)?;
         let content = content_of(&spec, path);
         let task = Some(path.display().to_string());
         let tags = BTreeMap::new();
-        let asked = Asked { suite, content, task, default_agent: None, model: None, budget, concurrency: None, tags: &tags };
+        let asked = Asked {
+            suite,
+            content,
+            task,
+            default_agent: None,
+            model: None,
+            budget,
+            concurrency: None,
+            tags: &tags,
+        };
         self.of_questions(&spec, &asked, wanted)
     }
 
@@ -87,11 +113,17 @@ impl Maker<'_> {
     pub fn resumed(&self, batch: &Batch) -> Result<Vec<Arm>, Failure> {
         let of_plan = |planned: &PlannedArm| {
             let suite = batch.subset.whole(&planned.suite);
-            let Arm { mut work, .. } = self.again(&PlannedArm { suite: suite.to_owned(), ..planned.clone() })?;
+            let Arm { mut work, .. } = self.again(&PlannedArm {
+                suite: suite.to_owned(),
+                ..planned.clone()
+            })?;
             if batch.subset != Subset::default() {
                 subset::narrow_work(&mut work, suite, &batch.subset)?;
             }
-            Ok(Arm { planned: planned.clone(), work })
+            Ok(Arm {
+                planned: planned.clone(),
+                work,
+            })
         };
         batch.arms.iter().map(of_plan).collect()
     }
@@ -103,24 +135,47 @@ impl Maker<'_> {
             models: named_model(&planned.model),
         };
         let arms = match &planned.task {
-            Some(task) if self.config.tasks.iter().any(|one| one.id == *task) => self.target(task, &wanted)?,
-            Some(file) => self.file(Path::new(file), &planned.suite, &wanted, &Budget::default())?,
+            Some(task) if self.config.tasks.iter().any(|one| one.id == *task) => {
+                self.target(task, &wanted)?
+            }
+            Some(file) => {
+                self.file(Path::new(file), &planned.suite, &wanted, &Budget::default())?
+            }
             None => self.target(&planned.suite, &wanted)?,
         };
-        let arm = arms.into_iter().find(|arm| arm.planned.approach == planned.approach && arm.planned.model == planned.model);
+        let arm = arms.into_iter().find(|arm| {
+            arm.planned.approach == planned.approach && arm.planned.model == planned.model
+        });
         let arm = arm.ok_or_else(|| {
-            Failure::new(format!("the plan's arm `{}` of `{}` no longer exists", visible(&planned.approach), visible(&planned.suite)))
-                .with_hint("put the configuration back as it was, or start a new batch")
+            Failure::new(format!(
+                "the plan's arm `{}` of `{}` no longer exists",
+                visible(&planned.approach),
+                visible(&planned.suite)
+            ))
+            .with_hint("put the configuration back as it was, or start a new batch")
         })?;
-        if !arm.planned.content.as_ref().is_some_and(|content| content.is_of(planned)) {
-            return Err(Failure::new(format!("`{}` has changed since the batch was planned", visible(&planned.suite)))
-                .with_hint("its runs would not be comparable: put it back as it was, or start a new batch"));
+        if !arm
+            .planned
+            .content
+            .as_ref()
+            .is_some_and(|content| content.is_of(planned))
+        {
+            return Err(Failure::new(format!(
+                "`{}` has changed since the batch was planned",
+                visible(&planned.suite)
+            ))
+            .with_hint(
+                "its runs would not be comparable: put it back as it was, or start a new batch",
+            ));
         }
         if planned.setup.is_some() && arm.planned.setup != planned.setup {
             return Err(Failure::new(format!("`{}` is set up in another way than when the batch was planned", visible(&planned.approach)))
                 .with_hint("half of the runs would be another approach's: put the configuration back as it was, or start a new batch"));
         }
-        Ok(Arm { planned: planned.clone(), work: arm.work })
+        Ok(Arm {
+            planned: planned.clone(),
+            work: arm.work,
+        })
     }
 
     /// Says whether the target puts questions to agents. False for a target that does not exist.
@@ -132,7 +187,12 @@ impl Maker<'_> {
 
     /// Says whether a name is an agent's and not an approach's.
     pub fn is_agent_only(&self, name: &str) -> bool {
-        self.config.agents.iter().any(|agent| agent.id == name) && self.config.approaches.iter().all(|approach| approach.id != name)
+        self.config.agents.iter().any(|agent| agent.id == name)
+            && self
+                .config
+                .approaches
+                .iter()
+                .all(|approach| approach.id != name)
     }
 
     fn has_suite(&self, name: &str) -> bool {
@@ -141,7 +201,9 @@ impl Maker<'_> {
 
     pub fn suite(&self, name: &str) -> Result<Suite, Failure> {
         suite::find(self.root, name).map_err(|problems| match problems.as_slice() {
-            [only] if only.line.is_none() && only.message.starts_with("there is no suite") => self.unknown_target(name),
+            [only] if only.line.is_none() && only.message.starts_with("there is no suite") => {
+                self.unknown_target(name)
+            }
             _ => of_problems("the suite", &problems),
         })
     }
@@ -152,9 +214,13 @@ impl Maker<'_> {
             return missing::failure(&[path]);
         }
         let suites = suite::discover(self.root).unwrap_or_default();
-        let known: Vec<&str> =
-            suites.iter().map(|found| found.name.as_str()).chain(self.config.tasks.iter().map(|task| task.id.as_str())).collect();
-        unknown("suite or task", name, &known).with_no_hint_as("`evalreport init` writes an example of each")
+        let known: Vec<&str> = suites
+            .iter()
+            .map(|found| found.name.as_str())
+            .chain(self.config.tasks.iter().map(|task| task.id.as_str()))
+            .collect();
+        unknown("suite or task", name, &known)
+            .with_no_hint_as("`evalreport init` writes an example of each")
     }
 
     fn task(&self, task: &Task, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
@@ -167,21 +233,40 @@ impl Maker<'_> {
             default_agent: task.agent.as_deref(),
             model: task.model.as_deref(),
             budget: &task.budget,
-            concurrency: task.concurrency.and_then(|count| usize::try_from(count).ok()),
+            concurrency: task
+                .concurrency
+                .and_then(|count| usize::try_from(count).ok()),
             tags: &BTreeMap::new(),
         };
         self.of_questions(&spec, &asked, wanted)
     }
 
     fn of_suite(&self, suite: &Suite, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
-        let Contents { version, earlier, bytes, parts } =
-            suite_contents(self.root, suite).map_err(|problems| of_problems("the suite", &problems))?;
-        let content = PlannedContent { version, earlier, bytes, parts };
+        let Contents {
+            version,
+            earlier,
+            bytes,
+            parts,
+        } = suite_contents(self.root, suite)
+            .map_err(|problems| of_problems("the suite", &problems))?;
+        let content = PlannedContent {
+            version,
+            earlier,
+            bytes,
+            parts,
+        };
         if let Some(path) = &suite.questions {
             let spec = questions(path)?;
             // For questions, agents are the approaches, so either option names them.
-            let agents = if wanted.agents.is_empty() { wanted.approaches.clone() } else { wanted.agents.clone() };
-            let wanted = Wanted { agents, ..wanted.clone() };
+            let agents = if wanted.agents.is_empty() {
+                wanted.approaches.clone()
+            } else {
+                wanted.agents.clone()
+            };
+            let wanted = Wanted {
+                agents,
+                ..wanted.clone()
+            };
             let budget = Budget::default();
             let asked = Asked {
                 suite: &suite.name,
@@ -196,17 +281,29 @@ impl Maker<'_> {
             return self.of_questions(&spec, &asked, &wanted);
         }
         if suite.requirements.is_none() {
-            return Err(Failure::new(format!("the suite `{}` has criteria only: there is nothing to make", visible(&suite.name)))
-                .with_hint("a suite to run needs `requirements` and `tests.shared`, or `questions`"));
+            return Err(Failure::new(format!(
+                "the suite `{}` has criteria only: there is nothing to make",
+                visible(&suite.name)
+            ))
+            .with_hint("a suite to run needs `requirements` and `tests.shared`, or `questions`"));
         }
         let chosen: Vec<String> = if wanted.approaches.is_empty() {
-            let all: Vec<String> = self.config.approaches.iter().map(|approach| approach.id.clone()).collect();
+            let all: Vec<String> = self
+                .config
+                .approaches
+                .iter()
+                .map(|approach| approach.id.clone())
+                .collect();
             match all.as_slice() {
                 [_] => all,
                 _ => {
-                    let known =
-                        if all.is_empty() { "`oneshot` and `ralph` are built in".to_owned() } else { format!("known: {}", all.join(", ")) };
-                    return Err(Failure::new("no approach given").with_hint(format!("name one or several with --approach; {known}")));
+                    let known = if all.is_empty() {
+                        "`oneshot` and `ralph` are built in".to_owned()
+                    } else {
+                        format!("known: {}", all.join(", "))
+                    };
+                    return Err(Failure::new("no approach given")
+                        .with_hint(format!("name one or several with --approach; {known}")));
                 }
             }
         } else {
@@ -216,13 +313,15 @@ impl Maker<'_> {
             [] => None,
             [only] if chosen.iter().any(|id| self.asks_agent(id)) => Some(only.clone()),
             [_] => {
-                let message =
-                    "--agent applies to questions and to approaches that ask an agent, such as `oneshot`; this command runs neither";
+                let message = "--agent applies to questions and to approaches that ask an agent, such as `oneshot`; this command runs neither";
                 return Err(Failure::new(message));
             }
             _ => {
                 let hint = "arms differ by approach and model: write an approach for each `agent`";
-                return Err(Failure::new("an approach asks one agent, and --agent names several").with_hint(hint));
+                return Err(
+                    Failure::new("an approach asks one agent, and --agent names several")
+                        .with_hint(hint),
+                );
             }
         };
         let evaluation = self.evaluation(suite, &Jurors::default())?;
@@ -246,7 +345,10 @@ impl Maker<'_> {
                     suite_version: Some(content.version.clone()),
                     content: Some(content.clone()),
                     approach: id.clone(),
-                    model: model.clone().or_else(|| own_model(&approach)).unwrap_or_else(|| NO_MODEL.to_owned()),
+                    model: model
+                        .clone()
+                        .or_else(|| own_model(&approach))
+                        .unwrap_or_else(|| NO_MODEL.to_owned()),
                     agent: match &approach.means {
                         Means::Oneshot { agent, .. } => Some(agent.id.clone()),
                         Means::Ralph { .. } | Means::Command { .. } => None,
@@ -255,10 +357,14 @@ impl Maker<'_> {
                     setup: Some(setup.clone()),
                     tags: suite.tags.clone(),
                 };
-                let model = model.or_else(|| own_model(&approach).filter(|model| model != OWN_MODEL));
+                let model =
+                    model.or_else(|| own_model(&approach).filter(|model| model != OWN_MODEL));
                 if model.is_none() && needs_model(&approach) {
-                    return Err(Failure::new(format!("the approach `{}` holds `{{model}}`, and no model is named", visible(id)))
-                        .with_hint("name one with --model"));
+                    return Err(Failure::new(format!(
+                        "the approach `{}` holds `{{model}}`, and no model is named",
+                        visible(id)
+                    ))
+                    .with_hint("name one with --model"));
                 }
                 let work = CodeWork {
                     suite: suite.clone(),
@@ -268,7 +374,10 @@ impl Maker<'_> {
                     verification: verification.clone(),
                     model,
                 };
-                arms.push(Arm { planned, work: Work::Code(Box::new(work)) });
+                arms.push(Arm {
+                    planned,
+                    work: Work::Code(Box::new(work)),
+                });
             }
         }
         Ok(arms)
@@ -276,8 +385,8 @@ impl Maker<'_> {
 
     /// Decides which evaluators apply to the runs of a suite, and which judge they use.
     pub fn evaluation(&self, suite: &Suite, wanted: &Jurors) -> Result<Evaluation, Failure> {
-        let mut evaluation =
-            Evaluation::plan(self.config, suite).map_err(|problems| of_problems("what is wanted of evaluators", &problems))?;
+        let mut evaluation = Evaluation::plan(self.config, suite)
+            .map_err(|problems| of_problems("what is wanted of evaluators", &problems))?;
         if evaluation.is_judged() {
             evaluation.jury = self.jury(wanted)?;
         }
@@ -287,14 +396,31 @@ impl Maker<'_> {
     /// Returns the configured judge, with the options of the command applied. `None` if neither names a judge.
     fn jury(&self, wanted: &Jurors) -> Result<Option<Jury>, Failure> {
         let configured = self.config.judge.as_ref();
-        let Some(id) = wanted.agent.as_deref().or(configured.map(|judge| judge.agent.as_str())) else { return Ok(None) };
+        let Some(id) = wanted
+            .agent
+            .as_deref()
+            .or(configured.map(|judge| judge.agent.as_str()))
+        else {
+            return Ok(None);
+        };
         // The configured model belongs to the configured judge, so another judge does not get it.
-        let own = configured.filter(|judge| judge.agent == id).and_then(|judge| judge.model.as_deref());
+        let own = configured
+            .filter(|judge| judge.agent == id)
+            .and_then(|judge| judge.model.as_deref());
         let prices = Prices::new(&self.config.prices, self.now.date_naive());
-        let agent = Agent::new(self.agent(id)?, wanted.model.as_deref().or(own), self.environment, &prices).map_err(refused)?;
+        let agent = Agent::new(
+            self.agent(id)?,
+            wanted.model.as_deref().or(own),
+            self.environment,
+            &prices,
+        )
+        .map_err(refused)?;
         Ok(Some(Jury {
             agent,
-            votes: wanted.votes.or(configured.and_then(|judge| judge.votes)).unwrap_or(1),
+            votes: wanted
+                .votes
+                .or(configured.and_then(|judge| judge.votes))
+                .unwrap_or(1),
             is_strict: wanted.is_strict || configured.is_some_and(|judge| judge.strict),
             timeout: configured.and_then(|judge| judge.timeout),
         }))
@@ -302,27 +428,54 @@ impl Maker<'_> {
 
     /// Makes the approach with this name: a configured one, a built-in one, or either with `+` and a folder of files to add.
     pub fn approach(&self, id: &str, agent: Option<&str>) -> Result<Approach, Failure> {
-        let configured = self.config.approaches.iter().find(|approach| approach.id == id);
+        let configured = self
+            .config
+            .approaches
+            .iter()
+            .find(|approach| approach.id == id);
         if configured.is_none()
             && let Some((base, folder)) = id.split_once('+')
         {
             let laid = Some(self.laid(id, folder)?);
-            return Ok(Approach { id: id.to_owned(), laid, ..self.approach(base, agent)? });
+            return Ok(Approach {
+                id: id.to_owned(),
+                laid,
+                ..self.approach(base, agent)?
+            });
         }
-        let command = configured.map(|approach| approach.command.clone()).unwrap_or_default();
+        let command = configured
+            .map(|approach| approach.command.clone())
+            .unwrap_or_default();
         let means = match id {
-            "ralph" => Means::Ralph { program: if command.is_empty() { vec!["ralph".to_owned()] } else { command } },
+            "ralph" => Means::Ralph {
+                program: if command.is_empty() {
+                    vec!["ralph".to_owned()]
+                } else {
+                    command
+                },
+            },
             _ if self.asks_agent(id) => {
                 let agent = agent.or_else(|| configured?.agent.as_deref());
                 let agent = self.writing_agent(agent)?;
-                let args = configured.map(|approach| approach.args.clone()).unwrap_or_default();
+                let args = configured
+                    .map(|approach| approach.args.clone())
+                    .unwrap_or_default();
                 let prompt = configured.and_then(|approach| approach.prompt.as_ref());
-                Means::Oneshot { agent, args, prompt: prompt.map(|prompt| self.prompt(id, prompt)).transpose()? }
+                Means::Oneshot {
+                    agent,
+                    args,
+                    prompt: prompt.map(|prompt| self.prompt(id, prompt)).transpose()?,
+                }
             }
             _ if configured.is_some() => Means::Command { argv: command },
             _ => {
-                let known: Vec<&str> =
-                    self.config.approaches.iter().map(|approach| approach.id.as_str()).chain(["oneshot", "ralph"]).collect();
+                let known: Vec<&str> = self
+                    .config
+                    .approaches
+                    .iter()
+                    .map(|approach| approach.id.as_str())
+                    .chain(["oneshot", "ralph"])
+                    .collect();
                 return Err(unknown("approach", id, &known));
             }
         };
@@ -333,34 +486,56 @@ impl Maker<'_> {
             means,
             prices: Prices::new(&self.config.prices, self.now.date_naive()),
             timeout: configured.and_then(|approach| approach.timeout),
-            wrap: configured.map(|approach| approach.wrap.clone()).unwrap_or_default(),
-            env: configured.map(|approach| approach.env.clone()).unwrap_or_default(),
-            reads: configured.map(|approach| self.places(&approach.reads)).unwrap_or_default(),
-            writes: configured.map(|approach| self.places(&approach.writes)).unwrap_or_default(),
+            wrap: configured
+                .map(|approach| approach.wrap.clone())
+                .unwrap_or_default(),
+            env: configured
+                .map(|approach| approach.env.clone())
+                .unwrap_or_default(),
+            reads: configured
+                .map(|approach| self.places(&approach.reads))
+                .unwrap_or_default(),
+            writes: configured
+                .map(|approach| self.places(&approach.writes))
+                .unwrap_or_default(),
             laid,
         })
     }
 
     /// Says whether an approach gives its requirements to an agent.
     pub fn asks_agent(&self, id: &str) -> bool {
-        let configured = |id: &str| self.config.approaches.iter().find(|approach| approach.id == id);
+        let configured = |id: &str| {
+            self.config
+                .approaches
+                .iter()
+                .find(|approach| approach.id == id)
+        };
         match (configured(id), id) {
             (Some(approach), _) => approach.command.is_empty() && id != "ralph",
             (None, "oneshot") => true,
-            (None, _) => id.split_once('+').is_some_and(|(base, _)| self.asks_agent(base)),
+            (None, _) => id
+                .split_once('+')
+                .is_some_and(|(base, _)| self.asks_agent(base)),
         }
     }
 
     /// Returns the folder whose files an approach adds.
     fn laid(&self, approach: &str, folder: &str) -> Result<PathBuf, Failure> {
         if folder.is_empty() {
-            return Err(Failure::new(format!("the approach `{}` names no folder after `+`", visible(approach))));
+            return Err(Failure::new(format!(
+                "the approach `{}` names no folder after `+`",
+                visible(approach)
+            )));
         }
         let path = self.root.join(folder);
         match digest_of_addition(&path) {
             Ok(_) => Ok(path),
             Err(error) => {
-                let message = format!("the files of the approach `{}` in {} cannot be used: {error}", visible(approach), visible(folder));
+                let message = format!(
+                    "the files of the approach `{}` in {} cannot be used: {error}",
+                    visible(approach),
+                    visible(folder)
+                );
                 Err(Failure::new(message).with_hint("name a folder, from that of evalreport.yaml, whose files are laid into the workspace"))
             }
         }
@@ -371,9 +546,11 @@ impl Maker<'_> {
         let path = self.root.join(file);
         match files::read_to_string(&path) {
             Ok(_) => Ok(path),
-            Err(error) => {
-                Err(Failure::new(format!("the prompt of the approach `{}`, {}, cannot be read: {error}", visible(approach), visible(file))))
-            }
+            Err(error) => Err(Failure::new(format!(
+                "the prompt of the approach `{}`, {}, cannot be read: {error}",
+                visible(approach),
+                visible(file)
+            ))),
         }
     }
 
@@ -390,7 +567,9 @@ impl Maker<'_> {
     /// Returns the agent of `oneshot`. It must be a program, because it has to write files.
     fn writing_agent(&self, id: Option<&str>) -> Result<config::Agent, Failure> {
         let agent = match id.or(self.config.default_agent.as_deref()) {
-            Some(id) if self.config.agents.iter().any(|agent| agent.id == id) => self.agent(id)?.clone(),
+            Some(id) if self.config.agents.iter().any(|agent| agent.id == id) => {
+                self.agent(id)?.clone()
+            }
             // Fails for an unknown name. The name of a coding agent, as recorded in a plan, stands for its own program (next arm).
             Some(id) if coding_agent(id).is_none() => self.agent(id)?.clone(),
             named => config::Agent {
@@ -412,20 +591,46 @@ impl Maker<'_> {
         if agent.kind.is_program() {
             return Ok(agent);
         }
-        let programs: Vec<&str> = AgentKind::ALL.into_iter().filter(|kind| kind.is_program()).map(AgentKind::name).collect();
-        Err(Failure::new(format!("the agent `{}` of type `{}` writes no files", visible(&agent.id), agent.kind.name()))
-            .with_hint(format!("it takes an agent that is a program, of one of the types {}", programs.join(", "))))
+        let programs: Vec<&str> = AgentKind::ALL
+            .into_iter()
+            .filter(|kind| kind.is_program())
+            .map(AgentKind::name)
+            .collect();
+        Err(Failure::new(format!(
+            "the agent `{}` of type `{}` writes no files",
+            visible(&agent.id),
+            agent.kind.name()
+        ))
+        .with_hint(format!(
+            "it takes an agent that is a program, of one of the types {}",
+            programs.join(", ")
+        )))
     }
 
     fn agent(&self, id: &str) -> Result<&config::Agent, Failure> {
-        self.config.agents.iter().find(|agent| agent.id == id).ok_or_else(|| {
-            let known: Vec<&str> = self.config.agents.iter().map(|agent| agent.id.as_str()).collect();
-            unknown("agent", id, &known).with_no_hint_as("describe agents under `agents` in evalreport.yaml")
-        })
+        self.config
+            .agents
+            .iter()
+            .find(|agent| agent.id == id)
+            .ok_or_else(|| {
+                let known: Vec<&str> = self
+                    .config
+                    .agents
+                    .iter()
+                    .map(|agent| agent.id.as_str())
+                    .collect();
+                unknown("agent", id, &known)
+                    .with_no_hint_as("describe agents under `agents` in evalreport.yaml")
+            })
     }
 
     /// Returns what names a model for an agent that is not given it.
-    fn ignored_source(&self, agent: &config::Agent, asked: &Asked<'_>, wanted: &Wanted) -> Option<&'static str> {
+    fn ignored_source(
+        &self,
+        agent: &config::Agent,
+        asked: &Asked<'_>,
+        wanted: &Wanted,
+    ) -> Option<&'static str> {
         let takes_model = match agent.kind {
             AgentKind::Command => names_model(&agent.command, &agent.env, self.root),
             AgentKind::Replay => false,
@@ -435,15 +640,33 @@ impl Maker<'_> {
         let is_described = agent.kind == AgentKind::Replay;
         let sources = [
             (!wanted.models.is_empty(), "--model"),
-            (wanted.models.is_empty() && asked.model.is_some(), "`model` of the task"),
-            (agent.model.is_some() && !is_described, "`model` of the agent"),
+            (
+                wanted.models.is_empty() && asked.model.is_some(),
+                "`model` of the task",
+            ),
+            (
+                agent.model.is_some() && !is_described,
+                "`model` of the agent",
+            ),
         ];
-        sources.into_iter().find(|(is_named, _)| *is_named && !takes_model).map(|(_, source)| source)
+        sources
+            .into_iter()
+            .find(|(is_named, _)| *is_named && !takes_model)
+            .map(|(_, source)| source)
     }
 
-    fn of_questions(&self, spec: &QuestionSpec, asked: &Asked<'_>, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
+    fn of_questions(
+        &self,
+        spec: &QuestionSpec,
+        asked: &Asked<'_>,
+        wanted: &Wanted,
+    ) -> Result<Vec<Arm>, Failure> {
         let default = asked.default_agent.or(self.config.default_agent.as_deref());
-        let agents: Vec<String> = match (wanted.agents.as_slice(), default, self.config.agents.as_slice()) {
+        let agents: Vec<String> = match (
+            wanted.agents.as_slice(),
+            default,
+            self.config.agents.as_slice(),
+        ) {
             ([], Some(agent), _) => vec![agent.to_owned()],
             ([], None, [only]) => vec![only.id.clone()],
             ([], None, agents) => {
@@ -451,7 +674,10 @@ impl Maker<'_> {
                 let hint = if known.is_empty() {
                     "describe agents under `agents` in evalreport.yaml".to_owned()
                 } else {
-                    format!("name one with --agent, or a `default_agent` in the configuration; known: {}", known.join(", "))
+                    format!(
+                        "name one with --agent, or a `default_agent` in the configuration; known: {}",
+                        known.join(", ")
+                    )
                 };
                 return Err(Failure::new("which agent?").with_hint(hint));
             }
@@ -465,9 +691,14 @@ impl Maker<'_> {
             }
             for model in models(&wanted.models, asked.model) {
                 let prices = Prices::new(&self.config.prices, self.now.date_naive());
-                let agent = Agent::new(configured, model.as_deref(), self.environment, &prices).map_err(refused)?;
+                let agent = Agent::new(configured, model.as_deref(), self.environment, &prices)
+                    .map_err(refused)?;
                 let chosen = agent.model.clone();
-                let without = if configured.kind == AgentKind::Command { NO_MODEL } else { OWN_MODEL };
+                let without = if configured.kind == AgentKind::Command {
+                    NO_MODEL
+                } else {
+                    OWN_MODEL
+                };
                 let planned = PlannedArm {
                     suite: asked.suite.to_owned(),
                     suite_version: Some(asked.content.version.clone()),
@@ -479,8 +710,16 @@ impl Maker<'_> {
                     setup: Some(digest(&(configured, asked.budget))),
                     tags: asked.tags.clone(),
                 };
-                let work = QuestionWork { spec: spec.clone(), agent, budget: asked.budget.clone(), concurrency: asked.concurrency };
-                arms.push(Arm { planned, work: Work::Questions(Box::new(work)) });
+                let work = QuestionWork {
+                    spec: spec.clone(),
+                    agent,
+                    budget: asked.budget.clone(),
+                    concurrency: asked.concurrency,
+                };
+                arms.push(Arm {
+                    planned,
+                    work: Work::Questions(Box::new(work)),
+                });
             }
         }
         Ok(arms)
@@ -507,9 +746,17 @@ struct Asked<'a> {
 
 /// Returns the content that identifies a questions file outside of a suite.
 fn content_of(spec: &QuestionSpec, path: &Path) -> PlannedContent {
-    let name = path.file_name().map_or_else(|| "questions".to_owned(), |name| name.to_string_lossy().into_owned());
+    let name = path.file_name().map_or_else(
+        || "questions".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    );
     let parts = BTreeMap::from([(format!("suite/{name}"), spec.version.clone())]);
-    PlannedContent { version: spec.version.clone(), earlier: Vec::new(), bytes: spec.bytes.clone(), parts }
+    PlannedContent {
+        version: spec.version.clone(),
+        earlier: Vec::new(),
+        bytes: spec.bytes.clone(),
+        parts,
+    }
 }
 
 fn questions(path: &Path) -> Result<QuestionSpec, Failure> {
@@ -518,13 +765,19 @@ fn questions(path: &Path) -> Result<QuestionSpec, Failure> {
 
 /// Returns the agent type of this name, if it has a program of its own.
 fn coding_agent(id: &str) -> Option<AgentKind> {
-    AgentKind::ALL.into_iter().find(|kind| kind.name() == id && own_program(*kind).is_some())
+    AgentKind::ALL
+        .into_iter()
+        .find(|kind| kind.name() == id && own_program(*kind).is_some())
 }
 
 /// Returns the names without repetitions, in their order.
 fn once(names: &[String]) -> Vec<String> {
     let mut seen = std::collections::BTreeSet::new();
-    names.iter().filter(|name| seen.insert(*name)).cloned().collect()
+    names
+        .iter()
+        .filter(|name| seen.insert(*name))
+        .cloned()
+        .collect()
 }
 
 /// Returns a hash that distinguishes setups within one version of this program.
@@ -534,10 +787,16 @@ fn digest(setup: &impl std::fmt::Debug) -> String {
 
 fn setup_of(approach: &Approach) -> String {
     let prompt = match &approach.means {
-        Means::Oneshot { prompt: Some(prompt), .. } => files::read(prompt).ok(),
+        Means::Oneshot {
+            prompt: Some(prompt),
+            ..
+        } => files::read(prompt).ok(),
         Means::Oneshot { prompt: None, .. } | Means::Ralph { .. } | Means::Command { .. } => None,
     };
-    let laid = approach.laid.as_deref().and_then(|folder| digest_of_addition(folder).ok());
+    let laid = approach
+        .laid
+        .as_deref()
+        .and_then(|folder| digest_of_addition(folder).ok());
     match (prompt, laid) {
         (None, None) => digest(&(&approach.means, approach.timeout, &approach.wrap)),
         added => digest(&(&approach.means, approach.timeout, &approach.wrap, added)),
@@ -546,12 +805,18 @@ fn setup_of(approach: &Approach) -> String {
 
 /// Returns the models to run with. If none is wanted, returns the default, which may be `None`.
 fn models(wanted: &[String], default: Option<&str>) -> Vec<Option<String>> {
-    if wanted.is_empty() { vec![default.map(str::to_owned)] } else { once(wanted).into_iter().map(Some).collect() }
+    if wanted.is_empty() {
+        vec![default.map(str::to_owned)]
+    } else {
+        once(wanted).into_iter().map(Some).collect()
+    }
 }
 
 fn own_model(approach: &Approach) -> Option<String> {
     match &approach.means {
-        Means::Oneshot { agent, .. } => Some(agent.model.clone().unwrap_or_else(|| OWN_MODEL.to_owned())),
+        Means::Oneshot { agent, .. } => {
+            Some(agent.model.clone().unwrap_or_else(|| OWN_MODEL.to_owned()))
+        }
         Means::Ralph { .. } => Some(OWN_MODEL.to_owned()),
         Means::Command { .. } => None,
     }
@@ -559,7 +824,10 @@ fn own_model(approach: &Approach) -> Option<String> {
 
 /// Returns the model of a planned arm, if a command can name it.
 pub(super) fn named_model(model: &str) -> Vec<String> {
-    Some(model.to_owned()).filter(|model| ![NO_MODEL, OWN_MODEL].contains(&model.as_str())).into_iter().collect()
+    Some(model.to_owned())
+        .filter(|model| ![NO_MODEL, OWN_MODEL].contains(&model.as_str()))
+        .into_iter()
+        .collect()
 }
 
 pub(super) fn needs_model(approach: &Approach) -> bool {
@@ -568,7 +836,9 @@ pub(super) fn needs_model(approach: &Approach) -> bool {
 
 fn refused(error: SetupError) -> Failure {
     match error {
-        SetupError::Refused { ref hint, .. } => Failure::new(error.to_string()).with_hint(hint.clone()),
+        SetupError::Refused { ref hint, .. } => {
+            Failure::new(error.to_string()).with_hint(hint.clone())
+        }
         SetupError::Recording(problems) => problems.into(),
     }
 }
@@ -581,13 +851,23 @@ pub(super) fn of_problems(what: &str, problems: &[Problem]) -> Failure {
     });
     let count = problems.len();
     let details = details.collect();
-    Failure { details, ..Failure::new(format!("{what} has {count} {}", if count == 1 { "problem" } else { "problems" })) }
+    Failure {
+        details,
+        ..Failure::new(format!(
+            "{what} has {count} {}",
+            if count == 1 { "problem" } else { "problems" }
+        ))
+    }
 }
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> Failure {
     let failure = Failure::new(format!("there is no {what} `{}`", visible(name)));
     match nearest(name, known.iter().copied()) {
-        Some(near) => failure.with_hint(format!("did you mean `{}`? known: {}", visible(near), visible(&known.join(", ")))),
+        Some(near) => failure.with_hint(format!(
+            "did you mean `{}`? known: {}",
+            visible(near),
+            visible(&known.join(", "))
+        )),
         None if known.is_empty() => failure,
         None => failure.with_hint(format!("known: {}", visible(&known.join(", ")))),
     }

@@ -8,7 +8,8 @@ use crate::render::audit::tables;
 use crate::render::claims;
 use crate::render::json::AuditAnswer;
 use crate::views::{
-    AuditedBoard, NoAudit, Policy, Severity, UnauditedBoard, audit_published, audit_suites, audited, facts_of_scores, states_runs,
+    AuditedBoard, NoAudit, Policy, Severity, UnauditedBoard, audit_published, audit_suites,
+    audited, facts_of_scores, states_runs,
 };
 use crate::warehouse::Warehouse;
 
@@ -24,11 +25,22 @@ pub(super) fn run(settings: &Settings, arguments: &arguments::Audit) -> Result<u
     }
     let mut matrices = Vec::new();
     for path in &arguments.matrix {
-        matrices.push((path.as_path(), read_matrix(path).map_err(|problems| Failure::from(Problems(problems)))?));
+        matrices.push((
+            path.as_path(),
+            read_matrix(path).map_err(|problems| Failure::from(Problems(problems)))?,
+        ));
     }
-    let mut found: Vec<_> = matrices.into_iter().map(|(path, matrix)| audited(&board_of(path, matrix))).collect();
+    let mut found: Vec<_> = matrices
+        .into_iter()
+        .map(|(path, matrix)| audited(&board_of(path, matrix)))
+        .collect();
     if arguments.matrix.is_empty() || !arguments.suites.is_empty() {
-        found.extend(of_suites(settings, (&arguments.selection, &arguments.of_files), &arguments.suites, audit_suites)?);
+        found.extend(of_suites(
+            settings,
+            (&arguments.selection, &arguments.of_files),
+            &arguments.suites,
+            audit_suites,
+        )?);
     }
     let (mut audits, mut without) = (Vec::new(), Vec::new());
     for board in found {
@@ -38,13 +50,24 @@ pub(super) fn run(settings: &Settings, arguments: &arguments::Audit) -> Result<u
         }
     }
     for board in &without {
-        output::say(settings, &format!("note: {} has no audit: {}", visible(&board.board), board.reason));
+        output::say(
+            settings,
+            &format!(
+                "note: {} has no audit: {}",
+                visible(&board.board),
+                board.reason
+            ),
+        );
     }
     if audits.is_empty() {
         return Err(nothing(&without));
     }
     let tables: Vec<_> = audits.iter().flat_map(tables).collect();
-    output::answer(settings, "audit", &tables, || AuditAnswer { audits, without, claims: None })?;
+    output::answer(settings, "audit", &tables, || AuditAnswer {
+        audits,
+        without,
+        claims: None,
+    })?;
     Ok(exit_code::DONE)
 }
 
@@ -59,9 +82,14 @@ fn of_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Fa
     if !problems.is_empty() {
         return Err(Problems(problems).into());
     }
-    let mut warehouse = (states_runs(&tables) && settings.has_results()).then(|| settings.open()).transpose()?;
+    let mut warehouse = (states_runs(&tables) && settings.has_results())
+        .then(|| settings.open())
+        .transpose()?;
     let filter = arguments.selection.filter()?;
-    let audit = audit_published(&tables, warehouse.as_ref().map(|warehouse| (warehouse, &filter)));
+    let audit = audit_published(
+        &tables,
+        warehouse.as_ref().map(|warehouse| (warehouse, &filter)),
+    );
     if let Some(warehouse) = &mut warehouse {
         settings.keep(warehouse)?;
     }
@@ -72,9 +100,19 @@ fn of_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Fa
         arguments::FailOn::NotEstablished => Severity::NotEstablished,
     });
     let shown = claims::tables(&audit);
-    output::answer(settings, "audit", &shown, || AuditAnswer { audits: Vec::new(), without: Vec::new(), claims: Some(audit) })?;
-    let is_bad = worst.zip(limit).is_some_and(|(worst, limit)| worst <= limit);
-    Ok(if is_bad { exit_code::NEGATIVE } else { exit_code::DONE })
+    output::answer(settings, "audit", &shown, || AuditAnswer {
+        audits: Vec::new(),
+        without: Vec::new(),
+        claims: Some(audit),
+    })?;
+    let is_bad = worst
+        .zip(limit)
+        .is_some_and(|(worst, limit)| worst <= limit);
+    Ok(if is_bad {
+        exit_code::NEGATIVE
+    } else {
+        exit_code::DONE
+    })
 }
 
 /// Asks for something of each selected suite.
@@ -99,7 +137,10 @@ pub(super) fn of_suites<T>(
 
 /// Takes a table of scores for a board.
 pub(super) fn board_of(path: &Path, matrix: ForeignMatrix) -> AuditedBoard {
-    let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let name = path.file_name().map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    );
     AuditedBoard {
         name,
         provenance: facts_of_scores(matrix.systems.len() as u64),
@@ -116,10 +157,18 @@ pub(super) fn board_of(path: &Path, matrix: ForeignMatrix) -> AuditedBoard {
 fn nothing(without: &[UnauditedBoard]) -> Failure {
     let failure = Failure::new("no board has an order to audit");
     if without.is_empty() {
-        failure.with_hint("`evalreport list` shows the suites; --matrix FILE reads a table of systems by items")
-    } else if without.iter().all(|board| board.reason == NoAudit::Corrected) {
+        failure.with_hint(
+            "`evalreport list` shows the suites; --matrix FILE reads a table of systems by items",
+        )
+    } else if without
+        .iter()
+        .all(|board| board.reason == NoAudit::Corrected)
+    {
         failure.with_hint("`evalreport leaderboard` ranks the arms by the corrected figures")
-    } else if without.iter().all(|board| board.reason == NoAudit::NoOutcomes) {
+    } else if without
+        .iter()
+        .all(|board| board.reason == NoAudit::NoOutcomes)
+    {
         failure.with_hint(
             "give the results a column that says which items passed; --matrix FILE reads a table of scores, with a row for each system and a \
              column for each item",

@@ -40,7 +40,13 @@ pub(super) struct Opened {
 impl Opened {
     /// Returns the results with a baseline among them.
     pub fn of(warehouse: Warehouse, baseline: Baseline) -> Self {
-        Self { warehouse, baseline, taken: None, lasts: true, guessed_suites: BTreeSet::new() }
+        Self {
+            warehouse,
+            baseline,
+            taken: None,
+            lasts: true,
+            guessed_suites: BTreeSet::new(),
+        }
     }
 }
 
@@ -56,16 +62,27 @@ pub(super) fn open(
     (asked, named): (&AskedOfFiles, &[String]),
 ) -> Result<Opened, Failure> {
     let mut opened = find(settings, what, head, pooled, (asked, named))?;
-    opened.guessed_suites.extend(settings.guessed_suites.iter().cloned());
+    opened
+        .guessed_suites
+        .extend(settings.guessed_suites.iter().cloned());
     share_suites(&mut opened, named);
     if let Baseline::Runs { ids, both, .. } = &mut opened.baseline {
         let rows = opened.warehouse.runs();
         let is_named = |id: &RunId| named.iter().any(|own| own == id.as_str());
-        let sources: BTreeSet<Source<'_>> = rows.iter().filter(|row| is_named(&row.run.id)).filter_map(|row| source(&row.run)).collect();
+        let sources: BTreeSet<Source<'_>> = rows
+            .iter()
+            .filter(|row| is_named(&row.run.id))
+            .filter_map(|row| source(&row.run))
+            .collect();
         // Under other names, the runs of a file have other ids.
-        let is_new = |run: &Run| is_named(&run.id) || source(run).is_some_and(|source| sources.contains(&source));
-        let others: BTreeSet<&str> =
-            rows.iter().filter(|row| ids.contains(&row.run.id) && !is_new(&row.run)).map(|row| row.run.suite.as_str()).collect();
+        let is_new = |run: &Run| {
+            is_named(&run.id) || source(run).is_some_and(|source| sources.contains(&source))
+        };
+        let others: BTreeSet<&str> = rows
+            .iter()
+            .filter(|row| ids.contains(&row.run.id) && !is_new(&row.run))
+            .map(|row| row.run.suite.as_str())
+            .collect();
         // A new run is no baseline of itself. Only if the baseline has nothing else of its suite, the same files were named twice.
         let is_own = |row: &&RunRow| is_new(&row.run) && others.contains(row.run.suite.as_str());
         for row in rows.iter().filter(is_own) {
@@ -84,25 +101,47 @@ fn find(
     (asked, named): (&AskedOfFiles, &[String]),
 ) -> Result<Opened, Failure> {
     let path = Path::new(what);
-    let grouping = if pooled { Grouping::AllBatches } else { Grouping::NewestBatch };
+    let grouping = if pooled {
+        Grouping::AllBatches
+    } else {
+        Grouping::NewestBatch
+    };
     if let Some(lake) = settings::lake(path) {
         info!(folder = %lake.display(), "baseline is a lake");
-        let own = Options { stores: Vec::new(), lakes: vec![lake], files: Vec::new(), cache: None, ..head.clone() };
+        let own = Options {
+            stores: Vec::new(),
+            lakes: vec![lake],
+            files: Vec::new(),
+            cache: None,
+            ..head.clone()
+        };
         return beside(settings, what, (head, named), own, grouping, true);
     }
     // A path that exists but cannot be inspected is not taken for another kind of name.
     let is_name = |error: &io::Error| {
-        files::is_absence(error) || matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename)
+        files::is_absence(error)
+            || matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename
+            )
     };
     let found = match path.metadata() {
         Err(error) if is_name(&error) => None,
-        found => Some(found.map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?),
+        found => Some(
+            found.map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?,
+        ),
     };
     if found.is_some() {
         baseline_commit::note_namesake(settings, what)?;
     }
     if found.as_ref().is_some_and(Metadata::is_dir) {
-        let own = Options { stores: vec![path.to_owned()], files: Vec::new(), answers: Vec::new(), lakes: Vec::new(), ..head.clone() };
+        let own = Options {
+            stores: vec![path.to_owned()],
+            files: Vec::new(),
+            answers: Vec::new(),
+            lakes: Vec::new(),
+            ..head.clone()
+        };
         if let Some((own, settings)) = foreign(settings, path, (asked, &own))? {
             return beside(&settings, what, (head, named), own, grouping, true);
         }
@@ -111,7 +150,9 @@ fn find(
     }
     // A path that is not a regular file is refused when it is opened.
     if found.as_ref().is_some_and(|metadata| !metadata.is_dir()) {
-        if !is_bundle(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))? {
+        if !is_bundle(path)
+            .map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?
+        {
             let own = Options {
                 stores: Vec::new(),
                 files: vec![path.to_owned()],
@@ -124,14 +165,42 @@ fn find(
                 return beside(&settings, what, (head, named), own, grouping, true);
             }
             info!(file = %path.display(), "baseline is a result file");
-            return beside(settings, what, (head, named), own, Grouping::AllBatches, false);
+            return beside(
+                settings,
+                what,
+                (head, named),
+                own,
+                Grouping::AllBatches,
+                false,
+            );
         }
         info!(file = %path.display(), "baseline is a bundle");
         // Until the command ends: some outcomes are read only when an answer lists its items.
         let folder = settings.temporary_folder()?.join("baseline");
-        unpack(path, &Store::at(&folder)).map_err(|problem| Failure::from(Problems(vec![problem])))?;
-        let own = Options { stores: vec![folder], files: Vec::new(), cache: None, answers: Vec::new(), lakes: Vec::new(), ..head.clone() };
-        return beside(settings, what, (Options { cache: None, ..head }, named), own, grouping, false);
+        unpack(path, &Store::at(&folder))
+            .map_err(|problem| Failure::from(Problems(vec![problem])))?;
+        let own = Options {
+            stores: vec![folder],
+            files: Vec::new(),
+            cache: None,
+            answers: Vec::new(),
+            lakes: Vec::new(),
+            ..head.clone()
+        };
+        return beside(
+            settings,
+            what,
+            (
+                Options {
+                    cache: None,
+                    ..head
+                },
+                named,
+            ),
+            own,
+            grouping,
+            false,
+        );
     }
     let warehouse = opened(settings, &head)?;
     if let Some(baseline) = among(&warehouse, what)? {
@@ -139,8 +208,15 @@ fn find(
     }
     match baseline_commit::runs_of(settings, &warehouse, what)? {
         Ok(Taken { ids, said }) => {
-            let baseline = Baseline::Runs { ids, both: BTreeSet::new(), grouping: Grouping::AllBatches };
-            Ok(Opened { taken: Some(said), ..Opened::of(warehouse, baseline) })
+            let baseline = Baseline::Runs {
+                ids,
+                both: BTreeSet::new(),
+                grouping: Grouping::AllBatches,
+            };
+            Ok(Opened {
+                taken: Some(said),
+                ..Opened::of(warehouse, baseline)
+            })
         }
         Err(why) => Err(not_found(&warehouse, what, &why)),
     }
@@ -148,7 +224,11 @@ fn find(
 
 /// Imports another tool's results at a path that holds no runs of ours. Returns what to open, and the settings that name its runs. `None` if
 /// there are none.
-fn foreign(settings: &Settings, path: &Path, (asked, own): (&AskedOfFiles, &Options)) -> Result<Option<(Options, Settings)>, Failure> {
+fn foreign(
+    settings: &Settings,
+    path: &Path,
+    (asked, own): (&AskedOfFiles, &Options),
+) -> Result<Option<(Options, Settings)>, Failure> {
     if !settings.open_with(own)?.runs().is_empty() {
         return Ok(None);
     }
@@ -157,12 +237,26 @@ fn foreign(settings: &Settings, path: &Path, (asked, own): (&AskedOfFiles, &Opti
         return Ok(None);
     }
     info!(path = %path.display(), files = stores.len(), "baseline is of another tool");
-    Ok(Some((Options { stores, lakes: Vec::new(), files: Vec::new(), cache: settings.options().cache, ..own.clone() }, settings)))
+    Ok(Some((
+        Options {
+            stores,
+            lakes: Vec::new(),
+            files: Vec::new(),
+            cache: settings.options().cache,
+            ..own.clone()
+        },
+        settings,
+    )))
 }
 
 /// Gives files that share their items one suite if only their names tell them apart: a table without a suite is called after its file.
 fn share_suites(opened: &mut Opened, named: &[String]) {
-    let Opened { warehouse, baseline, guessed_suites, .. } = opened;
+    let Opened {
+        warehouse,
+        baseline,
+        guessed_suites,
+        ..
+    } = opened;
     let is_new = |row: &RunRow| named.iter().any(|id| id == row.run.id.as_str());
     let is_old = |row: &RunRow| match &*baseline {
         Baseline::Runs { ids, .. } => ids.contains(&row.run.id),
@@ -171,7 +265,8 @@ fn share_suites(opened: &mut Opened, named: &[String]) {
     let is_guess = |row: &RunRow| {
         let from = row.run.provenance.as_ref();
         from.is_some_and(|from| row.run.suite == stem_of(Path::new(&from.file)))
-            || guessed_suites.contains(&row.run.suite) && from.is_some_and(|from| from.map.is_some())
+            || guessed_suites.contains(&row.run.suite)
+                && from.is_some_and(|from| from.map.is_some())
     };
     let of = |is_wanted: &dyn Fn(&RunRow) -> bool| {
         let mut suites = BTreeMap::<&str, Vec<&RunRow>>::new();
@@ -183,15 +278,28 @@ fn share_suites(opened: &mut Opened, named: &[String]) {
     let (new, old) = (of(&is_new), of(&is_old));
     let mut names = NamesByRun::default();
     for (suite, rows) in new.iter().filter(|(suite, _)| !old.contains_key(**suite)) {
-        let mut alike = old.iter().filter(|(_, others)| share_items(warehouse, rows, others));
-        let (Some((other, others)), None) = (alike.next(), alike.next()) else { continue };
-        let (renamed, name) = match (rows.iter().all(|row| is_guess(row)), others.iter().all(|row| is_guess(row))) {
+        let mut alike = old
+            .iter()
+            .filter(|(_, others)| share_items(warehouse, rows, others));
+        let (Some((other, others)), None) = (alike.next(), alike.next()) else {
+            continue;
+        };
+        let (renamed, name) = match (
+            rows.iter().all(|row| is_guess(row)),
+            others.iter().all(|row| is_guess(row)),
+        ) {
             (_, true) => (others, suite),
             (true, false) => (rows, other),
             (false, false) => continue,
         };
         for row in renamed {
-            names.give(row.run.id.clone(), RunNames { suite: Some((*name).to_owned()), ..RunNames::default() });
+            names.give(
+                row.run.id.clone(),
+                RunNames {
+                    suite: Some((*name).to_owned()),
+                    ..RunNames::default()
+                },
+            );
         }
     }
     warehouse.give_names(&names);
@@ -219,7 +327,10 @@ fn beside(
     // A part that cannot be read now might be readable a moment later, and would then not count as the baseline's.
     output::refuse_unread("the baseline", alone.problems())?;
     let joined = |first: Vec<PathBuf>, second: Vec<PathBuf>| {
-        let new: Vec<PathBuf> = second.into_iter().filter(|path| !first.contains(path)).collect();
+        let new: Vec<PathBuf> = second
+            .into_iter()
+            .filter(|path| !first.contains(path))
+            .collect();
         first.into_iter().chain(new).collect()
     };
     let both = Options {
@@ -230,15 +341,30 @@ fn beside(
     };
     let warehouse = opened(settings, &both)?;
     for row in alone.runs() {
-        let Some(other) = warehouse.runs().iter().find(|other| other.run.id == row.run.id) else { continue };
+        let Some(other) = warehouse
+            .runs()
+            .iter()
+            .find(|other| other.run.id == row.run.id)
+        else {
+            continue;
+        };
         // How a run came here is not part of it: it may be imported on one side, and from a bundle only the data behind figures are unpacked.
-        let bare = |row: &RunRow| Run { carried: None, provenance: None, ..(*row.run).clone() };
+        let bare = |row: &RunRow| Run {
+            carried: None,
+            provenance: None,
+            ..(*row.run).clone()
+        };
         let is_same = bare(other) == bare(row);
         // Files that were named as new and imported into the baseline before are the same runs, perhaps under other names.
-        let is_new =
-            named.iter().any(|own| own == row.run.id.as_str()) && source(&row.run).is_some() && source(&row.run) == source(&other.run);
+        let is_new = named.iter().any(|own| own == row.run.id.as_str())
+            && source(&row.run).is_some()
+            && source(&row.run) == source(&other.run);
         if !is_new && (!is_same || other.items != row.items) {
-            let what = format!("the run `{}` of the baseline {} is another in the results", row.run.id, shown(Path::new(what)));
+            let what = format!(
+                "the run `{}` of the baseline {} is another in the results",
+                row.run.id,
+                shown(Path::new(what))
+            );
             let hint = if source(&row.run).is_some() && source(&other.run).is_some() {
                 "its file was changed after it was imported: give the files of each run names of their own"
             } else {
@@ -248,15 +374,25 @@ fn beside(
         }
     }
     let ids = alone.runs().iter().map(|row| row.run.id.clone()).collect();
-    let baseline = Baseline::Runs { ids, both: BTreeSet::new(), grouping };
-    Ok(Opened { lasts, guessed_suites: settings.guessed_suites.clone(), ..Opened::of(warehouse, baseline) })
+    let baseline = Baseline::Runs {
+        ids,
+        both: BTreeSet::new(),
+        grouping,
+    };
+    Ok(Opened {
+        lasts,
+        guessed_suites: settings.guessed_suites.clone(),
+        ..Opened::of(warehouse, baseline)
+    })
 }
 
 /// Importer and digest of the file that a run was imported from.
 type Source<'a> = (&'a str, &'a str);
 
 fn source(run: &Run) -> Option<Source<'_>> {
-    run.provenance.as_ref().map(|from| (from.importer.as_str(), from.sha256.as_str()))
+    run.provenance
+        .as_ref()
+        .map(|from| (from.importer.as_str(), from.sha256.as_str()))
 }
 
 fn opened(settings: &Settings, options: &Options) -> Result<Warehouse, Failure> {
@@ -272,30 +408,49 @@ fn opened(settings: &Settings, options: &Options) -> Result<Warehouse, Failure> 
 fn among(warehouse: &Warehouse, what: &str) -> Result<Option<Baseline>, Failure> {
     if let Some(batches) = what.strip_prefix(LAST) {
         let batches = batches.parse().ok().filter(|batches| *batches > 0);
-        return batches.map(|batches| Some(Baseline::Last(batches))).ok_or_else(|| {
-            Failure::new(format!("--baseline `{}` has no number of batches above 0", visible(what))).with_hint("as in --baseline last:3")
-        });
+        return batches
+            .map(|batches| Some(Baseline::Last(batches)))
+            .ok_or_else(|| {
+                Failure::new(format!(
+                    "--baseline `{}` has no number of batches above 0",
+                    visible(what)
+                ))
+                .with_hint("as in --baseline last:3")
+            });
     }
     let runs = || warehouse.runs().iter().map(|row| &row.run);
-    let found = |ids: BTreeSet<RunId>| Ok(Some(Baseline::Runs { ids, both: BTreeSet::new(), grouping: Grouping::AllBatches }));
+    let found = |ids: BTreeSet<RunId>| {
+        Ok(Some(Baseline::Runs {
+            ids,
+            both: BTreeSet::new(),
+            grouping: Grouping::AllBatches,
+        }))
+    };
     let ids = selection::named(what, runs().map(|run| &run.id));
     if let [one] = ids.as_slice() {
         return found(BTreeSet::from([(*one).clone()]));
     }
     if let Some((key, value)) = what.split_once('=') {
-        let tagged: BTreeSet<RunId> =
-            runs().filter(|run| run.tags.get(key).is_some_and(|tag| tag == value)).map(|run| run.id.clone()).collect();
+        let tagged: BTreeSet<RunId> = runs()
+            .filter(|run| run.tags.get(key).is_some_and(|tag| tag == value))
+            .map(|run| run.id.clone())
+            .collect();
         if !tagged.is_empty() {
             return found(tagged);
         }
     }
     let of_revision = |rev: &str| what.len() >= SHORTEST && rev.starts_with(what);
-    let revisions: BTreeSet<&str> =
-        runs().filter_map(|run| run.git.as_ref()).map(|git| git.rev.as_str()).filter(|rev| of_revision(rev)).collect();
+    let revisions: BTreeSet<&str> = runs()
+        .filter_map(|run| run.git.as_ref())
+        .map(|git| git.rev.as_str())
+        .filter(|rev| of_revision(rev))
+        .collect();
     match (revisions.len(), ids.len()) {
         (0, 0) => Ok(None),
         (1, 0) => {
-            let of_it = |run: &&std::sync::Arc<Run>| run.git.as_ref().is_some_and(|git| of_revision(&git.rev));
+            let of_it = |run: &&std::sync::Arc<Run>| {
+                run.git.as_ref().is_some_and(|git| of_revision(&git.rev))
+            };
             found(runs().filter(of_it).map(|run| run.id.clone()).collect())
         }
         (revisions, ids) => Err(Failure::new(format!(
@@ -311,13 +466,30 @@ fn among(warehouse: &Warehouse, what: &str) -> Result<Option<Baseline>, Failure>
 /// Says what was tried, and proposes the nearest name: of a file beside the one that was asked for, of a run, or of a tag.
 fn not_found(warehouse: &Warehouse, what: &str, why: &str) -> Failure {
     let path = Path::new(what);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let beside = folder.unwrap_or(Path::new(".")).read_dir().into_iter().flatten().flatten();
-    let file = |name: PathBuf| folder.map_or_else(|| name.clone(), |folder| folder.join(&name)).display().to_string();
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let beside = folder
+        .unwrap_or(Path::new("."))
+        .read_dir()
+        .into_iter()
+        .flatten()
+        .flatten();
+    let file = |name: PathBuf| {
+        folder
+            .map_or_else(|| name.clone(), |folder| folder.join(&name))
+            .display()
+            .to_string()
+    };
     let mut names: BTreeSet<String> = beside.map(|entry| file(entry.file_name().into())).collect();
     for row in warehouse.runs() {
         names.insert(row.run.id.to_string());
-        names.extend(row.run.tags.iter().map(|(key, value)| format!("{key}={value}")));
+        names.extend(
+            row.run
+                .tags
+                .iter()
+                .map(|(key, value)| format!("{key}={value}")),
+        );
     }
     let failure = Failure::new(format!(
         "no baseline `{}`: no folder or file has that name, and no run has it as its id, as a tag KEY=VALUE or as its git revision (or as \

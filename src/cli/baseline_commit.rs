@@ -24,17 +24,34 @@ pub(super) struct Taken {
 
 /// Finds the runs of the commit that a name means, or those of the nearest commit before it that has runs. Returns why there are none
 /// otherwise.
-pub(super) fn runs_of(settings: &Settings, warehouse: &Warehouse, name: &str) -> Result<Result<Taken, String>, Failure> {
+pub(super) fn runs_of(
+    settings: &Settings,
+    warehouse: &Warehouse,
+    name: &str,
+) -> Result<Result<Taken, String>, Failure> {
     let root = settings.root()?;
     let commit = match commit_named(&root, name) {
         Ok(commit) => commit,
         Err(NoCommit::NoRepository) => return Ok(Err("git has no repository here".to_owned())),
-        Err(NoCommit::Unknown) if name.contains("..") => return Ok(Err("a range is no commit: name the commit before".to_owned())),
+        Err(NoCommit::Unknown) if name.contains("..") => {
+            return Ok(Err(
+                "a range is no commit: name the commit before".to_owned()
+            ));
+        }
         Err(NoCommit::Unknown) => return Ok(Err("git knows no commit of that name".to_owned())),
     };
     let of = |commit: &str| -> Vec<&Run> {
-        let is_of = |run: &&Run| run.git.as_ref().is_some_and(|git| git.rev.len() >= SHOWN && commit.starts_with(git.rev.as_str()));
-        warehouse.runs().iter().map(|row| &*row.run).filter(is_of).collect()
+        let is_of = |run: &&Run| {
+            run.git
+                .as_ref()
+                .is_some_and(|git| git.rev.len() >= SHOWN && commit.starts_with(git.rev.as_str()))
+        };
+        warehouse
+            .runs()
+            .iter()
+            .map(|row| &*row.run)
+            .filter(is_of)
+            .collect()
     };
     let name = visible(name);
     let shown = &commit[..SHOWN];
@@ -44,13 +61,22 @@ pub(super) fn runs_of(settings: &Settings, warehouse: &Warehouse, name: &str) ->
     }
     // Only runs that name a commit can be of one.
     let before = first_parents(&root, &commit, MOST_COMMITS);
-    let nearest = before.iter().enumerate().map(|(steps, commit)| (steps, commit, of(commit))).find(|(_, _, runs)| !runs.is_empty());
+    let nearest = before
+        .iter()
+        .enumerate()
+        .map(|(steps, commit)| (steps, commit, of(commit)))
+        .find(|(_, _, runs)| !runs.is_empty());
     Ok(match nearest {
         Some((steps, other, runs)) => Ok(taken(&runs, |runs| {
             let earlier = output::count(steps, "commit");
-            format!("{name} = {shown} has no runs; taken: its ancestor {}, {earlier} earlier, {runs}", &other[..SHOWN])
+            format!(
+                "{name} = {shown} has no runs; taken: its ancestor {}, {earlier} earlier, {runs}",
+                &other[..SHOWN]
+            )
         })),
-        None => Err(format!("git knows it as {shown}, but neither that commit nor one before it has runs")),
+        None => Err(format!(
+            "git knows it as {shown}, but neither that commit nor one before it has runs"
+        )),
     })
 }
 
@@ -58,20 +84,33 @@ pub(super) fn runs_of(settings: &Settings, warehouse: &Warehouse, name: &str) ->
 fn taken(runs: &[&Run], say: impl FnOnce(&str) -> String) -> Taken {
     let is_clean = |run: &&&Run| run.git.as_ref().is_some_and(|git| !git.dirty);
     let clean: Vec<&Run> = runs.iter().filter(is_clean).copied().collect();
-    let (runs, more) = if clean.is_empty() { (runs, ", with uncommitted changes") } else { (clean.as_slice(), "") };
-    let days: BTreeSet<String> = runs.iter().filter_map(|run| run.timestamp).map(|time| time.format("%Y-%m-%d").to_string()).collect();
+    let (runs, more) = if clean.is_empty() {
+        (runs, ", with uncommitted changes")
+    } else {
+        (clean.as_slice(), "")
+    };
+    let days: BTreeSet<String> = runs
+        .iter()
+        .filter_map(|run| run.timestamp)
+        .map(|time| time.format("%Y-%m-%d").to_string())
+        .collect();
     let days = match (days.first(), days.last()) {
         (Some(first), Some(last)) if first == last => format!(" of {first}"),
         (Some(first), Some(last)) => format!(" of {first} to {last}"),
         _ => String::new(),
     };
     let counted = format!("{}{days}{more}", output::count(runs.len(), "run"));
-    Taken { ids: runs.iter().map(|run| run.id.clone()).collect(), said: format!("Baseline: {}.", say(&counted)) }
+    Taken {
+        ids: runs.iter().map(|run| run.id.clone()).collect(),
+        said: format!("Baseline: {}.", say(&counted)),
+    }
 }
 
 /// Says that a name is a path and a commit too, and that the path is taken.
 pub(super) fn note_namesake(settings: &Settings, name: &str) -> Result<(), Failure> {
-    if !name.contains(['/', std::path::MAIN_SEPARATOR]) && commit_named(&settings.root()?, name).is_ok() {
+    if !name.contains(['/', std::path::MAIN_SEPARATOR])
+        && commit_named(&settings.root()?, name).is_ok()
+    {
         let name = visible(name);
         output::say(
             settings,

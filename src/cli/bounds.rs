@@ -31,18 +31,26 @@ pub(super) fn watch(seconds: u32, mib: Option<u64>) -> Result<Watch, Failure> {
         }
     };
     let started = thread::Builder::new().name("bounds".to_owned()).spawn(look);
-    started.map_err(|error| Failure::new(format!("the system gives no threads to work with: {error}")))?;
+    started.map_err(|error| {
+        Failure::new(format!("the system gives no threads to work with: {error}"))
+    })?;
     Ok(Watch { _running: running })
 }
 
 fn exceeded(is_late: bool, seconds: u32, held: Option<u64>, mib: u64) -> Option<Failure> {
     if is_late {
-        let failure = Failure::new(format!("the query took more than {}", crate::render::format::count(seconds.into(), "second")));
-        return Some(failure.with_hint("join by run_id and item, ask for less, or give it longer with --timeout SECONDS"));
+        let failure = Failure::new(format!(
+            "the query took more than {}",
+            crate::render::format::count(seconds.into(), "second")
+        ));
+        return Some(failure.with_hint(
+            "join by run_id and item, ask for less, or give it longer with --timeout SECONDS",
+        ));
     }
     held.filter(|held| *held > mib).map(|_| {
         let failure = Failure::new(format!("the query needs more than {mib} MiB of memory"));
-        failure.with_hint("join by run_id and item, ask for less, or give it more with --memory MIB")
+        failure
+            .with_hint("join by run_id and item, ask for less, or give it more with --memory MIB")
     })
 }
 
@@ -68,10 +76,18 @@ mod tests {
 
     #[test]
     fn what_is_within_bounds_goes_on() {
-        assert!(exceeded(false, 1, Some(10), 10).is_none() && exceeded(false, 1, None, 0).is_none());
+        assert!(
+            exceeded(false, 1, Some(10), 10).is_none() && exceeded(false, 1, None, 0).is_none()
+        );
         let message = |failure: Option<Failure>| failure.expect("too much").message;
-        assert_eq!(message(exceeded(true, 1, None, 0)), "the query took more than 1 second");
-        assert_eq!(message(exceeded(false, 1, Some(11), 10)), "the query needs more than 10 MiB of memory");
+        assert_eq!(
+            message(exceeded(true, 1, None, 0)),
+            "the query took more than 1 second"
+        );
+        assert_eq!(
+            message(exceeded(false, 1, Some(11), 10)),
+            "the query needs more than 10 MiB of memory"
+        );
         if cfg!(target_os = "linux") {
             assert!(held_mib().is_some_and(|held| held > 0) && free_mib().is_some());
         }

@@ -18,7 +18,12 @@ use super::{exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
-    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, !arguments.paths.is_empty())?.comparing();
+    let asked = AskedOfFiles::take(
+        &arguments.of_files,
+        &mut filter,
+        !arguments.paths.is_empty(),
+    )?
+    .comparing();
     let settings = &foreign::with_paths(settings, &arguments.paths, &asked)?;
     let mut warehouse = settings.open()?;
     let filter = selection::with_model_names(&warehouse, filter);
@@ -35,7 +40,11 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
         filter,
         patterns: &settings.config.site.redact,
         secrets: settings.secrets().clone(),
-        found: if arguments.publishing.redact { Found::TakenOut } else { Found::Named },
+        found: if arguments.publishing.redact {
+            Found::TakenOut
+        } else {
+            Found::Named
+        },
         transcripts: arguments.publishing.transcripts,
         program: program(),
         version: env!("CARGO_PKG_VERSION"),
@@ -43,7 +52,10 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     };
     let target = match &arguments.publishing.single_file {
         Some(file) => Target::File(file),
-        None => Target::Folder { folder: &arguments.out, cache: &settings.cache },
+        None => Target::Folder {
+            folder: &arguments.out,
+            cache: &settings.cache,
+        },
     };
     let bar = Bar::new(settings.interactive);
     let built = bar.watch(|progress| publish::build(order, &mut warehouse, target, progress))?;
@@ -52,12 +64,31 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
         (Built::File { bytes, notes }, file) => {
             say(&notes);
             let file = file.as_deref().map_or_else(String::new, shown);
-            output::say(settings, &format!("{file}: {}\nopen {file}", output::count(bytes, "byte")));
+            output::say(
+                settings,
+                &format!("{file}: {}\nopen {file}", output::count(bytes, "byte")),
+            );
         }
-        (Built::Folder { written, kept, removed, notes }, _) => {
+        (
+            Built::Folder {
+                written,
+                kept,
+                removed,
+                notes,
+            },
+            _,
+        ) => {
             let written = output::count(written, "file");
-            let (folder, page) = (shown(&arguments.out), shown(&arguments.out.join("index.html")));
-            output::say(settings, &format!("{folder}: {written} written, {kept} unchanged, {removed} removed\nopen {page}"));
+            let (folder, page) = (
+                shown(&arguments.out),
+                shown(&arguments.out.join("index.html")),
+            );
+            output::say(
+                settings,
+                &format!(
+                    "{folder}: {written} written, {kept} unchanged, {removed} removed\nopen {page}"
+                ),
+            );
             say(&notes);
         }
     }
@@ -75,7 +106,14 @@ fn published(settings: &Settings, warehouse: &Warehouse) -> Result<Vec<Published
     let root = settings.root()?;
     let (mut found, mut problems) = (Vec::new(), Vec::<Problem>::new());
     for named in &settings.config.published {
-        check_name(settings, warehouse, "published", "suite", Some(&named.suite), |run| &run.suite);
+        check_name(
+            settings,
+            warehouse,
+            "published",
+            "suite",
+            Some(&named.suite),
+            |run| &run.suite,
+        );
         let path = root.join(&named.file);
         match read_published(&path) {
             Ok(mut tables) => {
@@ -84,52 +122,101 @@ fn published(settings: &Settings, warehouse: &Warehouse) -> Result<Vec<Published
                 for table in &mut tables {
                     table.name = table.name.replace(&whole, &named.file);
                 }
-                let (suite, file, source) = (named.suite.clone(), named.file.clone(), named.source.clone());
-                found.push(PublishedFigures { suite, file, source, tables });
+                let (suite, file, source) = (
+                    named.suite.clone(),
+                    named.file.clone(),
+                    named.source.clone(),
+                );
+                found.push(PublishedFigures {
+                    suite,
+                    file,
+                    source,
+                    tables,
+                });
             }
             Err(wrong) => problems.extend(wrong),
         }
     }
-    if problems.is_empty() { Ok(found) } else { Err(Problems(problems).into()) }
+    if problems.is_empty() {
+        Ok(found)
+    } else {
+        Err(Problems(problems).into())
+    }
 }
 
 /// Warns of a configured name that no run has.
-fn check_name(settings: &Settings, warehouse: &Warehouse, key: &str, what: &str, name: Option<&String>, of: fn(&Run) -> &str) {
+fn check_name(
+    settings: &Settings,
+    warehouse: &Warehouse,
+    key: &str,
+    what: &str,
+    name: Option<&String>,
+    of: fn(&Run) -> &str,
+) {
     let runs = warehouse.runs();
-    if let Some(name) = name.filter(|name| !runs.is_empty() && runs.iter().all(|row| of(&row.run) != name.as_str())) {
+    if let Some(name) =
+        name.filter(|name| !runs.is_empty() && runs.iter().all(|row| of(&row.run) != name.as_str()))
+    {
         let unknown = selection::unknown(what, name, runs.iter().map(|row| of(&row.run)));
         warn!(key, name, "unknown name");
-        slip(settings, Failure { message: format!("`{key}` in the configuration: {}", unknown.message), ..unknown });
+        slip(
+            settings,
+            Failure {
+                message: format!("`{key}` in the configuration: {}", unknown.message),
+                ..unknown
+            },
+        );
     }
 }
 
 /// Warns of a mistake in the configuration that does not prevent the site.
 fn slip(settings: &Settings, unknown: Failure) {
-    let hint = unknown.hint.map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
+    let hint = unknown
+        .hint
+        .map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
     output::say(settings, &format!("warning: {}{hint}", unknown.message));
 }
 
 /// Reads the options of the site. A configured name that no run has is only a warning.
-fn options(settings: &Settings, warehouse: &Warehouse, publishing: &Publishing) -> Result<SiteOptions, Failure> {
+fn options(
+    settings: &Settings,
+    warehouse: &Warehouse,
+    publishing: &Publishing,
+) -> Result<SiteOptions, Failure> {
     let site = &settings.config.site;
-    let check = |key: &str, what: &str, name: Option<&String>, of: fn(&Run) -> &str| check_name(settings, warehouse, key, what, name, of);
+    let check = |key: &str, what: &str, name: Option<&String>, of: fn(&Run) -> &str| {
+        check_name(settings, warehouse, key, what, name, of)
+    };
     if let Err(unknown) = policy::check_primaries(settings, warehouse) {
         slip(settings, unknown);
     }
-    check("site.default_suite", "suite", site.default_suite.as_ref(), |run| &run.suite);
-    check("site.baseline", "approach", site.baseline.as_ref(), |run| &run.approach);
+    check(
+        "site.default_suite",
+        "suite",
+        site.default_suite.as_ref(),
+        |run| &run.suite,
+    );
+    check("site.baseline", "approach", site.baseline.as_ref(), |run| {
+        &run.approach
+    });
     let base_url = match &publishing.base_url {
         None => site.base_url.clone(),
         Some(text) => {
             let address = crate::config::folder_address(text).ok_or_else(|| {
-                Failure::new(format!("--base-url `{}` is not the web address of a folder", crate::domain::visible(text)))
-                    .with_hint("as in --base-url https://example.org/evaluations")
+                Failure::new(format!(
+                    "--base-url `{}` is not the web address of a folder",
+                    crate::domain::visible(text)
+                ))
+                .with_hint("as in --base-url https://example.org/evaluations")
             })?;
             Some(address.to_owned())
         }
     };
     Ok(SiteOptions {
-        title: site.title.clone().unwrap_or_else(|| "evalreport".to_owned()),
+        title: site
+            .title
+            .clone()
+            .unwrap_or_else(|| "evalreport".to_owned()),
         base_url,
         noindex: site.noindex || publishing.noindex,
         default_suite: site.default_suite.clone(),

@@ -38,15 +38,28 @@ struct Part {
 }
 
 pub(super) fn run(settings: &Settings, arguments: &Cache) -> Result<u8, Failure> {
-    let cannot = |error: std::io::Error| Failure::new(format!("cannot use the cache {}: {error}", shown(&settings.cache)));
+    let cannot = |error: std::io::Error| {
+        Failure::new(format!(
+            "cannot use the cache {}: {error}",
+            shown(&settings.cache)
+        ))
+    };
     let answer = match &arguments.action {
-        None => answer(settings, &cache_parts(&settings.cache).map_err(cannot)?, false),
+        None => answer(
+            settings,
+            &cache_parts(&settings.cache).map_err(cannot)?,
+            false,
+        ),
         Some(CacheAction::Clear(CacheClear { older_than })) => {
             let now = SystemTime::from(clock::now());
-            let before = older_than.map(|age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH));
+            let before =
+                older_than.map(|age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH));
             let Some(cleared) = clear_cache(&settings.cache, before).map_err(cannot)? else {
-                return Err(Failure::new(format!("another command uses the cache {}: nothing was deleted", shown(&settings.cache)))
-                    .with_hint("try again when it has ended"));
+                return Err(Failure::new(format!(
+                    "another command uses the cache {}: nothing was deleted",
+                    shown(&settings.cache)
+                ))
+                .with_hint("try again when it has ended"));
             };
             answer(settings, &cleared, true)
         }
@@ -70,7 +83,13 @@ fn answer(settings: &Settings, parts: &[CachePart], cleared: bool) -> Answer {
     };
     let parts: Vec<Part> = parts.iter().map(part).collect();
     let total = |of: fn(&Part) -> u64| parts.iter().map(of).sum();
-    Answer { folder: shown(&settings.cache), cleared, files: total(|part| part.files), bytes: total(|part| part.bytes), parts }
+    Answer {
+        folder: shown(&settings.cache),
+        cleared,
+        files: total(|part| part.files),
+        bytes: total(|part| part.bytes),
+        parts,
+    }
 }
 
 fn table(answer: &Answer) -> Table {
@@ -82,14 +101,32 @@ fn table(answer: &Answer) -> Table {
     table.left("Last used", 1);
     table.fill(answer.parts.iter().map(|part| {
         let of: Vec<String> = part.of.iter().map(|one| visible(one)).collect();
-        let of = if of.is_empty() { "unknown".to_owned() } else { of.join(", ") };
-        [Cell::words(part.kind.name()), Cell::words(of), Cell::count(part.files), Cell::count(part.bytes), Cell::time(part.last_used)]
+        let of = if of.is_empty() {
+            "unknown".to_owned()
+        } else {
+            of.join(", ")
+        };
+        [
+            Cell::words(part.kind.name()),
+            Cell::words(of),
+            Cell::count(part.files),
+            Cell::count(part.bytes),
+            Cell::time(part.last_used),
+        ]
     }));
     let verb = if answer.cleared { "Deleted from" } else { "In" };
-    let size = format!("{} with {}", format::count(answer.files, "file"), format::count(answer.bytes, "byte"));
-    table.notes.push(format!("{verb} the cache {}: {size}.", answer.folder));
+    let size = format!(
+        "{} with {}",
+        format::count(answer.files, "file"),
+        format::count(answer.bytes, "byte")
+    );
+    table
+        .notes
+        .push(format!("{verb} the cache {}: {size}.", answer.folder));
     if !answer.cleared && !answer.parts.is_empty() {
-        table.notes.push("`evalreport cache clear` deletes all of it; no answer changes.".to_owned());
+        table
+            .notes
+            .push("`evalreport cache clear` deletes all of it; no answer changes.".to_owned());
     }
     table
 }

@@ -21,8 +21,8 @@ use crate::render::table::{Column, Table};
 use crate::render::{board, comparison, format};
 use crate::results::{Batch, PlannedRun, Store, StoreError, parted, plans};
 use crate::run::{
-    Arm, Chosen, Context, Executed, Isolation, Kept, Outlook, Purse, Refusal, ToolVersions, Work, ask_until_foreseen, execute, git_state,
-    outlook, repositories_around,
+    Arm, Chosen, Context, Executed, Isolation, Kept, Outlook, Purse, Refusal, ToolVersions, Work,
+    ask_until_foreseen, execute, git_state, outlook, repositories_around,
 };
 use crate::stats::Units;
 use crate::suite;
@@ -80,22 +80,37 @@ impl Place {
         let scratch = std::path::absolute(&scratch).unwrap_or(scratch);
         // Programs in a workspace below the repository would find its files and its git.
         if !root.as_os_str().is_empty() && scratch.starts_with(&root) {
-            return Err(Failure::new(format!("the folder for workspaces {} is inside the repository", shown(&scratch)))
-                .with_hint("name one outside with --scratch DIR"));
+            return Err(Failure::new(format!(
+                "the folder for workspaces {} is inside the repository",
+                shown(&scratch)
+            ))
+            .with_hint("name one outside with --scratch DIR"));
         }
         files::sweep_folders(&scratch);
         settings.store().sweep();
-        Ok(Self { root, environment, scratch, site: None })
+        Ok(Self {
+            root,
+            environment,
+            scratch,
+            site: None,
+        })
     }
 }
 
 /// Returns the default folder for workspaces, in this user's cache. The system's temporary folder is only the fallback, because programs
 /// that belong to no run write there.
 pub(super) fn usual_scratch(environment: &Environment) -> PathBuf {
-    let absolute = |name: &str| environment.variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    let absolute = |name: &str| {
+        environment
+            .variable(name)
+            .map(PathBuf::from)
+            .filter(|folder| folder.is_absolute())
+    };
+    let cache =
+        absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
     let ours = cache.map(|cache| cache.join("evalreport/runs"));
-    ours.filter(|folder| fs::create_dir_all(folder).is_ok()).unwrap_or_else(env::temp_dir)
+    ours.filter(|folder| fs::create_dir_all(folder).is_ok())
+        .unwrap_or_else(env::temp_dir)
 }
 
 /// Finds the batch to resume: by its id or the beginning of its id, else the newest unfinished batch.
@@ -115,18 +130,30 @@ pub(super) fn unfinished(settings: &Settings, which: &str) -> Result<Batch, Fail
         found.retain(|batch| batch.id.starts_with(which));
         if found.len() > 1 {
             let ids: Vec<String> = found.iter().map(|batch| visible(&batch.id)).collect();
-            return Err(Failure::new(format!("`{}` begins the ids of {} batches", visible(which), ids.len()))
-                .with_hint(format!("write more of one: {}", ids.join(", "))));
+            return Err(Failure::new(format!(
+                "`{}` begins the ids of {} batches",
+                visible(which),
+                ids.len()
+            ))
+            .with_hint(format!("write more of one: {}", ids.join(", "))));
         }
         found.pop()
     };
     batch.ok_or_else(|| {
-        let what = if which.is_empty() { "no unfinished batch".to_owned() } else { format!("there is no batch `{}`", visible(which)) };
+        let what = if which.is_empty() {
+            "no unfinished batch".to_owned()
+        } else {
+            format!("there is no batch `{}`", visible(which))
+        };
         Failure::new(what).with_hint(format!("plans are in {}", shown(&store.batches_dir())))
     })
 }
 
-fn newest_open(settings: &Settings, store: &Store, mut found: Vec<Batch>) -> Result<Option<Batch>, Failure> {
+fn newest_open(
+    settings: &Settings,
+    store: &Store,
+    mut found: Vec<Batch>,
+) -> Result<Option<Batch>, Failure> {
     found.sort_by(|left, right| right.id.cmp(&left.id));
     for batch in found {
         if !batch.open_runs(store)?.is_empty() && !is_decided(settings, &batch, store)? {
@@ -137,53 +164,99 @@ fn newest_open(settings: &Settings, store: &Store, mut found: Vec<Batch>) -> Res
 }
 
 fn is_decided(settings: &Settings, batch: &Batch, store: &Store) -> Result<bool, Failure> {
-    let Some(until) = batch.until.as_deref().and_then(|text| Until::parse(text).ok()) else { return Ok(false) };
+    let Some(until) = batch
+        .until
+        .as_deref()
+        .and_then(|text| Until::parse(text).ok())
+    else {
+        return Ok(false);
+    };
     let rule = Rule::new(until, settings)?;
     let records = committed(batch, store)?;
     if is_of_tasks(batch) {
         let alpha = policy::configured(settings)?.alpha;
-        return Ok(matches!(outlook(batch, &records, alpha), Outlook::Foreseen(_)));
+        return Ok(matches!(
+            outlook(batch, &records, alpha),
+            Outlook::Foreseen(_)
+        ));
     }
     let rounds = batch.runs.iter().map(|run| run.index).max().unwrap_or(0);
-    Ok((1..=rounds).rev().any(|round| is_whole(batch, &records, round) && rule.reason(batch, &records, round).is_some()))
+    Ok((1..=rounds).rev().any(|round| {
+        is_whole(batch, &records, round) && rule.reason(batch, &records, round).is_some()
+    }))
 }
 
 /// Says whether the runs of a plan's tasks are chosen until the verdict is foreseen.
 fn is_of_tasks(batch: &Batch) -> bool {
-    let until = batch.until.as_deref().and_then(|text| Until::parse(text).ok());
-    until == Some(Until::Decided) && batch.arms.iter().any(|arm| arm.suite != batch.arms[0].suite)
+    let until = batch
+        .until
+        .as_deref()
+        .and_then(|text| Until::parse(text).ok());
+    until == Some(Until::Decided)
+        && batch
+            .arms
+            .iter()
+            .any(|arm| arm.suite != batch.arms[0].suite)
 }
 
 /// Says whether every run up to and including a round has its record.
 fn is_whole(batch: &Batch, records: &[Run], round: u32) -> bool {
-    batch.runs.iter().filter(|run| run.index <= round).all(|run| records.iter().any(|record| record.id == run.id))
+    batch
+        .runs
+        .iter()
+        .filter(|run| run.index <= round)
+        .all(|run| records.iter().any(|record| record.id == run.id))
 }
 
 fn committed(batch: &Batch, store: &Store) -> Result<Vec<Run>, StoreError> {
-    parted(&batch.runs, store)?.0.into_iter().map(|run| store.load(&run.id)).collect()
+    parted(&batch.runs, store)?
+        .0
+        .into_iter()
+        .map(|run| store.load(&run.id))
+        .collect()
 }
 
 /// Takes the lock that marks a store as used by a runner: shared, or exclusively if `alone`.
 pub(super) fn lock(store: &Store, alone: bool) -> Result<File, Failure> {
     let path = store.root().join(".runner.lock");
-    let cannot = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", shown(&path)));
+    let cannot =
+        |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", shown(&path)));
     fs::create_dir_all(store.root()).map_err(cannot)?;
-    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path).map_err(cannot)?;
-    let locked = if alone { file.try_lock() } else { file.try_lock_shared() };
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .map_err(cannot)?;
+    let locked = if alone {
+        file.try_lock()
+    } else {
+        file.try_lock_shared()
+    };
     match locked {
         Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => Err(Failure::new("another `run` works on these results")
-            .with_hint("wait for it to end; --exclusive, here or there, allows one at a time")),
+        Err(fs::TryLockError::WouldBlock) => {
+            Err(Failure::new("another `run` works on these results")
+                .with_hint("wait for it to end; --exclusive, here or there, allows one at a time"))
+        }
         Err(fs::TryLockError::Error(error)) => Err(cannot(error)),
     }
 }
 
 /// Prints the open runs of the plan and the past cost of similar runs, and runs nothing.
 pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure> {
-    let left = Batch { runs: batch.open_runs(&settings.store())?, ..batch.clone() };
+    let left = Batch {
+        runs: batch.open_runs(&settings.store())?,
+        ..batch.clone()
+    };
     let batch = &left;
     let mut table = Table::new("Plan");
-    for (label, key) in [("Suite", "suite"), ("Approach", "approach"), ("Model", "model")] {
+    for (label, key) in [
+        ("Suite", "suite"),
+        ("Approach", "approach"),
+        ("Model", "model"),
+    ] {
         table.head(Column::words(label).keys([key]));
     }
     table.head(Column::number("Runs").keys(["runs"]));
@@ -198,43 +271,80 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
             models: vec![arm.model.clone()],
             ..Filter::default()
         };
-        let costs: Vec<f64> =
-            warehouse.select(&filter).filter(|row| row.run.status.is_counted()).filter_map(|row| row.run.cost_usd).collect();
+        let costs: Vec<f64> = warehouse
+            .select(&filter)
+            .filter(|row| row.run.status.is_counted())
+            .filter_map(|row| row.run.cost_usd)
+            .collect();
         let mean = (!costs.is_empty()).then(|| costs.iter().sum::<f64>() / costs.len() as f64);
-        total = total.zip(mean).map(|(total, mean)| total + mean * runs as f64);
+        total = total
+            .zip(mean)
+            .map(|(total, mean)| total + mean * runs as f64);
         let shown = |mean: f64| format!("{} (n = {})", format::money(mean), costs.len());
-        let cost = mean.map_or_else(|| Cell::unknown("unknown"), |mean| Cell::shown(shown(mean)).data([mean.into(), costs.len().into()]));
-        let [suite, approach, model] = [&arm.suite, &arm.approach, &arm.model].map(|name| Cell::words(name.as_str()));
+        let cost = mean.map_or_else(
+            || Cell::unknown("unknown"),
+            |mean| Cell::shown(shown(mean)).data([mean.into(), costs.len().into()]),
+        );
+        let [suite, approach, model] =
+            [&arm.suite, &arm.approach, &arm.model].map(|name| Cell::words(name.as_str()));
         table.row([suite, approach, model, Cell::count(runs as u64), cost]);
     }
     if batch.question_groups.is_some() {
-        table.notes.push("At most: questions are chosen, and asking stops when the verdict of all is foreseen.".to_owned());
+        table.notes.push(
+            "At most: questions are chosen, and asking stops when the verdict of all is foreseen."
+                .to_owned(),
+        );
     }
     if is_of_tasks(batch) {
-        table.notes.push("At most: runs of tasks are chosen, and they stop when the verdict of all is foreseen.".to_owned());
+        table.notes.push(
+            "At most: runs of tasks are chosen, and they stop when the verdict of all is foreseen."
+                .to_owned(),
+        );
     }
     table.notes.push(match total {
         Some(total) => {
-            format!("{} in all; about {}, by the cost of earlier runs.", output::count(batch.runs.len(), "run"), format::money(total))
+            format!(
+                "{} in all; about {}, by the cost of earlier runs.",
+                output::count(batch.runs.len(), "run"),
+                format::money(total)
+            )
         }
         None => {
-            format!("{} in all; likely cost unknown: not every arm has earlier runs with a cost.", output::count(batch.runs.len(), "run"))
+            format!(
+                "{} in all; likely cost unknown: not every arm has earlier runs with a cost.",
+                output::count(batch.runs.len(), "run")
+            )
         }
     });
     output::answer(settings, "plan", &[table], || batch.clone())
 }
 
 /// Carries out the open runs of a recorded plan.
-pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &Carrying, place: &Place) -> Result<Carried, Failure> {
+pub(super) fn carry(
+    settings: &Settings,
+    batch: Batch,
+    arms: &[Arm],
+    carrying: &Carrying,
+    place: &Place,
+) -> Result<Carried, Failure> {
     let store = settings.store();
     let stop = Stop::new();
     let over = Arc::new(AtomicBool::new(false));
     listen(&stop, &over)?;
     let open = batch.open_runs(&store)?.len();
     let before = committed(&batch, &store)?;
-    let watch = Watch::new(arms, batch.runs.len(), &before, settings.interactive && std::io::stderr().is_terminal(), settings.quiet);
+    let watch = Watch::new(
+        arms,
+        batch.runs.len(),
+        &before,
+        settings.interactive && std::io::stderr().is_terminal(),
+        settings.quiet,
+    );
     let events = |event: &crate::run::Event<'_>| watch.event(event);
-    let purse = carrying.max_cost.map(|most| Ok::<_, StoreError>(Purse::new(most, costs(&store, &batch, arms, &before)?))).transpose()?;
+    let purse = carrying
+        .max_cost
+        .map(|most| Ok::<_, StoreError>(Purse::new(most, costs(&store, &batch, arms, &before)?)))
+        .transpose()?;
     let context = Context {
         store: &store,
         environment: &place.environment,
@@ -254,10 +364,23 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     };
     let has_code = arms.iter().any(|arm| matches!(arm.work, Work::Code(_)));
     if has_code && !batch.without_isolation && !context.isolation.is_enforced() {
-        output::say(settings, "note: this system cannot isolate approaches; evalreport checks afterwards what they changed");
+        output::say(
+            settings,
+            "note: this system cannot isolate approaches; evalreport checks afterwards what they changed",
+        );
     }
-    info!(batch = batch.id, arms = batch.arms.len(), runs = batch.runs.len(), open, "batch");
-    let until = batch.until.as_deref().map(|text| Rule::new(Until::parse(text)?, settings)).transpose()?;
+    info!(
+        batch = batch.id,
+        arms = batch.arms.len(),
+        runs = batch.runs.len(),
+        open,
+        "batch"
+    );
+    let until = batch
+        .until
+        .as_deref()
+        .map(|text| Rule::new(Until::parse(text)?, settings))
+        .transpose()?;
     let resume = resume_command(settings, &batch, place.site.as_deref());
     let questions = arms.iter().map(Arm::questions).collect();
     let mut carried = Carried {
@@ -274,24 +397,45 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     };
     let failed = |error: StoreError| {
         watch.end();
-        Failure::from(error).with_hint(format!("finished work is kept; resume with `{}`", carried.resume))
+        Failure::from(error).with_hint(format!(
+            "finished work is kept; resume with `{}`",
+            carried.resume
+        ))
     };
     if carried.batch.question_groups.is_some() || is_of_tasks(&carried.batch) {
         let policy = policy::configured(settings)?;
         let alpha = policy.alpha;
         let (executed, chosen) = match arms.first().map(|arm| (&arm.planned.suite, &arm.work)) {
-            Some((suite, Work::Questions(work))) => {
-                ask_until_foreseen(&carried.batch, arms, chosen::units(&policy, suite, work), alpha, &context)
-            }
+            Some((suite, Work::Questions(work))) => ask_until_foreseen(
+                &carried.batch,
+                arms,
+                chosen::units(&policy, suite, work),
+                alpha,
+                &context,
+            ),
             _ => run_until_foreseen(&carried.batch, arms, alpha, &context),
         }
         .map_err(failed)?;
         watch.end();
         over.store(true, Ordering::SeqCst);
         let records = committed(&carried.batch, &store)?;
-        let Executed { taken, stopped, refusal, is_spent, .. } = executed;
+        let Executed {
+            taken,
+            stopped,
+            refusal,
+            is_spent,
+            ..
+        } = executed;
         let spent = purse.as_ref().filter(|_| is_spent).map(Purse::spent);
-        return Ok(Carried { records, stopped, spent, refusal, taken, chosen, ..carried });
+        return Ok(Carried {
+            records,
+            stopped,
+            spent,
+            refusal,
+            taken,
+            chosen,
+            ..carried
+        });
     }
     let rounds: Vec<Vec<PlannedRun>> = match &until {
         None => vec![carried.batch.runs.clone()],
@@ -303,10 +447,17 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         let executed = executed.map_err(failed)?;
         carried.taken += executed.taken;
         carried.stopped |= executed.stopped;
-        carried.spent = purse.as_ref().filter(|_| executed.is_spent).map(Purse::spent);
+        carried.spent = purse
+            .as_ref()
+            .filter(|_| executed.is_spent)
+            .map(Purse::spent);
         carried.refusal = carried.refusal.or(executed.refusal);
         // A rule cannot be checked while another process is in the middle of the round.
-        if carried.stopped || carried.spent.is_some() || carried.refusal.is_some() || (until.is_some() && executed.taken > 0) {
+        if carried.stopped
+            || carried.spent.is_some()
+            || carried.refusal.is_some()
+            || (until.is_some() && executed.taken > 0)
+        {
             break;
         }
         if let (Some(until), Some(last)) = (&until, runs.last()) {
@@ -319,7 +470,11 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     watch.end();
     over.store(true, Ordering::SeqCst);
     if let Some(until) = until.filter(|_| {
-        carried.reason.is_none() && !carried.stopped && carried.spent.is_none() && carried.refusal.is_none() && carried.taken == 0
+        carried.reason.is_none()
+            && !carried.stopped
+            && carried.spent.is_none()
+            && carried.refusal.is_none()
+            && carried.taken == 0
     }) {
         carried.reason = Some(until.open(&carried.batch, &carried.records));
     }
@@ -327,19 +482,39 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
 }
 
 /// Returns what the attempts of a batch have cost so far: questions, or runs of code.
-fn costs(store: &Store, batch: &Batch, arms: &[Arm], records: &[Run]) -> Result<Vec<f64>, StoreError> {
+fn costs(
+    store: &Store,
+    batch: &Batch,
+    arms: &[Arm],
+    records: &[Run],
+) -> Result<Vec<f64>, StoreError> {
     let mut costs = Vec::new();
     for run in &batch.runs {
         match &arms[run.arm].work {
-            Work::Questions(_) => costs.extend(store.items_so_far(&run.id)?.into_iter().filter_map(|(outcome, _)| outcome.cost_usd)),
-            Work::Code(_) => costs.extend(records.iter().filter(|record| record.id == run.id).filter_map(|record| record.cost_usd)),
+            Work::Questions(_) => costs.extend(
+                store
+                    .items_so_far(&run.id)?
+                    .into_iter()
+                    .filter_map(|(outcome, _)| outcome.cost_usd),
+            ),
+            Work::Code(_) => costs.extend(
+                records
+                    .iter()
+                    .filter(|record| record.id == run.id)
+                    .filter_map(|record| record.cost_usd),
+            ),
         }
     }
     Ok(costs)
 }
 
 /// Runs several tasks block by block. Returns what was foreseen, or `None` if it was stopped, refused, or another process is at it.
-fn run_until_foreseen(batch: &Batch, arms: &[Arm], alpha: f64, context: &Context<'_>) -> Result<(Executed, Option<Chosen>), StoreError> {
+fn run_until_foreseen(
+    batch: &Batch,
+    arms: &[Arm],
+    alpha: f64,
+    context: &Context<'_>,
+) -> Result<(Executed, Option<Chosen>), StoreError> {
     let mut all = Executed::default();
     loop {
         let runs = match outlook(batch, &committed(batch, context.store)?, alpha) {
@@ -347,7 +522,10 @@ fn run_until_foreseen(batch: &Batch, arms: &[Arm], alpha: f64, context: &Context
             Outlook::Next(runs) => runs,
         };
         let executed = execute(batch, &runs, arms, context)?;
-        all = Executed { finished: all.finished + executed.finished, ..executed };
+        all = Executed {
+            finished: all.finished + executed.finished,
+            ..executed
+        };
         if all.stopped || all.is_spent || all.refusal.is_some() || all.taken > 0 {
             return Ok((all, None));
         }
@@ -356,8 +534,16 @@ fn run_until_foreseen(batch: &Batch, arms: &[Arm], alpha: f64, context: &Context
 
 /// Returns the access limits for the plan's programs.
 fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) -> Isolation {
-    let mut kept = Kept { from_all: settings.results.clone(), unchanged: vec![place.root.clone()], ..Kept::default() };
-    kept.from_all.extend([settings.cache.clone(), place.scratch.clone(), place.root.join(".env")]);
+    let mut kept = Kept {
+        from_all: settings.results.clone(),
+        unchanged: vec![place.root.clone()],
+        ..Kept::default()
+    };
+    kept.from_all.extend([
+        settings.cache.clone(),
+        place.scratch.clone(),
+        place.root.join(".env"),
+    ]);
     kept.from_all.extend(repositories_around(&place.root));
     kept.from_all.extend(settings.config_file());
     // Other suites are hidden too, because they may be run later.
@@ -365,10 +551,15 @@ fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) ->
     for arm in arms {
         if let Work::Code(work) = &arm.work {
             // A workspace begins with a copy of its history; the repository has other branches.
-            kept.from_all
-                .extend(work.start.iter().filter(|start| start.join(".git").exists()).flat_map(|start| repositories_around(start)));
+            kept.from_all.extend(
+                work.start
+                    .iter()
+                    .filter(|start| start.join(".git").exists())
+                    .flat_map(|start| repositories_around(start)),
+            );
             kept.from_untested.push(work.suite.folder.clone());
-            kept.from_untested.extend(suite::parts(&place.root, &work.suite));
+            kept.from_untested
+                .extend(suite::parts(&place.root, &work.suite));
         }
     }
     Isolation::new(!batch.without_isolation, &kept, &place.environment)
@@ -376,9 +567,16 @@ fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) ->
 
 /// Returns the command that resumes a batch from the current folder.
 fn resume_command(settings: &Settings, batch: &Batch, site: Option<&Path>) -> String {
-    let site = site.into_iter().flat_map(|path| ["--site".to_owned(), shell_word(&shown(path))]);
+    let site = site
+        .into_iter()
+        .flat_map(|path| ["--site".to_owned(), shell_word(&shown(path))]);
     let begin = ["evalreport", "run", "--resume", &batch.id].map(str::to_owned);
-    begin.into_iter().chain(settings.place_words()).chain(site).collect::<Vec<_>>().join(" ")
+    begin
+        .into_iter()
+        .chain(settings.place_words())
+        .chain(site)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
@@ -397,16 +595,32 @@ pub(super) struct Concluded {
 }
 
 /// Prints the results of the batch. If the batch was stopped, prints how to resume it instead.
-pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carrying) -> Result<Concluded, Failure> {
-    let without_tables = |code: u8| Concluded { code, tables: Vec::new() };
+pub(super) fn conclude(
+    settings: &Settings,
+    carried: &Carried,
+    carrying: &Carrying,
+) -> Result<Concluded, Failure> {
+    let without_tables = |code: u8| Concluded {
+        code,
+        tables: Vec::new(),
+    };
     let resume = &carried.resume;
     if let Some(Refusal { arm, reason }) = &carried.refusal {
-        let arm = carried.batch.arms.get(*arm).map_or_else(String::new, |arm| format!("{} {}/{}", arm.suite, arm.approach, arm.model));
+        let arm = carried
+            .batch
+            .arms
+            .get(*arm)
+            .map_or_else(String::new, |arm| {
+                format!("{} {}/{}", arm.suite, arm.approach, arm.model)
+            });
         return Err(Failure::new(format!("{} cannot be run: {}", visible(&arm), visible(reason)))
             .with_hint(format!("no further runs were started; finished work is kept. Fix the cause, then resume: {resume}")));
     }
     if carried.stopped {
-        output::say(settings, &format!("stopped. Finished work is kept. Resume: {resume}"));
+        output::say(
+            settings,
+            &format!("stopped. Finished work is kept. Resume: {resume}"),
+        );
         return Ok(without_tables(exit_code::INTERRUPTED));
     }
     if let Some((spent, highest)) = carried.spent {
@@ -417,27 +631,77 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
             format::money(highest),
             format::money(most)
         ));
-        let is_shown = carried.chosen.is_none() && carried.batch.question_groups.is_none() && !carried.records.is_empty();
-        let tables = if is_shown { printed(settings, carried)? } else { Vec::new() };
-        return Ok(Concluded { code: exit_code::INCONCLUSIVE, tables });
+        let is_shown = carried.chosen.is_none()
+            && carried.batch.question_groups.is_none()
+            && !carried.records.is_empty();
+        let tables = if is_shown {
+            printed(settings, carried)?
+        } else {
+            Vec::new()
+        };
+        return Ok(Concluded {
+            code: exit_code::INCONCLUSIVE,
+            tables,
+        });
     }
     if carried.records.is_empty() {
-        output::say(settings, &format!("no run was finished here; {} with another process. See later with: {resume}", carried.taken));
+        output::say(
+            settings,
+            &format!(
+                "no run was finished here; {} with another process. See later with: {resume}",
+                carried.taken
+            ),
+        );
         return Ok(without_tables(exit_code::DONE));
     }
-    if let Some(chosen) = carried.chosen.as_ref().filter(|chosen| chosen.is_early() || chosen.units == Units::Tasks) {
+    if let Some(chosen) = carried
+        .chosen
+        .as_ref()
+        .filter(|chosen| chosen.is_early() || chosen.units == Units::Tasks)
+    {
         let tables = chosen::print(settings, &carried.batch, &carried.records, chosen)?;
-        output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
-        let code = shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, carrying.fail_under);
+        output::say(
+            settings,
+            &format!(
+                "results in {}, batch {}",
+                shown(settings.store().root()),
+                carried.batch.id
+            ),
+        );
+        let code = shortfall::conclude(
+            settings,
+            &carried.batch,
+            &carried.records,
+            &carried.questions,
+            carrying.fail_under,
+        );
         return Ok(Concluded { code, tables });
     }
     let tables = printed(settings, carried)?;
     if carried.taken > 0 {
         let left = output::count(carried.taken, "run");
-        output::say(settings, &format!("note: {left} left to another process. Should it not finish them, go on with: {resume}"));
+        output::say(
+            settings,
+            &format!(
+                "note: {left} left to another process. Should it not finish them, go on with: {resume}"
+            ),
+        );
     }
-    output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
-    let code = shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, carrying.fail_under);
+    output::say(
+        settings,
+        &format!(
+            "results in {}, batch {}",
+            shown(settings.store().root()),
+            carried.batch.id
+        ),
+    );
+    let code = shortfall::conclude(
+        settings,
+        &carried.batch,
+        &carried.records,
+        &carried.questions,
+        carrying.fail_under,
+    );
     Ok(Concluded { code, tables })
 }
 
@@ -445,13 +709,25 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
 fn printed(settings: &Settings, carried: &Carried) -> Result<Vec<Table>, Failure> {
     let mut warehouse = settings.open()?;
     // Select by id: names may be aliased, and the plan consists of exactly these runs.
-    let filter = Filter { ids: carried.records.iter().map(|run| run.id.to_string()).collect(), ..Filter::default() };
+    let filter = Filter {
+        ids: carried
+            .records
+            .iter()
+            .map(|run| run.id.to_string())
+            .collect(),
+        ..Filter::default()
+    };
     let tables = print(settings, &warehouse, &filter, carried)?;
     settings.keep(&mut warehouse)?;
     Ok(tables)
 }
 
-fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &Carried) -> Result<Vec<Table>, Failure> {
+fn print(
+    settings: &Settings,
+    warehouse: &Warehouse,
+    filter: &Filter,
+    carried: &Carried,
+) -> Result<Vec<Table>, Failure> {
     let policy = policy::configured(settings)?;
     let reason = |tables: &mut Vec<Table>| {
         if let (Some(last), Some(reason)) = (tables.last_mut(), &carried.reason) {
@@ -460,16 +736,34 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
     };
     let groups = board_groups(warehouse, filter, Grouping::AllBatches, &policy);
     if groups.iter().any(|group| group.arms.len() > 1) {
-        let comparisons: Vec<_> = groups.iter().map(|group| compare(warehouse, group, &policy, PairOrder::AheadFirst)).collect();
+        let comparisons: Vec<_> = groups
+            .iter()
+            .map(|group| compare(warehouse, group, &policy, PairOrder::AheadFirst))
+            .collect();
         let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();
         reason(&mut tables);
-        output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart: Vec::new(), taken: None, retracted: 0 })?;
+        output::answer(settings, "compare", &tables, || CompareAnswer {
+            comparisons,
+            apart: Vec::new(),
+            taken: None,
+            retracted: 0,
+        })?;
         Ok(tables)
     } else {
-        let board = leaderboard(warehouse, filter, Grouping::AllBatches, SortKey::Primary, &policy, false);
+        let board = leaderboard(
+            warehouse,
+            filter,
+            Grouping::AllBatches,
+            SortKey::Primary,
+            &policy,
+            false,
+        );
         let mut tables: Vec<_> = board.suites.iter().map(board::table).collect();
         reason(&mut tables);
-        output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: None })?;
+        output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer {
+            board,
+            overall: None,
+        })?;
         Ok(tables)
     }
 }
@@ -478,7 +772,10 @@ pub(super) fn check_percent(percent: f64) -> Result<(), Failure> {
     if (0.0..=100.0).contains(&percent) {
         Ok(())
     } else {
-        Err(Failure::new(format!("--fail-under {percent} is not a percentage")).with_hint("write a number from 0 to 100"))
+        Err(
+            Failure::new(format!("--fail-under {percent} is not a percentage"))
+                .with_hint("write a number from 0 to 100"),
+        )
     }
 }
 
@@ -487,7 +784,8 @@ fn host() -> Option<String> {
         .ok()
         .or_else(|| env::var("HOSTNAME").ok())
         .or_else(|| env::var("COMPUTERNAME").ok());
-    name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
+    name.map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
 }
 
 /// Stops cleanly at the first Ctrl-C, and at once at the second. When the runs are `over`, Ctrl-C only ends this process.

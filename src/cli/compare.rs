@@ -8,8 +8,8 @@ use crate::render::json::CompareAnswer;
 use crate::render::table::Table;
 use crate::render::{comparability, comparison, tables, words};
 use crate::views::{
-    Baseline, Comparison, Grouping, PairOrder, SuiteGroup, apart, board_groups, compare, compare_with_flips, criterion_flips, held_groups,
-    retracted,
+    Baseline, Comparison, Grouping, PairOrder, SuiteGroup, apart, board_groups, compare,
+    compare_with_flips, criterion_flips, held_groups, retracted,
 };
 use crate::warehouse::{Options, Warehouse};
 
@@ -21,15 +21,32 @@ use super::shown::shown;
 use super::{baseline, engine, exit_code, foreign, output, policy, selection, unstarted};
 
 pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
-    let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.what, &arguments.selection.suite])?;
+    let settings = &engine::with_engine(
+        settings,
+        &arguments.engine,
+        &[&arguments.what, &arguments.selection.suite],
+    )?;
     let (what, paths) = foreign::split(settings, &arguments.what)?;
     let mut filter = arguments.selection.filter()?;
-    let has_files = !paths.is_empty() || arguments.baseline.as_ref().is_some_and(|what| Path::new(what).exists());
+    let has_files = !paths.is_empty()
+        || arguments
+            .baseline
+            .as_ref()
+            .is_some_and(|what| Path::new(what).exists());
     let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, has_files)?;
-    let asked = if arguments.baseline.is_none() { asked.comparing() } else { asked };
+    let asked = if arguments.baseline.is_none() {
+        asked.comparing()
+    } else {
+        asked
+    };
     let (settings, stores) = &foreign::with_stores(settings, &paths, &asked)?;
-    let are_alone = (arguments.baseline.is_some() || settings.file_arms.are_there()) && !stores.is_empty();
-    let new = if are_alone { foreign::ids_in(settings, stores)? } else { Vec::new() };
+    let are_alone =
+        (arguments.baseline.is_some() || settings.file_arms.are_there()) && !stores.is_empty();
+    let new = if are_alone {
+        foreign::ids_in(settings, stores)?
+    } else {
+        Vec::new()
+    };
     let policy = policy::policy(settings, &arguments.judging)?;
     let (mut warehouse, held) = open(settings, arguments, (&asked, &new))?;
     name_targets(&warehouse, &what, &mut filter)?;
@@ -41,32 +58,61 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;
-    let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
+    let grouping = if arguments.newest_batch {
+        Grouping::NewestBatch
+    } else {
+        Grouping::AllBatches
+    };
     let mut groups: Vec<SuiteGroup<'_>> = match &held.baseline {
         Some(baseline) => {
             let groups = held_groups(&warehouse, &filter, baseline, grouping);
-            groups.iter().filter(|held| !held.baseline.is_empty()).map(crate::views::Held::table).collect()
+            groups
+                .iter()
+                .filter(|held| !held.baseline.is_empty())
+                .map(crate::views::Held::table)
+                .collect()
         }
         None => board_groups(&warehouse, &filter, grouping, &policy),
     };
-    let is_asked = what.iter().any(|word| word != selection::LAST) || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
-    let one = if arguments.flips { compare_with_flips } else { compare };
+    let is_asked = what.iter().any(|word| word != selection::LAST)
+        || !arguments.selection.suite.is_empty()
+        || !arguments.files.is_empty();
+    let one = if arguments.flips {
+        compare_with_flips
+    } else {
+        compare
+    };
     if settings.file_arms.are_there() {
         for group in &mut groups {
-            settings.file_arms.sort(&mut group.arms, |arm| (&arm.arm.approach, &arm.arm.model));
+            settings
+                .file_arms
+                .sort(&mut group.arms, |arm| (&arm.arm.approach, &arm.arm.model));
         }
     }
-    let order = if held.baseline.is_some() || settings.file_arms.are_there() { PairOrder::AsGiven } else { PairOrder::AheadFirst };
+    let order = if held.baseline.is_some() || settings.file_arms.are_there() {
+        PairOrder::AsGiven
+    } else {
+        PairOrder::AheadFirst
+    };
     let with_criteria = |group: &SuiteGroup<'_>| {
         let table = one(&warehouse, group, &policy, order);
         // Put the arms into the table's order, so that the criteria are about its first and second arm.
         let mut turned = group.clone();
-        turned.arms.sort_by_key(|arm| table.arms.iter().position(|compared| compared.arm == arm.arm));
-        let criteria = criterion_flips(&warehouse, &turned).map_err(|error| Failure::new(visible(&error.to_string())))?;
+        turned.arms.sort_by_key(|arm| {
+            table
+                .arms
+                .iter()
+                .position(|compared| compared.arm == arm.arm)
+        });
+        let criteria = criterion_flips(&warehouse, &turned)
+            .map_err(|error| Failure::new(visible(&error.to_string())))?;
         Ok(Comparison { criteria, ..table })
     };
-    let comparisons: Vec<Comparison> =
-        groups.iter().filter(|group| is_asked || group.arms.len() > 1).map(with_criteria).collect::<Result<_, Failure>>()?;
+    let comparisons: Vec<Comparison> = groups
+        .iter()
+        .filter(|group| is_asked || group.arms.len() > 1)
+        .map(with_criteria)
+        .collect::<Result<_, Failure>>()?;
     let apart = apart(&groups);
     if comparisons.is_empty() {
         return Err(match &held.baseline {
@@ -97,16 +143,29 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
             }
         });
     }
-    if arguments.flips && comparisons.iter().all(|comparison| comparison.arms.len() != 2) {
-        return Err(Failure::new("--flips needs two arms").with_hint("choose them with --approach and --model"));
+    if arguments.flips
+        && comparisons
+            .iter()
+            .all(|comparison| comparison.arms.len() != 2)
+    {
+        return Err(Failure::new("--flips needs two arms")
+            .with_hint("choose them with --approach and --model"));
     }
-    let measured = comparisons.iter().flat_map(|comparison| &comparison.rows).map(|row| &row.metric);
+    let measured = comparisons
+        .iter()
+        .flat_map(|comparison| &comparison.rows)
+        .map(|row| &row.metric);
     policy::check_margins(&arguments.judging, measured)?;
     if settings.strict {
         failure::refuse_unlike(&comparability::refusals(&comparisons, &apart))?;
     }
     unstarted::say(settings, &warehouse, &filter);
-    policy::warn_primaries(settings, comparisons.iter().map(|table| (table.suite.as_str(), table.primary_not_measured.as_ref())));
+    policy::warn_primaries(
+        settings,
+        comparisons
+            .iter()
+            .map(|table| (table.suite.as_str(), table.primary_not_measured.as_ref())),
+    );
     let retracted = retracted(&warehouse, &filter);
     let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();
     if let Some(last) = tables.last_mut() {
@@ -114,10 +173,18 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
         last.notes.extend(held.taken.clone());
     }
     let tables = tables::scoped(tables, retracted, !warehouse.aliases().is_empty());
-    let tables =
-        if arguments.explain || arguments.flips { tables.into_iter().map(Table::explained).collect() } else { hinted(settings, tables) };
+    let tables = if arguments.explain || arguments.flips {
+        tables.into_iter().map(Table::explained).collect()
+    } else {
+        hinted(settings, tables)
+    };
     engine::refuse_incomplete(settings, &warehouse)?;
-    output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart, taken: held.taken.clone(), retracted })?;
+    output::answer(settings, "compare", &tables, || CompareAnswer {
+        comparisons,
+        apart,
+        taken: held.taken.clone(),
+        retracted,
+    })?;
     if held.lasts {
         settings.keep(&mut warehouse)?;
     }
@@ -126,28 +193,40 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
 
 /// Says what files hold that have one arm, and what to compare it with.
 fn one_arm(paths: &[PathBuf], table: &Comparison) -> Failure {
-    let figure = table.rows.first().and_then(|row| Some(words::cell(&row.metric, row.cells.first()?)));
+    let figure = table
+        .rows
+        .first()
+        .and_then(|row| Some(words::cell(&row.metric, row.cells.first()?)));
     let figure = figure.map_or_else(String::new, |figure| format!(": {figure}"));
     let shown: Vec<String> = paths.iter().map(|path| shown(path)).collect();
     match shown.as_slice() {
         [one] if paths[0].is_file() => {
             let file = shell_word(one);
-            let other = paths[0].extension().map_or_else(|| "OTHER".to_owned(), |ending| format!("other.{}", ending.to_string_lossy()));
-            Failure::new(format!("{one} has one arm{figure}"))
-                .with_hint(format!("compare it with another file: evalreport compare {file} {}", shell_word(&other)))
+            let other = paths[0].extension().map_or_else(
+                || "OTHER".to_owned(),
+                |ending| format!("other.{}", ending.to_string_lossy()),
+            );
+            Failure::new(format!("{one} has one arm{figure}")).with_hint(format!(
+                "compare it with another file: evalreport compare {file} {}",
+                shell_word(&other)
+            ))
         }
-        [one] => Failure::new(format!("{one} has one arm{figure}")).with_hint("--approach @file makes each of its files an arm"),
-        several => {
-            Failure::new(format!("{} have one arm{figure}", words::listed(several))).with_hint("--approach @file makes each file an arm")
-        }
+        [one] => Failure::new(format!("{one} has one arm{figure}"))
+            .with_hint("--approach @file makes each of its files an arm"),
+        several => Failure::new(format!("{} have one arm{figure}", words::listed(several)))
+            .with_hint("--approach @file makes each file an arm"),
     }
 }
 
 /// Adds a note on how to see explanations, once, if a person reads the tables.
 fn hinted(settings: &Settings, mut tables: Vec<Table>) -> Vec<Table> {
     let has_more = tables.iter().any(|table| !table.more.is_empty());
-    if let Some(last) = tables.last_mut().filter(|_| has_more && settings.format == Format::Table) {
-        last.notes.push("More: --explain gives intervals, methods, plans and flips.".to_owned());
+    if let Some(last) = tables
+        .last_mut()
+        .filter(|_| has_more && settings.format == Format::Table)
+    {
+        last.notes
+            .push("More: --explain gives intervals, methods, plans and flips.".to_owned());
     }
     tables
 }
@@ -160,11 +239,19 @@ struct Against {
     lasts: bool,
 }
 
-fn open(settings: &Settings, arguments: &Compare, files: (&AskedOfFiles, &[String])) -> Result<(Warehouse, Against), Failure> {
+fn open(
+    settings: &Settings,
+    arguments: &Compare,
+    files: (&AskedOfFiles, &[String]),
+) -> Result<(Warehouse, Against), Failure> {
     let options = if arguments.files.is_empty() {
         settings.options()
     } else {
-        Options { files: arguments.files.clone(), aliases: settings.config.aliases.clone(), ..Options::default() }
+        Options {
+            files: arguments.files.clone(),
+            aliases: settings.config.aliases.clone(),
+            ..Options::default()
+        }
     };
     if !arguments.files.is_empty() {
         let warehouse = settings.open_with(&options)?;
@@ -174,30 +261,69 @@ fn open(settings: &Settings, arguments: &Compare, files: (&AskedOfFiles, &[Strin
         }
         if arguments.baseline.is_none() {
             output::conflicts(settings, &warehouse.conflicts())?;
-            return Ok((warehouse, Against { baseline: None, taken: None, lasts: true }));
+            return Ok((
+                warehouse,
+                Against {
+                    baseline: None,
+                    taken: None,
+                    lasts: true,
+                },
+            ));
         }
     }
     let Some(what) = &arguments.baseline else {
-        let suites: &[String] = if arguments.what.is_empty() { &arguments.selection.suite } else { &[] };
-        return Ok((settings.open_of(suites)?, Against { baseline: None, taken: None, lasts: true }));
+        let suites: &[String] = if arguments.what.is_empty() {
+            &arguments.selection.suite
+        } else {
+            &[]
+        };
+        return Ok((
+            settings.open_of(suites)?,
+            Against {
+                baseline: None,
+                taken: None,
+                lasts: true,
+            },
+        ));
     };
     let opened = baseline::open(settings, what, options, !arguments.newest_batch, files)?;
     output::warnings(settings, opened.warehouse.problems())?;
-    Ok((opened.warehouse, Against { baseline: Some(opened.baseline), taken: opened.taken, lasts: opened.lasts }))
+    Ok((
+        opened.warehouse,
+        Against {
+            baseline: Some(opened.baseline),
+            taken: opened.taken,
+            lasts: opened.lasts,
+        },
+    ))
 }
 
 /// Adds targets to the filter, as suites or as run ids. A name that is both is a suite.
-fn name_targets(warehouse: &Warehouse, what: &[String], filter: &mut Filter) -> Result<(), Failure> {
-    let suites: BTreeSet<&str> = warehouse.runs().iter().map(|row| row.run.suite.as_str()).collect();
+fn name_targets(
+    warehouse: &Warehouse,
+    what: &[String],
+    filter: &mut Filter,
+) -> Result<(), Failure> {
+    let suites: BTreeSet<&str> = warehouse
+        .runs()
+        .iter()
+        .map(|row| row.run.suite.as_str())
+        .collect();
     for target in what {
         if suites.contains(target.as_str()) {
             filter.suites.push(target.clone());
-        } else if !selection::named(target, warehouse.runs().iter().map(|row| &row.run.id)).is_empty() {
+        } else if !selection::named(target, warehouse.runs().iter().map(|row| &row.run.id))
+            .is_empty()
+        {
             filter.ids.push(target.clone());
         } else if target == selection::LAST {
             filter.ids.extend(selection::newest_batch(warehouse));
         } else if !warehouse.runs().is_empty() {
-            return Err(selection::unknown("suite or run", target, suites.iter().copied()));
+            return Err(selection::unknown(
+                "suite or run",
+                target,
+                suites.iter().copied(),
+            ));
         }
     }
     Ok(())

@@ -25,10 +25,14 @@ const MAX_RUNS: usize = 100;
 pub(super) fn run(arguments: &Completions) -> Result<u8, Failure> {
     let mut bytes = Vec::new();
     let written = match arguments.shell {
-        Shell::Man => clap_mangen::Man::new(examples::added(Arguments::command())).render(&mut bytes),
+        Shell::Man => {
+            clap_mangen::Man::new(examples::added(Arguments::command())).render(&mut bytes)
+        }
         shell => {
             let shells = Shells::builtins();
-            let shell = shells.completer(shell.name()).expect("every shell of the argument is built in");
+            let shell = shells
+                .completer(shell.name())
+                .expect("every shell of the argument is built in");
             shell.write_registration(ASKED, "evalreport", "evalreport", "evalreport", &mut bytes)
         }
     };
@@ -41,18 +45,30 @@ pub(super) fn run(arguments: &Completions) -> Result<u8, Failure> {
 pub(super) fn answer(words: &[OsString]) -> bool {
     let here = std::env::current_dir().ok();
     let completions = CompleteEnv::with_factory(|| knowing(Arguments::command())).var(ASKED);
-    completions.try_complete(words.iter().cloned(), here.as_deref()).is_ok_and(|is_answered| is_answered)
+    completions
+        .try_complete(words.iter().cloned(), here.as_deref())
+        .is_ok_and(|is_answered| is_answered)
 }
 
 /// The arguments whose values are in the configuration, the results or the documentation, by their ids.
 fn knowing(command: clap::Command) -> clap::Command {
-    let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect();
     names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |command| {
-            let ids: Vec<String> = command.get_arguments().map(|argument| argument.get_id().to_string()).collect();
-            let known = ids.into_iter().filter_map(|id| Some((candidates_of(name, &id)?, id)));
+            let ids: Vec<String> = command
+                .get_arguments()
+                .map(|argument| argument.get_id().to_string())
+                .collect();
+            let known = ids
+                .into_iter()
+                .filter_map(|id| Some((candidates_of(name, &id)?, id)));
             known.fold(command, |command, (candidates, id)| {
-                command.mut_arg(id, |argument| argument.add(ArgValueCandidates::new(candidates)))
+                command.mut_arg(id, |argument| {
+                    argument.add(ArgValueCandidates::new(candidates))
+                })
             })
         })
     })
@@ -62,24 +78,63 @@ fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<Completion
     Some(match (command, argument) {
         ("run", "what") => || {
             let of_suite = |suite: RunnableSuite| (suite.suite, suite.description);
-            let of_task = |task: RunnableTask| (task.task, Some(format!("questions of {}", task.suite)));
-            of_runnable(|all| all.suites.into_iter().map(of_suite).chain(all.tasks.into_iter().map(of_task)).collect())
+            let of_task =
+                |task: RunnableTask| (task.task, Some(format!("questions of {}", task.suite)));
+            of_runnable(|all| {
+                all.suites
+                    .into_iter()
+                    .map(of_suite)
+                    .chain(all.tasks.into_iter().map(of_task))
+                    .collect()
+            })
         },
-        ("run", "approach") => || of_runnable(|all| all.approaches.into_iter().map(|one| (one.approach, one.name)).collect()),
-        ("run" | "eval" | "judge", "agent") => || of_runnable(|all| all.agents.into_iter().map(|one| (one.agent, one.model)).collect()),
+        ("run", "approach") => || {
+            of_runnable(|all| {
+                all.approaches
+                    .into_iter()
+                    .map(|one| (one.approach, one.name))
+                    .collect()
+            })
+        },
+        ("run" | "eval" | "judge", "agent") => || {
+            of_runnable(|all| {
+                all.agents
+                    .into_iter()
+                    .map(|one| (one.agent, one.model))
+                    .collect()
+            })
+        },
         ("run" | "eval", "model") => || {
-            let of_agent = |agent: RunnableAgent| Some((agent.model?, Some(format!("of agent {}", agent.agent))));
-            let of_task = |task: RunnableTask| Some((task.model?, Some(format!("of task {}", task.task))));
-            of_runnable(|all| all.agents.into_iter().filter_map(of_agent).chain(all.tasks.into_iter().filter_map(of_task)).collect())
+            let of_agent = |agent: RunnableAgent| {
+                Some((agent.model?, Some(format!("of agent {}", agent.agent))))
+            };
+            let of_task =
+                |task: RunnableTask| Some((task.model?, Some(format!("of task {}", task.task))));
+            of_runnable(|all| {
+                all.agents
+                    .into_iter()
+                    .filter_map(of_agent)
+                    .chain(all.tasks.into_iter().filter_map(of_task))
+                    .collect()
+            })
         },
         // The names in a table are its own, and those of a suite that `eval` makes are new.
         ("run" | "eval" | "import", _) => return None,
-        ("compare", "what") => || of_results(|results| names(results, |run| &run.suite).into_iter().chain(ids(results)).collect()),
+        ("compare", "what") => || {
+            of_results(|results| {
+                names(results, |run| &run.suite)
+                    .into_iter()
+                    .chain(ids(results))
+                    .collect()
+            })
+        },
         (_, "suite" | "suites") => || of_results(|results| names(results, |run| &run.suite)),
         (_, "approach") => || of_results(|results| names(results, |run| &run.approach)),
         (_, "model") => || of_results(|results| names(results, |run| &run.model)),
         // A run, but not the newest by its name: `last` is no baseline.
-        (_, "baseline") => || of_results(|results| ids(results).split_off(usize::from(!results.runs().is_empty()))),
+        (_, "baseline") => {
+            || of_results(|results| ids(results).split_off(usize::from(!results.runs().is_empty())))
+        }
         (_, "ids") => || of_results(ids),
         ("help", "topic") => || help::names().map(CompletionCandidate::new).collect(),
         _ => return None,
@@ -87,21 +142,39 @@ fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<Completion
 }
 
 /// Returns names of what can be run here, each once, with what is told of it.
-fn of_runnable(names: impl Fn(Runnable) -> Vec<(String, Option<String>)>) -> Vec<CompletionCandidate> {
-    let found = settings().and_then(|settings| runnable::look(&settings, &[]).ok()).map(names).unwrap_or_default();
+fn of_runnable(
+    names: impl Fn(Runnable) -> Vec<(String, Option<String>)>,
+) -> Vec<CompletionCandidate> {
+    let found = settings()
+        .and_then(|settings| runnable::look(&settings, &[]).ok())
+        .map(names)
+        .unwrap_or_default();
     let mut known = BTreeSet::new();
-    let new = found.into_iter().filter(|(name, _)| !name.is_empty() && visible(name) == *name && known.insert(name.clone()));
-    new.map(|(name, about)| CompletionCandidate::new(name).help(about.map(|about| visible(&about).into()))).collect()
+    let new = found.into_iter().filter(|(name, _)| {
+        !name.is_empty() && visible(name) == *name && known.insert(name.clone())
+    });
+    new.map(|(name, about)| {
+        CompletionCandidate::new(name).help(about.map(|about| visible(&about).into()))
+    })
+    .collect()
 }
 
-fn of_results(candidates: impl Fn(&Warehouse) -> Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
-    warehouse().map(|warehouse| candidates(&warehouse)).unwrap_or_default()
+fn of_results(
+    candidates: impl Fn(&Warehouse) -> Vec<CompletionCandidate>,
+) -> Vec<CompletionCandidate> {
+    warehouse()
+        .map(|warehouse| candidates(&warehouse))
+        .unwrap_or_default()
 }
 
 fn names(warehouse: &Warehouse, name: fn(&Run) -> &str) -> Vec<CompletionCandidate> {
     let names: BTreeSet<&str> = warehouse.runs().iter().map(|row| name(&row.run)).collect();
     // A name that is not as it looks cannot be typed in a shell.
-    names.into_iter().filter(|name| !name.is_empty() && visible(name) == *name).map(CompletionCandidate::new).collect()
+    names
+        .into_iter()
+        .filter(|name| !name.is_empty() && visible(name) == *name)
+        .map(CompletionCandidate::new)
+        .collect()
 }
 
 /// Returns ids of runs, the newest first, each with its suite and arm.
@@ -109,8 +182,12 @@ fn ids(warehouse: &Warehouse) -> Vec<CompletionCandidate> {
     let mut runs: Vec<&Run> = warehouse.runs().iter().map(|row| &*row.run).collect();
     runs.sort_by(|one, other| (other.timestamp, &other.id).cmp(&(one.timestamp, &one.id)));
     let about = |run: &Run| visible(&format!("{}: {}, {}", run.suite, run.approach, run.model));
-    let last = (!runs.is_empty()).then(|| CompletionCandidate::new(LAST).help(Some("the newest".into())));
-    let ids = runs.into_iter().take(MAX_RUNS).map(|run| CompletionCandidate::new(run.id.as_str()).help(Some(about(run).into())));
+    let last =
+        (!runs.is_empty()).then(|| CompletionCandidate::new(LAST).help(Some("the newest".into())));
+    let ids = runs
+        .into_iter()
+        .take(MAX_RUNS)
+        .map(|run| CompletionCandidate::new(run.id.as_str()).help(Some(about(run).into())));
     last.into_iter().chain(ids).collect()
 }
 

@@ -62,7 +62,10 @@ struct Damage {
 
 /// With `--system`: the isolation that this system enforces for code runs.
 #[derive(serde::Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a thing that a system does or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a thing that a system does or not"
+)]
 struct System {
     /// Programs reach only the files that they are given.
     files: bool,
@@ -82,7 +85,12 @@ struct System {
 
 impl System {
     fn here() -> Self {
-        let Support { files, network, signals, calls } = support();
+        let Support {
+            files,
+            network,
+            signals,
+            calls,
+        } = support();
         let processes = files && has_spaces();
         Self {
             files,
@@ -103,11 +111,31 @@ impl System {
             "they see only processes, shared memory and terminals of their own, and no sockets of services; else a run that changes this program's              limits is `infra: tampered`"
         };
         let parts = [
-            ("files", self.files, "programs of a run reach the files and devices that they are given"),
-            ("ports", self.ports, "they reach the TCP ports that they are given"),
-            ("signals", self.signals, "they signal only programs of their own"),
-            ("powers", self.powers, "they have no terminal and, as root, none of its powers"),
-            ("system calls", self.calls, "they are refused those that reach beyond them, such as typing into a terminal"),
+            (
+                "files",
+                self.files,
+                "programs of a run reach the files and devices that they are given",
+            ),
+            (
+                "ports",
+                self.ports,
+                "they reach the TCP ports that they are given",
+            ),
+            (
+                "signals",
+                self.signals,
+                "they signal only programs of their own",
+            ),
+            (
+                "powers",
+                self.powers,
+                "they have no terminal and, as root, none of its powers",
+            ),
+            (
+                "system calls",
+                self.calls,
+                "they are refused those that reach beyond them, such as typing into a terminal",
+            ),
             ("processes", self.processes, processes),
             (
                 "networks",
@@ -115,7 +143,8 @@ impl System {
                 "a server and its tests get a network of their own if the suite's `network` names neither; else servers at a fixed port take turns",
             ),
         ];
-        let lines = parts.map(|(name, is_so, words)| format!("{name}: {} ({words})\n", yes_or_no(is_so)));
+        let lines =
+            parts.map(|(name, is_so, words)| format!("{name}: {} ({words})\n", yes_or_no(is_so)));
         lines.concat()
     }
 }
@@ -140,8 +169,12 @@ pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure
         let start = Instant::now();
         let store = Store::at(folder);
         let mut found = examine(&store);
-        let proof = arguments.verify.then(|| prove(&store, arguments.since.as_deref()));
-        found.damage.extend(proof.iter().flat_map(|proof| proof.changes.clone()));
+        let proof = arguments
+            .verify
+            .then(|| prove(&store, arguments.since.as_deref()));
+        found
+            .damage
+            .extend(proof.iter().flat_map(|proof| proof.changes.clone()));
         info!(
             store = %folder.display(),
             runs = found.runs,
@@ -164,12 +197,22 @@ pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure
                 #[serde(skip_serializing_if = "Option::is_none")]
                 system: Option<System>,
             }
-            output::print(&crate::render::json::document("doctor", Stores { stores: answers, system }))?;
+            output::print(&crate::render::json::document(
+                "doctor",
+                Stores {
+                    stores: answers,
+                    system,
+                },
+            ))?;
         }
         Format::Table | Format::Markdown | Format::Csv => output::print(&text)?,
         Format::Junit => return Err(output::no_junit()),
     }
-    Ok(if damaged { exit_code::NEGATIVE } else { exit_code::DONE })
+    Ok(if damaged {
+        exit_code::NEGATIVE
+    } else {
+        exit_code::DONE
+    })
 }
 
 fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut String) {
@@ -185,19 +228,39 @@ fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut 
             text.push_str(&format!("  hint: {hint}\n"));
         }
     }
-    let in_progress = found.unfinished.iter().filter(|run| run.state == UnfinishedState::InProgress);
+    let in_progress = found
+        .unfinished
+        .iter()
+        .filter(|run| run.state == UnfinishedState::InProgress);
     for (folder, run) in found.in_flight.iter().zip(in_progress) {
-        text.push_str(&format!("{folder}: in flight: another process is writing it{}\n", so_far(run)));
+        text.push_str(&format!(
+            "{folder}: in flight: another process is writing it{}\n",
+            so_far(run)
+        ));
     }
     if let Some(proof) = proof {
-        let ChainState { entries, newest, unchained } = &proof.chain;
+        let ChainState {
+            entries,
+            newest,
+            unchained,
+        } = &proof.chain;
         let of_others = match unchained {
             0 => String::new(),
-            count => format!("; no entry names {}: of an earlier version, or of a killed command", output::count(*count, "record")),
+            count => format!(
+                "; no entry names {}: of an earlier version, or of a killed command",
+                output::count(*count, "record")
+            ),
         };
         if *entries > 0 {
-            let entries = if *entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
-            text.push_str(&format!("{store}: chain of {entries}, newest {}{of_others}\n", newest.join(" and ")));
+            let entries = if *entries == 1 {
+                "1 entry".to_owned()
+            } else {
+                format!("{entries} entries")
+            };
+            text.push_str(&format!(
+                "{store}: chain of {entries}, newest {}{of_others}\n",
+                newest.join(" and ")
+            ));
         } else if *unchained > 0 {
             text.push_str(&format!("{store}: no chain{of_others}\n"));
         }
@@ -206,7 +269,11 @@ fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut 
     let parts = [
         output::count(found.runs, "run"),
         output::count(items, "item line"),
-        format!("{} batch{}", found.batches, if found.batches == 1 { "" } else { "es" }),
+        format!(
+            "{} batch{}",
+            found.batches,
+            if found.batches == 1 { "" } else { "es" }
+        ),
         output::count(found.retractions, "tombstone"),
     ];
     let accepted = match found.acceptances {
@@ -217,18 +284,32 @@ fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut 
         0 => "no damage found".to_owned(),
         count => format!("{} found", output::count(count, "problem")),
     };
-    text.push_str(&format!("{store}: {}{accepted}; {verdict}\n", parts.join(", ")));
+    text.push_str(&format!(
+        "{store}: {}{accepted}; {verdict}\n",
+        parts.join(", ")
+    ));
     if let Some(proof) = proof {
         let unsealed = match proof.unsealed {
             0 => String::new(),
-            count => format!("; {} without a seal: written by hand or by an earlier version", output::count(count, "run")),
+            count => format!(
+                "; {} without a seal: written by hand or by an earlier version",
+                output::count(count, "run")
+            ),
         };
-        text.push_str(&format!("{store}: {} sealed{unsealed}\n", output::count(proof.sealed, "run")));
+        text.push_str(&format!(
+            "{store}: {} sealed{unsealed}\n",
+            output::count(proof.sealed, "run")
+        ));
     }
 }
 
 fn answer(store: String, found: Examination, proof: Option<&Proof>) -> Answer {
-    let damage = |problem: Problem| Damage { file: problem.file, line: problem.line, problem: problem.message, hint: problem.hint };
+    let damage = |problem: Problem| Damage {
+        file: problem.file,
+        line: problem.line,
+        problem: problem.message,
+        hint: problem.hint,
+    };
     Answer {
         store,
         runs: found.runs,
@@ -238,11 +319,21 @@ fn answer(store: String, found: Examination, proof: Option<&Proof>) -> Answer {
         acceptances: (found.acceptances > 0).then_some(found.acceptances),
         sealed: proof.map(|proof| proof.sealed),
         unsealed: proof.map(|proof| proof.unsealed),
-        chain: proof.map(|Proof { chain: ChainState { entries, newest, unchained }, .. }| Chain {
-            entries: *entries,
-            newest: newest.clone(),
-            unchained: *unchained,
-        }),
+        chain: proof.map(
+            |Proof {
+                 chain:
+                     ChainState {
+                         entries,
+                         newest,
+                         unchained,
+                     },
+                 ..
+             }| Chain {
+                entries: *entries,
+                newest: newest.clone(),
+                unchained: *unchained,
+            },
+        ),
         in_flight: found.in_flight,
         unfinished: found.unfinished,
         notes: found.notes.into_iter().map(damage).collect(),

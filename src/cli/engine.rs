@@ -22,25 +22,51 @@ const TOKEN: &str = "EVALREPORT_ENGINE_TOKEN";
 const LONGEST_WAIT_SECONDS: f64 = 86_400.0;
 
 /// Returns settings that read what the engine holds, if one is named. `names` are those that may be suites: only their outcomes are read.
-pub(super) fn with_engine(settings: &Settings, asked: &Engine, names: &[&[String]]) -> Result<Settings, Failure> {
+pub(super) fn with_engine(
+    settings: &Settings,
+    asked: &Engine,
+    names: &[&[String]],
+) -> Result<Settings, Failure> {
     if !asked.from_counts.is_empty() {
-        let answers = asked.from_counts.iter().map(|path| counted(path)).collect::<Result<_, Failure>>()?;
-        return Ok(Settings { answers, ..settings.clone() });
+        let answers = asked
+            .from_counts
+            .iter()
+            .map(|path| counted(path))
+            .collect::<Result<_, Failure>>()?;
+        return Ok(Settings {
+            answers,
+            ..settings.clone()
+        });
     }
-    let Some(url) = &asked.engine else { return Ok(settings.clone()) };
+    let Some(url) = &asked.engine else {
+        return Ok(settings.clone());
+    };
     let address = Address::parse(url).map_err(|why| Failure::new(format!("--engine: {why}")))?;
-    for (option, seconds) in [("--engine-timeout", asked.engine_timeout), ("--engine-time-limit", asked.engine_time_limit)] {
+    for (option, seconds) in [
+        ("--engine-timeout", asked.engine_timeout),
+        ("--engine-time-limit", asked.engine_time_limit),
+    ] {
         if !(seconds > 0.0 && seconds <= LONGEST_WAIT_SECONDS) {
-            return Err(Failure::new(format!("{option} `{seconds}` is not between 0 and {LONGEST_WAIT_SECONDS} seconds")));
+            return Err(Failure::new(format!(
+                "{option} `{seconds}` is not between 0 and {LONGEST_WAIT_SECONDS} seconds"
+            )));
         }
     }
     let token = match env::var(TOKEN) {
         Ok(token) => Some(token.trim().to_owned()).filter(|token| !token.is_empty()),
         Err(env::VarError::NotPresent) => None,
-        Err(env::VarError::NotUnicode(_)) => return Err(Failure::new(format!("{TOKEN} is no text"))),
+        Err(env::VarError::NotUnicode(_)) => {
+            return Err(Failure::new(format!("{TOKEN} is no text")));
+        }
     };
-    let [wait, total] = [asked.engine_timeout, asked.engine_time_limit].map(Duration::from_secs_f64);
-    let access = Access { address, token, wait, total };
+    let [wait, total] =
+        [asked.engine_timeout, asked.engine_time_limit].map(Duration::from_secs_f64);
+    let access = Access {
+        address,
+        token,
+        wait,
+        total,
+    };
     let start = Instant::now();
     let answer = read(&access, &names.concat(), &settings.config.aliases)?;
     info!(
@@ -51,7 +77,10 @@ pub(super) fn with_engine(settings: &Settings, asked: &Engine, names: &[&[String
         seconds = start.elapsed().as_secs_f64(),
         "engine read"
     );
-    Ok(Settings { answers: vec![Arc::new(answer)], ..settings.clone() })
+    Ok(Settings {
+        answers: vec![Arc::new(answer)],
+        ..settings.clone()
+    })
 }
 
 /// Fails if an engine became silent while the answer was made: an answer without its figures would look whole.
@@ -66,11 +95,16 @@ pub(super) fn refuse_incomplete(settings: &Settings, warehouse: &Warehouse) -> R
 fn counted(path: &Path) -> Result<Arc<EngineAnswer>, Failure> {
     let counts = read_item_counts(path).map_err(|problems| Failure::from(Problems(problems)))?;
     let answer = EngineAnswer::of_counts(&shown(path), &counts);
-    answer.map(Arc::new).map_err(|why| Problem::in_file(shown(path), why).into())
+    answer
+        .map(Arc::new)
+        .map_err(|why| Problem::in_file(shown(path), why).into())
 }
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        Self { hint: error.hint.map(str::to_owned), ..Self::new(error.message) }
+        Self {
+            hint: error.hint.map(str::to_owned),
+            ..Self::new(error.message)
+        }
     }
 }

@@ -16,12 +16,30 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
         Some(folder) => settings.with_results(folder.join("results")),
         None => settings.clone(),
     };
-    let report = arguments.output_dir.as_ref().map(|folder| folder.join("report"));
-    let place = Place { site: report.clone(), ..Place::new(settings, None)? };
+    let report = arguments
+        .output_dir
+        .as_ref()
+        .map(|folder| folder.join("report"));
+    let place = Place {
+        site: report.clone(),
+        ..Place::new(settings, None)?
+    };
     let now = clock::now();
-    let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
-    let wanted = Wanted { approaches: Vec::new(), agents: arguments.agent.clone(), models: carrying.model.clone() };
-    let file = arguments.questions.as_ref().ok_or_else(|| Failure::new("which file of questions?"))?;
+    let maker = Maker {
+        config: &settings.config,
+        root: &place.root,
+        environment: &place.environment,
+        now,
+    };
+    let wanted = Wanted {
+        approaches: Vec::new(),
+        agents: arguments.agent.clone(),
+        models: carrying.model.clone(),
+    };
+    let file = arguments
+        .questions
+        .as_ref()
+        .ok_or_else(|| Failure::new("which file of questions?"))?;
     let stem = file.file_stem().and_then(|stem| stem.to_str());
     let suite = arguments.suite.as_deref().or(stem).unwrap_or("questions");
     // The path is absolute, so that the batch can be resumed from any folder.

@@ -133,9 +133,17 @@ mod tests {
     #[test]
     fn every_command_has_examples_that_parse() {
         let command = Arguments::command();
-        let named: Vec<&str> = command.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name).collect();
+        let named: Vec<&str> = command
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+            .map(clap::Command::get_name)
+            .collect();
         assert_eq!(named, EXAMPLES.map(|(name, _)| name));
-        assert!(EXAMPLES.iter().all(|(name, examples)| examples.iter().all(|(line, _)| line.contains(&format!("evalreport {name}")))));
+        assert!(EXAMPLES.iter().all(|(name, examples)| {
+            examples
+                .iter()
+                .all(|(line, _)| line.contains(&format!("evalreport {name}")))
+        }));
         added(command).debug_assert();
     }
 }

@@ -24,7 +24,12 @@ pub(super) struct Failure {
 
 impl Failure {
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, details: Vec::new(), code: exit_code::BAD_INPUT }
+        Self {
+            message: message.into(),
+            hint: None,
+            details: Vec::new(),
+            code: exit_code::BAD_INPUT,
+        }
     }
 
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
@@ -42,8 +47,18 @@ impl Failure {
     pub fn of_document(path: &Path, problems: &[Problem]) -> Self {
         let source = files::read_to_string(path).unwrap_or_default();
         let count = problems.len();
-        let details = problems.iter().map(|problem| crate::document::render(problem, &source)).collect();
-        Self { details, ..Self::new(format!("{} has {count} {}", shown(path), if count == 1 { "problem" } else { "problems" })) }
+        let details = problems
+            .iter()
+            .map(|problem| crate::document::render(problem, &source))
+            .collect();
+        Self {
+            details,
+            ..Self::new(format!(
+                "{} has {count} {}",
+                shown(path),
+                if count == 1 { "problem" } else { "problems" }
+            ))
+        }
     }
 }
 
@@ -52,9 +67,17 @@ pub(super) fn refuse_unlike(reasons: &[String]) -> Result<(), Failure> {
     if reasons.is_empty() {
         return Ok(());
     }
-    let details = reasons.iter().map(|reason| crate::domain::visible(reason)).collect();
-    let failure = Failure { details, ..Failure::new("arms were not measured alike, and --strict refuses to compare them") };
-    Err(failure.with_hint("without --strict the shared part is compared, and the answer names the differences"))
+    let details = reasons
+        .iter()
+        .map(|reason| crate::domain::visible(reason))
+        .collect();
+    let failure = Failure {
+        details,
+        ..Failure::new("arms were not measured alike, and --strict refuses to compare them")
+    };
+    Err(failure.with_hint(
+        "without --strict the shared part is compared, and the answer names the differences",
+    ))
 }
 
 impl From<StoreError> for Failure {
@@ -65,7 +88,10 @@ impl From<StoreError> for Failure {
 
 impl From<PublishError> for Failure {
     fn from(error: PublishError) -> Self {
-        Self { hint: error.hint, ..Self::new(error.message) }
+        Self {
+            hint: error.hint,
+            ..Self::new(error.message)
+        }
     }
 }
 
@@ -78,10 +104,16 @@ impl From<Problem> for Failure {
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
         match problems.0.as_slice() {
-            [one] => Self { hint: one.hint.clone(), ..Self::new(one.to_string()) },
+            [one] => Self {
+                hint: one.hint.clone(),
+                ..Self::new(one.to_string())
+            },
             several => {
                 let details = several.iter().map(ToString::to_string).collect();
-                Self { details, ..Self::new(format!("{} problems", several.len())) }
+                Self {
+                    details,
+                    ..Self::new(format!("{} problems", several.len()))
+                }
             }
         }
     }

@@ -49,20 +49,34 @@ impl AskedOfFiles {
             by = Some(part);
             false
         });
-        let option = if by.is_some() { "--approach @file" } else { "--set" };
+        let option = if by.is_some() {
+            "--approach @file"
+        } else {
+            "--set"
+        };
         if !has_files && (by.is_some() || !set.is_empty()) {
             return Err(Failure::new(format!("{option} is for files, and the command names none"))
                 .with_hint("name them, as in `evalreport compare before.csv after.csv`; stored runs keep their names"));
         }
         if by.is_some() && set.contains_key("approach") {
-            return Err(Failure::new("--approach @file and --set approach=… both name the approach").with_hint("give one of them"));
+            return Err(Failure::new(
+                "--approach @file and --set approach=… both name the approach",
+            )
+            .with_hint("give one of them"));
         }
-        Ok(Self { set, by, compares: false })
+        Ok(Self {
+            set,
+            by,
+            compares: false,
+        })
     }
 
     /// Says that the command compares arms.
     pub fn comparing(self) -> Self {
-        Self { compares: true, ..self }
+        Self {
+            compares: true,
+            ..self
+        }
     }
 
     /// Returns whether it is settled which arms the files hold, so that files of one arm are its runs.
@@ -72,7 +86,10 @@ impl AskedOfFiles {
 
     /// Returns whether files of the same arms and items may be arms.
     pub fn may_be_arms(&self, paths: &[PathBuf]) -> bool {
-        self.compares && !self.settles_arms() && paths.len() > 1 && paths.iter().all(|path| path.is_file())
+        self.compares
+            && !self.settles_arms()
+            && paths.len() > 1
+            && paths.iter().all(|path| path.is_file())
     }
 }
 
@@ -105,17 +122,33 @@ pub(super) fn decide(
     ids_of: &IdsOf<'_>,
 ) -> Result<Decided, Failure> {
     let may_be = asked.may_be_arms(paths);
-    let mut decided = Decided { settings: settings.clone(), note: None, coincide: true };
+    let mut decided = Decided {
+        settings: settings.clone(),
+        note: None,
+        coincide: true,
+    };
     if !may_be && asked.by.is_none() {
         return Ok(decided);
     }
     let mut options = settings.options();
-    options = Options { stores: stores.to_vec(), lakes: Vec::new(), answers: Vec::new(), files: Vec::new(), cache: None, ..options };
+    options = Options {
+        stores: stores.to_vec(),
+        lakes: Vec::new(),
+        answers: Vec::new(),
+        files: Vec::new(),
+        cache: None,
+        ..options
+    };
     let warehouse = settings.open_with(&options)?;
     let files = files_of(ids_of, report, &warehouse)?;
     if let Some(part) = asked.by {
         let labels = match part {
-            PartOfPath::File => labels_of(&files.iter().map(|file| file.path.as_path()).collect::<Vec<_>>()),
+            PartOfPath::File => labels_of(
+                &files
+                    .iter()
+                    .map(|file| file.path.as_path())
+                    .collect::<Vec<_>>(),
+            ),
             PartOfPath::Folder => files.iter().map(|file| folder_of(&file.path)).collect(),
         };
         name_arms(&mut decided.settings, &files, &labels, None);
@@ -125,17 +158,28 @@ pub(super) fn decide(
     files.sort_by_key(|file| paths.iter().position(|path| *path == file.path));
     let held: Vec<Arms<'_>> = files.iter().map(arms_of).collect();
     let is_whole = files.len() == paths.len() && held.iter().all(|arms| !arms.is_empty());
-    decided.coincide = is_whole && held.iter().skip(1).all(|arms| coincide(&warehouse, &held[0], arms));
+    decided.coincide = is_whole
+        && held
+            .iter()
+            .skip(1)
+            .all(|arms| coincide(&warehouse, &held[0], arms));
     if !decided.coincide {
         let pair = (0..held.len()).flat_map(|one| (0..one).map(move |other| (other, one)));
-        let mut shared = pair.filter(|(one, other)| !held[*one].is_empty() && coincide(&warehouse, &held[*one], &held[*other]));
+        let mut shared = pair.filter(|(one, other)| {
+            !held[*one].is_empty() && coincide(&warehouse, &held[*one], &held[*other])
+        });
         decided.note = shared.next().map(|(one, other)| {
             let [one, other] = [one, other].map(|file| shown(&files[file].path));
             format!("note: {one} and {other} have the same arms, so they are runs of these; --approach @file makes each file an arm")
         });
         return Ok(decided);
     }
-    let labels = labels_of(&files.iter().map(|file| file.path.as_path()).collect::<Vec<_>>());
+    let labels = labels_of(
+        &files
+            .iter()
+            .map(|file| file.path.as_path())
+            .collect::<Vec<_>>(),
+    );
     let is_guess = held[0].keys().any(|[suite, ..]| suite.is_empty());
     let suite = is_guess.then(|| crate::import::suite_of(paths));
     name_arms(&mut decided.settings, &files, &labels, suite.as_deref());
@@ -148,27 +192,53 @@ pub(super) fn decide(
     decided.note = Some(format!(
         "note: the files have the same {} and the same items, so each file is an arm: {}{pooled}",
         if are_several { "arms" } else { "arm" },
-        labels.iter().map(|label| visible(label)).collect::<Vec<_>>().join(", ")
+        labels
+            .iter()
+            .map(|label| visible(label))
+            .collect::<Vec<_>>()
+            .join(", ")
     ));
     decided.settings.file_arms = FileOrder::of(labels);
     Ok(decided)
 }
 
 /// Finds the runs of each file, in the order of the report.
-fn files_of<'w>(ids_of: &IdsOf<'_>, report: &ImportReport, warehouse: &'w Warehouse) -> Result<Vec<ReadFile<'w>>, Failure> {
+fn files_of<'w>(
+    ids_of: &IdsOf<'_>,
+    report: &ImportReport,
+    warehouse: &'w Warehouse,
+) -> Result<Vec<ReadFile<'w>>, Failure> {
     let mut files = Vec::new();
-    for source in report.sources.iter().filter(|source| source.outcome.is_there()) {
+    for source in report
+        .sources
+        .iter()
+        .filter(|source| source.outcome.is_there())
+    {
         let path = PathBuf::from(&source.file);
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let is_own = |run: &Run| {
             let from = run.provenance.as_ref();
-            from.is_some_and(|from| Some(&from.sha256) == source.sha256.as_ref() && (from.file == name || from.file == source.file))
+            from.is_some_and(|from| {
+                Some(&from.sha256) == source.sha256.as_ref()
+                    && (from.file == name || from.file == source.file)
+            })
         };
-        let mut rows: Vec<&RunRow> = warehouse.runs().iter().filter(|row| is_own(&row.run)).collect();
+        let mut rows: Vec<&RunRow> = warehouse
+            .runs()
+            .iter()
+            .filter(|row| is_own(&row.run))
+            .collect();
         if rows.is_empty() && source.key.is_some() {
             // The runs of a bundle come from elsewhere.
             let ids = ids_of(source)?;
-            rows = warehouse.runs().iter().filter(|row| ids.iter().any(|id| id == row.run.id.as_str())).collect();
+            rows = warehouse
+                .runs()
+                .iter()
+                .filter(|row| ids.iter().any(|id| id == row.run.id.as_str()))
+                .collect();
         }
         files.push(ReadFile { path, rows });
     }
@@ -188,69 +258,129 @@ fn arms_of<'w>(file: &ReadFile<'w>) -> Arms<'w> {
     let mut arms = Arms::new();
     for row in &file.rows {
         let run = &row.run;
-        let suite = if run.suite == stem { "" } else { run.suite.as_str() };
-        arms.entry([suite, &run.approach, &run.model]).or_default().push(row);
+        let suite = if run.suite == stem {
+            ""
+        } else {
+            run.suite.as_str()
+        };
+        arms.entry([suite, &run.approach, &run.model])
+            .or_default()
+            .push(row);
     }
     arms
 }
 
 /// Returns whether two files hold the same arms, each with at least half of the items in common, and no item with another text.
 fn coincide(warehouse: &Warehouse, first: &Arms<'_>, other: &Arms<'_>) -> bool {
-    first.len() == other.len() && first.iter().all(|(key, rows)| other.get(key).is_some_and(|other| share_items(warehouse, rows, other)))
+    first.len() == other.len()
+        && first.iter().all(|(key, rows)| {
+            other
+                .get(key)
+                .is_some_and(|other| share_items(warehouse, rows, other))
+        })
 }
 
 /// Returns whether the runs share at least half of the items of the side that has fewer.
 pub(super) fn share_items(warehouse: &Warehouse, first: &[&RunRow], other: &[&RunRow]) -> bool {
-    let ids = |rows: &[&RunRow]| -> BTreeSet<RunId> { rows.iter().map(|row| row.run.id.clone()).collect() };
+    let ids = |rows: &[&RunRow]| -> BTreeSet<RunId> {
+        rows.iter().map(|row| row.run.id.clone()).collect()
+    };
     let (ours, theirs) = (ids(first), ids(other));
     let matrix = warehouse.matrix(ours.iter().chain(&theirs));
     let items = |runs: &BTreeSet<RunId>| -> BTreeSet<u32> {
-        runs.iter().flat_map(|run| matrix.rows_of(run)).flat_map(|row| row.items.iter().copied()).collect()
+        runs.iter()
+            .flat_map(|run| matrix.rows_of(run))
+            .flat_map(|row| row.items.iter().copied())
+            .collect()
     };
     let (own, others) = (items(&ours), items(&theirs));
     let shared = own.intersection(&others).count();
-    let texts = |rows: &[&RunRow]| rows.iter().filter_map(|row| row.run.items_digest.clone()).collect::<Vec<_>>();
+    let texts = |rows: &[&RunRow]| {
+        rows.iter()
+            .filter_map(|row| row.run.items_digest.clone())
+            .collect::<Vec<_>>()
+    };
     let (said, said_there) = (texts(first), texts(other));
     // Items of the same names and other texts are other items.
-    let are_others = own == others && !said.is_empty() && !said_there.is_empty() && !said.iter().any(|digest| said_there.contains(digest));
+    let are_others = own == others
+        && !said.is_empty()
+        && !said_there.is_empty()
+        && !said.iter().any(|digest| said_there.contains(digest));
     shared > 0 && 2 * shared >= own.len().min(others.len()) && !are_others
 }
 
 /// Names the arms of each file after it.
-fn name_arms(settings: &mut Settings, files: &[ReadFile<'_>], labels: &[String], suite: Option<&str>) {
+fn name_arms(
+    settings: &mut Settings,
+    files: &[ReadFile<'_>],
+    labels: &[String],
+    suite: Option<&str>,
+) {
     for (file, label) in files.iter().zip(labels) {
-        let approaches: BTreeSet<&str> = file.rows.iter().map(|row| row.run.approach.as_str()).collect();
+        let approaches: BTreeSet<&str> = file
+            .rows
+            .iter()
+            .map(|row| row.run.approach.as_str())
+            .collect();
         let stem = stem_of(&file.path);
         for row in &file.rows {
             let own = row.run.approach.as_str();
-            let approach = if approaches.len() > 1 && own != UNNAMED[0] { format!("{own} ({label})") } else { label.clone() };
+            let approach = if approaches.len() > 1 && own != UNNAMED[0] {
+                format!("{own} ({label})")
+            } else {
+                label.clone()
+            };
             let suite = suite.filter(|_| row.run.suite == stem).map(str::to_owned);
-            settings.given.give(row.run.id.clone(), RunNames { suite, approach: Some(approach), ..RunNames::default() });
+            settings.given.give(
+                row.run.id.clone(),
+                RunNames {
+                    suite,
+                    approach: Some(approach),
+                    ..RunNames::default()
+                },
+            );
         }
     }
 }
 
 /// Returns a name for each file: its own without extensions, or if two share it that of its folder, or its path.
 fn labels_of(paths: &[&Path]) -> Vec<String> {
-    let are_apart = |labels: &[String]| labels.iter().collect::<BTreeSet<_>>().len() == labels.len();
+    let are_apart =
+        |labels: &[String]| labels.iter().collect::<BTreeSet<_>>().len() == labels.len();
     let stems: Vec<String> = paths.iter().map(|path| stem_of(path)).collect();
     if are_apart(&stems) {
         return stems;
     }
     let folders: Vec<String> = paths.iter().map(|path| folder_of(path)).collect();
-    if are_apart(&folders) { folders } else { paths.iter().map(|path| shown(path)).collect() }
+    if are_apart(&folders) {
+        folders
+    } else {
+        paths.iter().map(|path| shown(path)).collect()
+    }
 }
 
 /// Returns a file's name without its extension, and without that of a compression.
 pub(super) fn stem_of(path: &Path) -> String {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let name = [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
-    Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned())
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let name = [".gz", ".zst"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(&name);
+    Path::new(name).file_stem().map_or_else(
+        || name.to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    )
 }
 
 fn folder_of(path: &Path) -> String {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    absolute.parent().and_then(Path::file_name).map_or_else(|| shown(path), |name| name.to_string_lossy().into_owned())
+    absolute
+        .parent()
+        .and_then(Path::file_name)
+        .map_or_else(|| shown(path), |name| name.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]
@@ -260,9 +390,15 @@ mod tests {
     #[test]
     fn labels_of_files_are_their_names_or_those_of_their_folders() {
         let of = |paths: &[&str]| labels_of(&paths.iter().map(Path::new).collect::<Vec<_>>());
-        assert_eq!(of(&["a/before.csv.gz", "a/after.eval"]), ["before", "after"]);
+        assert_eq!(
+            of(&["a/before.csv.gz", "a/after.eval"]),
+            ["before", "after"]
+        );
         assert_eq!(of(&["/x/main/r.xml", "/x/pr/r.xml"]), ["main", "pr"]);
-        assert_eq!(of(&["/x/r/r.xml", "/y/r/r.xml"]), ["/x/r/r.xml", "/y/r/r.xml"]);
+        assert_eq!(
+            of(&["/x/r/r.xml", "/y/r/r.xml"]),
+            ["/x/r/r.xml", "/y/r/r.xml"]
+        );
         assert_eq!(of(&["gpt-4.1.json", "gpt-4.json"]), ["gpt-4.1", "gpt-4"]);
     }
 }

@@ -16,11 +16,25 @@ impl FileOrder {
     pub fn sort<T>(&self, arms: &mut [T], names: impl Fn(&T) -> (&str, &str)) {
         let place = |arm: &T| {
             let (name, model) = names(arm);
-            let own = |label: &String| if name == label { Some("") } else { name.strip_suffix(&format!(" ({label})")) };
-            let found = self.labels.iter().enumerate().find_map(|(place, label)| Some((place, own(label)?)));
+            let own = |label: &String| {
+                if name == label {
+                    Some("")
+                } else {
+                    name.strip_suffix(&format!(" ({label})"))
+                }
+            };
+            let found = self
+                .labels
+                .iter()
+                .enumerate()
+                .find_map(|(place, label)| Some((place, own(label)?)));
             // Arms that are of no file come last.
             let (place, arm) = found.unwrap_or((self.labels.len(), name));
-            let order = if self.labels.len() == 2 && place < 2 { 1 - place } else { place };
+            let order = if self.labels.len() == 2 && place < 2 {
+                1 - place
+            } else {
+                place
+            };
             (found.is_none(), arm.to_owned(), model.to_owned(), order)
         };
         arms.sort_by_cached_key(place);
@@ -41,7 +55,16 @@ mod tests {
             FileOrder::of(labels.map(str::to_owned).to_vec()).sort(&mut arms, |arm| (arm, "m"));
             arms
         };
-        assert_eq!(sorted(["before", "after"], vec!["a", "before", "after"]), ["after", "before", "a"]);
-        assert_eq!(sorted(["old", "new"], vec!["b (new)", "a (old)", "a (new)", "b (old)"]), ["a (new)", "a (old)", "b (new)", "b (old)"]);
+        assert_eq!(
+            sorted(["before", "after"], vec!["a", "before", "after"]),
+            ["after", "before", "a"]
+        );
+        assert_eq!(
+            sorted(
+                ["old", "new"],
+                vec!["b (new)", "a (old)", "a (new)", "b (old)"]
+            ),
+            ["a (new)", "a (old)", "b (new)", "b (old)"]
+        );
     }
 }

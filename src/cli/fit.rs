@@ -46,27 +46,49 @@ fn of_answers(settings: &Settings, arguments: &Abilities) -> Result<u8, Failure>
         }
     }
     for board in &without {
-        output::say(settings, &format!("note: {} has no abilities: {}", visible(&board.board), board.reason));
+        output::say(
+            settings,
+            &format!(
+                "note: {} has no abilities: {}",
+                visible(&board.board),
+                board.reason
+            ),
+        );
     }
     if boards.is_empty() {
         let failure = Failure::new("no board has enough answers for abilities");
-        return Err(failure.with_hint("`evalreport compare` compares two arms; --matrix FILE reads a table of arms by items"));
+        return Err(failure.with_hint(
+            "`evalreport compare` compares two arms; --matrix FILE reads a table of arms by items",
+        ));
     }
-    let table = if arguments.items { abilities::items } else { abilities::table };
+    let table = if arguments.items {
+        abilities::items
+    } else {
+        abilities::table
+    };
     let tables: Vec<_> = boards.iter().map(table).collect();
-    output::answer(settings, "fit-abilities", &tables, || AbilitiesAnswer { boards, without })?;
+    output::answer(settings, "fit-abilities", &tables, || AbilitiesAnswer {
+        boards,
+        without,
+    })?;
     Ok(exit_code::DONE)
 }
 
 fn of_votes(settings: &Settings, arguments: &Preferences) -> Result<u8, Failure> {
-    let layout = VoteLayout { columns: columns(&arguments.column)?, styles: arguments.style.clone() };
+    let layout = VoteLayout {
+        columns: columns(&arguments.column)?,
+        styles: arguments.style.clone(),
+    };
     let ties = match arguments.ties {
         TiesAre::HalfWins => Ties::HalfWins,
         TiesAre::Davidson => Ties::Davidson,
     };
     let mut boards = Vec::new();
     for path in &arguments.files {
-        let votes = votes_of(path, read_votes(path, &layout).map_err(|problems| Failure::from(Problems(problems)))?);
+        let votes = votes_of(
+            path,
+            read_votes(path, &layout).map_err(|problems| Failure::from(Problems(problems)))?,
+        );
         let board = views::preferences(&votes, ties).map_err(|reason| {
             let file = visible(&path.display().to_string());
             if reason == Undefined::TooFew {
@@ -83,7 +105,9 @@ fn of_votes(settings: &Settings, arguments: &Preferences) -> Result<u8, Failure>
         boards.push(board);
     }
     let tables: Vec<_> = boards.iter().flat_map(preferences::tables).collect();
-    output::answer_by_first_table(settings, "fit-preferences", tables, || PreferencesAnswer { boards })?;
+    output::answer_by_first_table(settings, "fit-preferences", tables, || PreferencesAnswer {
+        boards,
+    })?;
     Ok(exit_code::DONE)
 }
 
@@ -91,13 +115,20 @@ fn columns(given: &[String]) -> Result<BTreeMap<VoteColumn, String>, Failure> {
     let mut columns = BTreeMap::new();
     for pair in given {
         let found = pair.split_once('=').and_then(|(word, name)| {
-            let column = VoteColumn::ALL.into_iter().find(|column| column.word() == word)?;
+            let column = VoteColumn::ALL
+                .into_iter()
+                .find(|column| column.word() == word)?;
             Some((column, name.to_owned()))
         });
         let Some((column, name)) = found else {
             let words = VoteColumn::ALL.map(VoteColumn::word).join(", ");
-            return Err(Failure::new(format!("--column `{}` names no column of votes", visible(pair)))
-                .with_hint(format!("write --column winner=NAME; the columns are {words}")));
+            return Err(Failure::new(format!(
+                "--column `{}` names no column of votes",
+                visible(pair)
+            ))
+            .with_hint(format!(
+                "write --column winner=NAME; the columns are {words}"
+            )));
         };
         columns.insert(column, name);
     }
@@ -105,9 +136,31 @@ fn columns(given: &[String]) -> Result<BTreeMap<VoteColumn, String>, Failure> {
 }
 
 fn votes_of(path: &Path, found: ForeignVotes) -> VotesOnPairs {
-    let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-    let ForeignVotes { sha256, arms, votes, voters, prompts, styles, unvoted, on_itself } = found;
-    VotesOnPairs { name, sha256, arms, votes, voters, prompts, styles, unvoted, on_itself }
+    let name = path.file_name().map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    );
+    let ForeignVotes {
+        sha256,
+        arms,
+        votes,
+        voters,
+        prompts,
+        styles,
+        unvoted,
+        on_itself,
+    } = found;
+    VotesOnPairs {
+        name,
+        sha256,
+        arms,
+        votes,
+        voters,
+        prompts,
+        styles,
+        unvoted,
+        on_itself,
+    }
 }
 
 fn of_lengths(settings: &Settings, arguments: &Horizons) -> Result<u8, Failure> {
@@ -119,13 +172,19 @@ fn of_lengths(settings: &Settings, arguments: &Horizons) -> Result<u8, Failure> 
     let mut warehouse = settings.open()?;
     let filter = selection::with_model_names(&warehouse, filter);
     selection::check(&warehouse, &filter)?;
-    let suites = views::horizons(&warehouse, &filter).map_err(|error| Failure::new(format!("outcomes cannot be read: {error}")))?;
+    let suites = views::horizons(&warehouse, &filter)
+        .map_err(|error| Failure::new(format!("outcomes cannot be read: {error}")))?;
     settings.keep(&mut warehouse)?;
     if suites.is_empty() {
-        return Err(Failure::new("no selected outcome has a human time")
-            .with_hint(format!("a time horizon needs the score `{HUMAN_MINUTES}` of outcomes; METR's runs have it")));
+        return Err(
+            Failure::new("no selected outcome has a human time").with_hint(format!(
+                "a time horizon needs the score `{HUMAN_MINUTES}` of outcomes; METR's runs have it"
+            )),
+        );
     }
     let tables: Vec<_> = suites.iter().map(horizons::table).collect();
-    output::answer(settings, "fit-horizons", &tables, || HorizonsAnswer { suites })?;
+    output::answer(settings, "fit-horizons", &tables, || HorizonsAnswer {
+        suites,
+    })?;
     Ok(exit_code::DONE)
 }

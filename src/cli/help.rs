@@ -49,8 +49,15 @@ fn topics() -> impl Iterator<Item = (String, Cow<'static, str>)> {
 
 /// Returns the names of all commands and topics.
 pub(super) fn names() -> impl Iterator<Item = String> {
-    let commands: Vec<String> = Arguments::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    commands.into_iter().chain(topics().map(|(topic, _)| topic)).chain(schemas()).chain(queries())
+    let commands: Vec<String> = Arguments::command()
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    commands
+        .into_iter()
+        .chain(topics().map(|(topic, _)| topic))
+        .chain(schemas())
+        .chain(queries())
 }
 
 /// Returns the names of the JSON Schemas: of answers, of records and of the configuration.
@@ -66,15 +73,24 @@ fn queries() -> impl Iterator<Item = String> {
 /// Returns the topic of a page: its path without extension; for a folder's own page, the folder.
 fn topic_of(file: &str) -> Option<String> {
     let path = file.strip_suffix(".md")?;
-    let topic = path.strip_suffix(INDEX).map_or(path, |folder| folder.trim_end_matches('/'));
-    Some(if topic.is_empty() { "docs".to_owned() } else { topic.to_owned() })
+    let topic = path
+        .strip_suffix(INDEX)
+        .map_or(path, |folder| folder.trim_end_matches('/'));
+    Some(if topic.is_empty() {
+        "docs".to_owned()
+    } else {
+        topic.to_owned()
+    })
 }
 
 /// Returns the program's help, followed by the topics.
 fn overview() -> String {
     let mut text = command().render_help().to_string();
     text.push_str("\nTopics, for `evalreport help TOPIC`:\n");
-    let width = topics().map(|(topic, _)| topic.len()).max().unwrap_or_default();
+    let width = topics()
+        .map(|(topic, _)| topic.len())
+        .max()
+        .unwrap_or_default();
     for (topic, file) in topics() {
         text.push_str(&format!("  {topic:width$}  {}\n", title(&page(&file))));
     }
@@ -103,13 +119,16 @@ fn about(topic: &[String], has_colour: bool) -> Result<String, Failure> {
     if schemas().any(|known| known == schema) {
         return Ok(page(&format!("{schema}.json")));
     }
-    let query = name.strip_prefix("queries/").map(|file| format!("{}.sql", file.strip_suffix(".sql").unwrap_or(file)));
+    let query = name
+        .strip_prefix("queries/")
+        .map(|file| format!("{}.sql", file.strip_suffix(".sql").unwrap_or(file)));
     if let Some(file) = query.and_then(|file| Queries::get(&file)) {
         return Ok(String::from_utf8_lossy(&file.data).into_owned());
     }
     let wanted = topic_of(&format!("{}.md", path.strip_suffix(".md").unwrap_or(path)));
-    let of_page =
-        topics().find(|(topic, _)| Some(topic) == wanted.as_ref()).map(|(topic, file)| readable(&page(&file), &topic, has_colour));
+    let of_page = topics()
+        .find(|(topic, _)| Some(topic) == wanted.as_ref())
+        .map(|(topic, file)| readable(&page(&file), &topic, has_colour));
     match (of_command, of_page) {
         (Some(command), Some(page)) => Ok(format!("{command}\n{page}")),
         (Some(text), None) | (None, Some(text)) => Ok(text),
@@ -118,13 +137,22 @@ fn about(topic: &[String], has_colour: bool) -> Result<String, Failure> {
 }
 
 fn unknown(name: &str) -> Failure {
-    let failure = Failure::new(format!("no command or topic `{}`", crate::domain::visible(name)));
+    let failure = Failure::new(format!(
+        "no command or topic `{}`",
+        crate::domain::visible(name)
+    ));
     let commands = command();
     let topics: Vec<String> = topics().map(|(topic, _)| topic).collect();
     // The page of a format is also sought by the format's name.
-    let last = topics.iter().find(|topic| topic.rsplit('/').next() == Some(name)).cloned();
+    let last = topics
+        .iter()
+        .find(|topic| topic.rsplit('/').next() == Some(name))
+        .cloned();
     let files: Vec<String> = schemas().chain(queries()).collect();
-    let known = commands.get_subcommands().map(clap::Command::get_name).chain(topics.iter().chain(&files).map(String::as_str));
+    let known = commands
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .chain(topics.iter().chain(&files).map(String::as_str));
     match last.or_else(|| nearest(name, known).map(str::to_owned)) {
         Some(near) => failure.with_hint(format!("did you mean `evalreport help {near}`?")),
         None => failure.with_hint("`evalreport help` lists commands and topics"),
@@ -139,7 +167,11 @@ fn command_help(names: &[String], has_colour: bool) -> Option<String> {
         found = found.find_subcommand_mut(name)?;
     }
     let help = found.render_long_help();
-    Some(if has_colour { help.ansi().to_string() } else { help.to_string() })
+    Some(if has_colour {
+        help.ansi().to_string()
+    } else {
+        help.to_string()
+    })
 }
 
 fn page(file: &str) -> String {
@@ -149,13 +181,18 @@ fn page(file: &str) -> String {
 
 /// Returns the first heading.
 fn title(page: &str) -> &str {
-    page.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default()
+    page.lines()
+        .find_map(|line| line.strip_prefix("# "))
+        .unwrap_or_default()
 }
 
 /// Returns a page for a terminal: without marks for tests and without pictures, links to other pages as commands, headings bold.
 fn readable(page: &str, topic: &str, has_colour: bool) -> String {
-    let folder =
-        if Pages::get(&format!("{topic}/{INDEX}.md")).is_some() { topic } else { topic.rsplit_once('/').map_or("", |(folder, _)| folder) };
+    let folder = if Pages::get(&format!("{topic}/{INDEX}.md")).is_some() {
+        topic
+    } else {
+        topic.rsplit_once('/').map_or("", |(folder, _)| folder)
+    };
     let mut text = String::with_capacity(page.len());
     let (mut is_code, mut is_gap) = (false, true);
     for line in page.lines() {
@@ -182,7 +219,8 @@ fn readable(page: &str, topic: &str, has_colour: bool) -> String {
 
 /// Replaces links by their texts, with the command that shows another page, or with the address.
 fn linked<'a>(line: &'a str, folder: &str) -> Cow<'a, str> {
-    static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([^\]]*)\]\(([^)\s]*)\)").expect("the pattern is valid"));
+    static LINK: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\[([^\]]*)\]\(([^)\s]*)\)").expect("the pattern is valid"));
     LINK.replace_all(line, |found: &Captures<'_>| {
         let (text, address) = (&found[1], &found[2]);
         let path = address.split('#').next().unwrap_or_default();
@@ -191,7 +229,10 @@ fn linked<'a>(line: &'a str, folder: &str) -> Cow<'a, str> {
         }
         let is_elsewhere = path.contains("://");
         let file = joined(folder, path);
-        match (!is_elsewhere && Pages::get(&file).is_some()).then(|| topic_of(&file)).flatten() {
+        match (!is_elsewhere && Pages::get(&file).is_some())
+            .then(|| topic_of(&file))
+            .flatten()
+        {
             Some(topic) => format!("{text} (evalreport help {topic})"),
             None if is_elsewhere => format!("{text} ({address})"),
             None => text.to_owned(),
@@ -220,10 +261,18 @@ fn show(text: &str) -> Result<(), Failure> {
         return output::print(text);
     }
     // As git does: `less` ends if the text fits on the screen, shows colours, and leaves the text on the screen.
-    let variables = if env::var_os("LESS").is_none() { &[("LESS", "FRX")][..] } else { &[] };
+    let variables = if env::var_os("LESS").is_none() {
+        &[("LESS", "FRX")][..]
+    } else {
+        &[]
+    };
     // Ctrl-C is the pager's.
     drop(ctrlc::set_handler(|| {}));
-    if process::page(&words, variables, text) { Ok(()) } else { output::print(text) }
+    if process::page(&words, variables, text) {
+        Ok(())
+    } else {
+        output::print(text)
+    }
 }
 
 #[cfg(test)]
@@ -235,8 +284,15 @@ mod tests {
         for (topic, file) in topics() {
             let text = readable(&page(&file), &topic, false);
             assert!(!text.contains("](") || text.contains("```"), "{topic}");
-            for named in text.split("(evalreport help ").skip(1).filter_map(|rest| rest.split(')').next()) {
-                assert!(topics().any(|(topic, _)| topic == named), "{topic} names {named}");
+            for named in text
+                .split("(evalreport help ")
+                .skip(1)
+                .filter_map(|rest| rest.split(')').next())
+            {
+                assert!(
+                    topics().any(|(topic, _)| topic == named),
+                    "{topic} names {named}"
+                );
             }
             assert!(!title(&page(&file)).is_empty(), "{topic}");
         }
@@ -244,19 +300,37 @@ mod tests {
 
     #[test]
     fn pages_are_found_by_topic_and_by_path() {
-        for name in ["suites", "docs/suites.md", "import/inspect", "docs/import/inspect.md", "docs", "import", "docs/import/README.md"] {
+        for name in [
+            "suites",
+            "docs/suites.md",
+            "import/inspect",
+            "docs/import/inspect.md",
+            "docs",
+            "import",
+            "docs/import/README.md",
+        ] {
             assert!(about(&[name.to_owned()], false).is_ok(), "{name}");
         }
         let failure = about(&["inspect".to_owned()], false).expect_err("the page is in a folder");
-        assert!(failure.hint.is_some_and(|hint| hint.contains("import/inspect")));
+        assert!(
+            failure
+                .hint
+                .is_some_and(|hint| hint.contains("import/inspect"))
+        );
     }
 
     #[test]
     fn links_become_commands() {
         assert_eq!(
-            linked("see [suites](../suites.md#wrap) and [below](#below)", "import"),
+            linked(
+                "see [suites](../suites.md#wrap) and [below](#below)",
+                "import"
+            ),
             "see suites (evalreport help suites) and below"
         );
-        assert_eq!(linked("[nextest](https://nexte.st)", ""), "nextest (https://nexte.st)");
+        assert_eq!(
+            linked("[nextest](https://nexte.st)", ""),
+            "nextest (https://nexte.st)"
+        );
     }
 }

@@ -20,7 +20,11 @@ use super::settings::Settings;
 use super::{engine, exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &arguments::History) -> Result<u8, Failure> {
-    let settings = &engine::with_engine(settings, &arguments.engine, &[&arguments.suites, &arguments.selection.suite])?;
+    let settings = &engine::with_engine(
+        settings,
+        &arguments.engine,
+        &[&arguments.suites, &arguments.selection.suite],
+    )?;
     let (suites, paths) = foreign::split(settings, &arguments.suites)?;
     let mut filter = arguments.selection.filter()?;
     let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, !paths.is_empty())?;
@@ -40,16 +44,24 @@ pub(super) fn run(settings: &Settings, arguments: &arguments::History) -> Result
     let of_suite = |history: &History| {
         let nights = nights::table(history, arguments.nights);
         // A spreadsheet takes one table, so CSV has the one with every number.
-        if settings.format == Format::Csv { vec![nights] } else { vec![nights::levels(history), nights] }
+        if settings.format == Format::Csv {
+            vec![nights]
+        } else {
+            vec![nights::levels(history), nights]
+        }
     };
     // Runs without times have no nights: a sentence says so in place of empty tables.
-    let (dated, undated): (Vec<&History>, Vec<&History>) =
-        histories.iter().partition(|history| settings.format == Format::Csv || !history.arms.is_empty());
+    let (dated, undated): (Vec<&History>, Vec<&History>) = histories
+        .iter()
+        .partition(|history| settings.format == Format::Csv || !history.arms.is_empty());
     let mut tables: Vec<Table> = dated.into_iter().flat_map(of_suite).collect();
     tables.extend(nights::without_times(&undated));
     let tables = tables::scoped(tables, retracted, !warehouse.aliases().is_empty());
     engine::refuse_incomplete(settings, &warehouse)?;
-    output::answer(settings, "history", &tables, || HistoryAnswer { histories, retracted })?;
+    output::answer(settings, "history", &tables, || HistoryAnswer {
+        histories,
+        retracted,
+    })?;
     settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
@@ -62,13 +74,30 @@ fn commits(warehouse: &Warehouse, filter: &Filter) -> HistoryPoints {
         let known = first.entry(git.rev.as_str()).or_insert(run.timestamp);
         *known = [*known, run.timestamp].into_iter().flatten().min();
     }
-    let places = commit_places(Path::new("."), &first.keys().copied().collect::<BTreeSet<&str>>());
+    let places = commit_places(
+        Path::new("."),
+        &first.keys().copied().collect::<BTreeSet<&str>>(),
+    );
     let unknown = (first.len() - places.len()) as u64;
     if unknown == 0 {
-        return HistoryPoints::Commits { order: CommitOrder::Graph, places };
+        return HistoryPoints::Commits {
+            order: CommitOrder::Graph,
+            places,
+        };
     }
-    let mut by_time: Vec<(Option<DateTime<Utc>>, &str)> = first.iter().map(|(rev, time)| (*time, *rev)).collect();
+    let mut by_time: Vec<(Option<DateTime<Utc>>, &str)> =
+        first.iter().map(|(rev, time)| (*time, *rev)).collect();
     by_time.sort_unstable();
-    let places = by_time.into_iter().enumerate().map(|(place, (_, rev))| (rev.to_owned(), place)).collect();
-    HistoryPoints::Commits { order: CommitOrder::Time { commits: first.len() as u64, unknown }, places }
+    let places = by_time
+        .into_iter()
+        .enumerate()
+        .map(|(place, (_, rev))| (rev.to_owned(), place))
+        .collect();
+    HistoryPoints::Commits {
+        order: CommitOrder::Time {
+            commits: first.len() as u64,
+            unknown,
+        },
+        places,
+    }
 }

@@ -1,14 +1,19 @@
 //! The report of an import, in the form for programs.
 
 use crate::import::{
-    Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, Refusal, SourceOutcome, SourceReport, StatedLine, Unrecognised,
+    Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, Refusal, SourceOutcome,
+    SourceReport, StatedLine, Unrecognised,
 };
 use crate::views::{
-    CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows, StatedOtherwise, UnrecognisedFile,
+    CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows,
+    StatedOtherwise, UnrecognisedFile,
 };
 
 pub(super) fn of(report: &ImportReport) -> ImportAnswer {
-    let unrecognised = |file: &Unrecognised| UnrecognisedFile { file: file.file.clone(), tool: file.tool.map(str::to_owned) };
+    let unrecognised = |file: &Unrecognised| UnrecognisedFile {
+        file: file.file.clone(),
+        tool: file.tool.map(str::to_owned),
+    };
     ImportAnswer {
         dry_run: report.dry_run,
         sources: report.sources.iter().map(source).collect(),
@@ -44,14 +49,27 @@ fn source(source: &SourceReport) -> ImportedSource {
         refusals: source.refusals.iter().map(refusal).collect(),
         runs_new: ids(&source.runs_new),
         runs_repeated: ids(&source.runs_repeated),
-        runs_replaced: source.runs_replaced.iter().map(|replaced| (replaced.run.to_string(), replaced.by.to_string())).collect(),
+        runs_replaced: source
+            .runs_replaced
+            .iter()
+            .map(|replaced| (replaced.run.to_string(), replaced.by.to_string()))
+            .collect(),
         notes: source.notes.clone(),
         items: source.items,
         columns_unused: source.columns_unused.clone(),
-        columns_lacking: source.columns_lacking.iter().map(|lacking| lacking.column.clone()).collect(),
+        columns_lacking: source
+            .columns_lacking
+            .iter()
+            .map(|lacking| lacking.column.clone())
+            .collect(),
         stated_checked: source.stated.checked,
         stated_agree: source.stated.agree,
-        disagreements: source.stated.disagreements.iter().map(disagreement).collect(),
+        disagreements: source
+            .stated
+            .disagreements
+            .iter()
+            .map(disagreement)
+            .collect(),
         foreign: source.foreign.as_ref().map(foreign),
     }
 }
@@ -67,7 +85,11 @@ fn outcome(outcome: SourceOutcome) -> &'static str {
 }
 
 fn foreign(foreign: &ForeignReport) -> ForeignSource {
-    let field = |field: &FieldHeld| HeldField { field: field.field.to_owned(), held: field.held, of: field.of };
+    let field = |field: &FieldHeld| HeldField {
+        field: field.field.to_owned(),
+        held: field.held,
+        of: field.of,
+    };
     let stated = |one: &StatedLine| CheckedFigure {
         run: one.run.to_string(),
         figure: one.figure.name.clone(),
@@ -81,7 +103,14 @@ fn foreign(foreign: &ForeignReport) -> ForeignSource {
         version: foreign.version.clone(),
         files: foreign.files,
         fields: foreign.fields.iter().map(field).collect(),
-        quirks: foreign.quirks.iter().map(|(quirk, times)| Quirk { quirk: quirk.clone(), times: *times }).collect(),
+        quirks: foreign
+            .quirks
+            .iter()
+            .map(|(quirk, times)| Quirk {
+                quirk: quirk.clone(),
+                times: *times,
+            })
+            .collect(),
         stated: foreign.stated.iter().map(stated).collect(),
     }
 }

@@ -15,12 +15,30 @@ use super::{exit_code, output};
 /// Every file with its text. The samples need nothing but a shell.
 const FILES: [(&str, &str); 7] = [
     ("evalreport.yaml", include_str!("init/evalreport.yaml")),
-    ("baselines/choose.sh", include_str!("init/baselines/choose.sh")),
-    ("baselines/hello.sh", include_str!("init/baselines/hello.sh")),
-    ("questions/warmup.yaml", include_str!("init/questions/warmup.yaml")),
-    ("suites/hello/requirements.md", include_str!("init/suites/hello/requirements.md")),
-    ("suites/hello/suite.yaml", include_str!("init/suites/hello/suite.yaml")),
-    ("suites/hello/tests/hello.sh", include_str!("init/suites/hello/tests/hello.sh")),
+    (
+        "baselines/choose.sh",
+        include_str!("init/baselines/choose.sh"),
+    ),
+    (
+        "baselines/hello.sh",
+        include_str!("init/baselines/hello.sh"),
+    ),
+    (
+        "questions/warmup.yaml",
+        include_str!("init/questions/warmup.yaml"),
+    ),
+    (
+        "suites/hello/requirements.md",
+        include_str!("init/suites/hello/requirements.md"),
+    ),
+    (
+        "suites/hello/suite.yaml",
+        include_str!("init/suites/hello/suite.yaml"),
+    ),
+    (
+        "suites/hello/tests/hello.sh",
+        include_str!("init/suites/hello/tests/hello.sh"),
+    ),
 ];
 /// A configuration under this other name would be hidden by ours.
 const OTHER_CONFIGURATION: &str = "evalreport.yml";
@@ -28,19 +46,37 @@ const OTHER_CONFIGURATION: &str = "evalreport.yml";
 const HERE: &str = ".";
 /// Commands to run next, with their purpose.
 const NEXT: [(&str, &str); 5] = [
-    ("evalreport run warmup --agent random-choice,longest-choice --runs 5", "put ten questions to two agents"),
-    ("evalreport run hello --approach complete,sketch --runs 3", "let two approaches write a program, and test it"),
+    (
+        "evalreport run warmup --agent random-choice,longest-choice --runs 5",
+        "put ten questions to two agents",
+    ),
+    (
+        "evalreport run hello --approach complete,sketch --runs 3",
+        "let two approaches write a program, and test it",
+    ),
     ("evalreport list", "see what there is"),
-    ("evalreport compare hello", "compare them: pass rates, costs and a verdict"),
-    ("evalreport build", "write the site; then open site/index.html"),
+    (
+        "evalreport compare hello",
+        "compare them: pass rates, costs and a verdict",
+    ),
+    (
+        "evalreport build",
+        "write the site; then open site/index.html",
+    ),
 ];
 
 pub(super) fn run(is_quiet: bool, arguments: &Init) -> Result<u8, Failure> {
     let folder = &arguments.folder;
     let in_the_way = in_the_way(folder);
     if !in_the_way.is_empty() {
-        let details = in_the_way.iter().map(|path| format!("{} is already there", place(folder, path))).collect();
-        let failure = Failure { details, ..Failure::new("nothing was written: init replaces no file") };
+        let details = in_the_way
+            .iter()
+            .map(|path| format!("{} is already there", place(folder, path)))
+            .collect();
+        let failure = Failure {
+            details,
+            ..Failure::new("nothing was written: init replaces no file")
+        };
         return Err(failure.with_hint("choose an empty folder: evalreport init DIR"));
     }
     let mut written = Vec::new();
@@ -54,7 +90,10 @@ pub(super) fn run(is_quiet: bool, arguments: &Init) -> Result<u8, Failure> {
             for path in &written {
                 let _ = fs::remove_file(path);
             }
-            return Err(Failure::new(format!("cannot write {}: {error}", shown(&path))));
+            return Err(Failure::new(format!(
+                "cannot write {}: {error}",
+                shown(&path)
+            )));
         }
         written.push(path);
     }
@@ -66,16 +105,31 @@ pub(super) fn run(is_quiet: bool, arguments: &Init) -> Result<u8, Failure> {
 
 /// Returns existing files that would be replaced or hidden, and files in place of folders. Files of an incomplete `init` do not count.
 fn in_the_way(folder: &Path) -> Vec<String> {
-    let (written, mut missing): (Vec<_>, Vec<_>) = FILES.iter().partition(|(path, text)| is_written(&folder.join(path), text));
+    let (written, mut missing): (Vec<_>, Vec<_>) = FILES
+        .iter()
+        .partition(|(path, text)| is_written(&folder.join(path), text));
     if missing.is_empty() {
         missing = written;
     }
-    let files = missing.iter().map(|(path, _)| *path).chain([OTHER_CONFIGURATION]);
+    let files = missing
+        .iter()
+        .map(|(path, _)| *path)
+        .chain([OTHER_CONFIGURATION]);
     let is_there = |path: &str| folder.join(path).symlink_metadata().is_ok();
-    let mut found: Vec<String> = files.filter(|path| is_there(path)).map(str::to_owned).collect();
+    let mut found: Vec<String> = files
+        .filter(|path| is_there(path))
+        .map(str::to_owned)
+        .collect();
     for (path, _) in FILES {
-        let parents = Path::new(path).ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
-        found.extend(parents.filter(|parent| is_no_folder(&folder.join(parent))).map(|parent| parent.display().to_string()));
+        let parents = Path::new(path)
+            .ancestors()
+            .skip(1)
+            .filter(|parent| !parent.as_os_str().is_empty());
+        found.extend(
+            parents
+                .filter(|parent| is_no_folder(&folder.join(parent)))
+                .map(|parent| parent.display().to_string()),
+        );
     }
     found.sort();
     found.dedup();
@@ -118,7 +172,11 @@ fn what_is_next(folder: &Path) -> String {
     if folder != Path::new(HERE) {
         text.push_str(&format!("  cd {}\n", shell_word(&shown(folder))));
     }
-    let width = NEXT.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    let width = NEXT
+        .iter()
+        .map(|(command, _)| command.len())
+        .max()
+        .unwrap_or(0);
     for (command, reason) in NEXT {
         text.push_str(&format!("  {command:width$}  # {reason}\n"));
     }
@@ -128,7 +186,11 @@ fn what_is_next(folder: &Path) -> String {
 
 /// Formats the path of a written file.
 fn place(folder: &Path, path: &str) -> String {
-    if folder == Path::new(HERE) { shown(Path::new(path)) } else { shown(&folder.join(path)) }
+    if folder == Path::new(HERE) {
+        shown(Path::new(path))
+    } else {
+        shown(&folder.join(path))
+    }
 }
 
 #[cfg(test)]
@@ -142,9 +204,11 @@ mod tests {
         for (path, text) in FILES {
             write(&folder.path().join(path), text).expect("the file can be written");
         }
-        let config = config::load(&folder.path().join("evalreport.yaml")).expect("a sound configuration");
+        let config =
+            config::load(&folder.path().join("evalreport.yaml")).expect("a sound configuration");
         for task in &config.tasks {
-            suite::load_questions(&folder.path().join(&task.questions_file)).expect("sound questions");
+            suite::load_questions(&folder.path().join(&task.questions_file))
+                .expect("sound questions");
         }
         let suites = suite::discover(folder.path()).expect("a folder of suites");
         assert!(!suites.is_empty() && !config.tasks.is_empty());
@@ -155,10 +219,18 @@ mod tests {
 
     #[test]
     fn what_is_commented_out_is_sound_too() {
-        let commented = |line: &str| line.strip_prefix("  # ").filter(|rest| rest.starts_with(['-', ' '])).map(|rest| format!("  {rest}"));
+        let commented = |line: &str| {
+            line.strip_prefix("  # ")
+                .filter(|rest| rest.starts_with(['-', ' ']))
+                .map(|rest| format!("  {rest}"))
+        };
         let (_, text) = FILES[0];
-        let text: Vec<String> = text.lines().map(|line| commented(line).unwrap_or_else(|| line.to_owned())).collect();
-        let config = config::parse("evalreport.yaml", &text.join("\n")).expect("a sound configuration");
+        let text: Vec<String> = text
+            .lines()
+            .map(|line| commented(line).unwrap_or_else(|| line.to_owned()))
+            .collect();
+        let config =
+            config::parse("evalreport.yaml", &text.join("\n")).expect("a sound configuration");
         assert_eq!(config.agents.len(), 4);
     }
 }

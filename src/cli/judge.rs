@@ -12,7 +12,9 @@ use crate::results::{Store, StoreError};
 use crate::run::Evaluation;
 use crate::run::judge::{Bench, Judgement, Kept, Standing, Unfit};
 use crate::suite::Suite;
-use crate::views::{JudgeReport, JudgedRun, ProbedRun, SkippedRun, decided_otherwise, next_labels, probe_report};
+use crate::views::{
+    JudgeReport, JudgedRun, ProbedRun, SkippedRun, decided_otherwise, next_labels, probe_report,
+};
 use crate::warehouse::{Progress, Warehouse};
 
 use super::arguments::Judge;
@@ -33,7 +35,10 @@ pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure>
     let path = arguments.agreement.as_ref().and_then(Option::as_deref);
     let labels = path.map(labels::read).transpose()?.map(|read| read.labels);
     filter.ids.clone_from(&arguments.ids);
-    let has_own_selection = arguments.agreement.is_some() || arguments.next.is_some() || arguments.against.is_some() || arguments.retry;
+    let has_own_selection = arguments.agreement.is_some()
+        || arguments.next.is_some()
+        || arguments.against.is_some()
+        || arguments.retry;
     if filter.is_empty() && !has_own_selection {
         return Err(Failure::new("judge needs a run id or a selection")
             .with_hint("`evalreport list --runs` shows the ids; --retry finds runs with undecided criteria"));
@@ -42,7 +47,9 @@ pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure>
     selection::check(&warehouse, &filter)?;
     if let Some(count) = arguments.next {
         let report = next_labels(&warehouse, &filter, &policy::configured(settings)?, count);
-        output::answer(settings, "next", &[labelling::next(&report)], || NextAnswer { report })?;
+        output::answer(settings, "next", &[labelling::next(&report)], || {
+            NextAnswer { report }
+        })?;
         return Ok(exit_code::DONE);
     }
     let runs = warehouse.stored_runs(&filter);
@@ -50,7 +57,9 @@ pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure>
         return against_labels(settings, &warehouse, &runs);
     }
     match (labels, path, &arguments.against) {
-        (Some(labels), Some(path), _) => against_people(settings, arguments, path, &labels, &warehouse, &runs),
+        (Some(labels), Some(path), _) => {
+            against_people(settings, arguments, path, &labels, &warehouse, &runs)
+        }
         (_, _, Some(other)) => against_judge(settings, arguments, other, &warehouse, &runs),
         (_, _, None) => ask(settings, arguments, warehouse, &filter, &runs),
     }
@@ -77,9 +86,20 @@ impl Unprepared {
 }
 
 /// Asks a judge to judge again, or to judge in two orders.
-fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter: &Filter, runs: &[Arc<Run>]) -> Result<u8, Failure> {
+fn ask(
+    settings: &Settings,
+    arguments: &Judge,
+    mut warehouse: Warehouse,
+    filter: &Filter,
+    runs: &[Arc<Run>],
+) -> Result<u8, Failure> {
     let place = Place::new(settings, None)?;
-    let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now: clock::now() };
+    let maker = Maker {
+        config: &settings.config,
+        root: &place.root,
+        environment: &place.environment,
+        now: clock::now(),
+    };
     let jurors = Jurors {
         agent: arguments.agent.clone(),
         model: arguments.model_of_agent.clone(),
@@ -87,9 +107,9 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
         is_strict: arguments.is_strict,
     };
     if jurors.agent.is_none() && settings.config.judge.is_none() {
-        return Err(
-            Failure::new("no judge is named").with_hint("name an agent with --judge, or as `judge: {agent: ID}` in evalreport.yaml")
-        );
+        return Err(Failure::new("no judge is named").with_hint(
+            "name an agent with --judge, or as `judge: {agent: ID}` in evalreport.yaml",
+        ));
     }
     let mut suites: BTreeMap<String, Prepared> = BTreeMap::new();
     for run in runs {
@@ -101,8 +121,17 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
     let over = Arc::new(AtomicBool::new(false));
     carry::listen(&stop, &over)?;
     let imported = Imported::of(&warehouse, filter);
-    let asked = Asked { settings, arguments, imported: &imported, stop: &stop, is_searching: arguments.retry && filter.ids.is_empty() };
-    let jobs = arguments.jobs.and_then(|jobs| usize::try_from(jobs).ok()).unwrap_or(1);
+    let asked = Asked {
+        settings,
+        arguments,
+        imported: &imported,
+        stop: &stop,
+        is_searching: arguments.retry && filter.ids.is_empty(),
+    };
+    let jobs = arguments
+        .jobs
+        .and_then(|jobs| usize::try_from(jobs).ok())
+        .unwrap_or(1);
     let came = Bar::new(settings.interactive).watch(|progress| {
         (progress.begin)("judging", runs.len() as u64);
         let came = asked.all(runs, &suites, jobs, progress);
@@ -110,7 +139,10 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
         came
     });
     over.store(true, Ordering::SeqCst);
-    let mut report = JudgeReport { is_dry: arguments.dry_run, ..JudgeReport::default() };
+    let mut report = JudgeReport {
+        is_dry: arguments.dry_run,
+        ..JudgeReport::default()
+    };
     let (mut probed, mut is_lacking) = (Vec::new(), false);
     for came in came? {
         match came {
@@ -136,10 +168,14 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
     };
     if arguments.probe {
         let report = probe_report(probed, report.skipped);
-        output::answer_by_first_table(settings, "probe", judging::probe(&report), || ProbeAnswer { report })?;
+        output::answer_by_first_table(settings, "probe", judging::probe(&report), || {
+            ProbeAnswer { report }
+        })?;
         return Ok(code);
     }
-    output::answer_by_first_table(settings, "judge", judging::report(&report), || JudgeAnswer { report })?;
+    output::answer_by_first_table(settings, "judge", judging::report(&report), || {
+        JudgeAnswer { report }
+    })?;
     settings.keep(&mut warehouse)?;
     Ok(code)
 }
@@ -150,7 +186,9 @@ fn prepare(maker: &Maker<'_>, name: &str, jurors: &Jurors) -> Result<Prepared, F
     let suite = match maker.suite(name) {
         Ok(suite) => suite,
         // A missing suite may be gone or belong to another project. An invalid suite must be corrected.
-        Err(failure) if failure.details.is_empty() => return Ok(Err(Unprepared::NoSuite(failure.message))),
+        Err(failure) if failure.details.is_empty() => {
+            return Ok(Err(Unprepared::NoSuite(failure.message)));
+        }
         Err(failure) => return Err(failure),
     };
     let evaluation = maker.evaluation(&suite, jurors)?.judged_only();
@@ -198,37 +236,54 @@ impl Asked<'_> {
         let work = || {
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(run) = runs.get(place).filter(|_| !self.stop.is_stopped()) else { break };
+                let Some(run) = runs.get(place).filter(|_| !self.stop.is_stopped()) else {
+                    break;
+                };
                 let one = self.one(run, &suites[&run.suite]);
                 if one.is_err() {
                     self.stop.stop();
                 }
-                came.lock().unwrap_or_else(PoisonError::into_inner).insert(place, one);
+                came.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .insert(place, one);
                 (progress.advance)(1);
             }
         };
         std::thread::scope(|scope| {
             for _ in 1..jobs.clamp(1, runs.len().max(1)) {
                 // Fewer threads than wanted are enough.
-                if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                if std::thread::Builder::new()
+                    .spawn_scoped(scope, work)
+                    .is_err()
+                {
                     break;
                 }
             }
             work();
         });
-        came.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+        came.into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .into_values()
+            .collect()
     }
 
     fn one(&self, run: &Arc<Run>, prepared: &Prepared) -> Result<Came, Failure> {
         let store = self.settings.store();
         let is_imported = !store.has(&run.id)?;
-        if let Some(reason) = if is_imported { self.elsewhere(run, &store)? } else { None } {
+        if let Some(reason) = if is_imported {
+            self.elsewhere(run, &store)?
+        } else {
+            None
+        } {
             return Ok(self.no_matter(run, &reason));
         }
         let of_answers;
         let (suite, evaluation) = match prepared {
             Ok((suite, _)) if is_imported && suite.acceptance_criteria.is_empty() => {
-                return Ok(self.no_matter(run, "its suite has no `acceptance_criteria` for its answers to be judged by"));
+                return Ok(self.no_matter(
+                    run,
+                    "its suite has no `acceptance_criteria` for its answers to be judged by",
+                ));
             }
             Ok((suite, evaluation)) if is_imported => {
                 of_answers = evaluation.clone().of_answers();
@@ -246,11 +301,20 @@ impl Asked<'_> {
         if !run.status.is_counted() {
             return Ok(skip(run, "an outage or an interrupt ended it"));
         }
-        let bench = Bench { store: &store, suite, evaluation, stop: self.stop };
+        let bench = Bench {
+            store: &store,
+            suite,
+            evaluation,
+            stop: self.stop,
+        };
         if self.arguments.retry && !bench.is_open(&run.id)? {
             return Ok(self.no_matter(run, "everything is decided"));
         }
-        let kept = if is_imported { self.imported.answers(run) } else { Kept::find(&store, run, suite) };
+        let kept = if is_imported {
+            self.imported.answers(run)
+        } else {
+            Kept::find(&store, run, suite)
+        };
         let kept = match kept {
             Ok(kept) => kept,
             Err(Unfit::Lacking(reason)) if is_imported => return Ok(self.no_matter(run, &reason)),
@@ -258,36 +322,69 @@ impl Asked<'_> {
             Err(Unfit::Unread(reason)) => return Ok(Came::Unstored(skipped(run, &reason))),
         };
         if self.arguments.dry_run {
-            let plan = |evaluator| Ok(planned(run, evaluator, Standing::newest(&store.judgements(&run.id, evaluator.name())?), evaluation));
-            return Ok(Came::Judged(evaluation.evaluators().map(plan).collect::<Result<_, StoreError>>()?));
+            let plan = |evaluator| {
+                Ok(planned(
+                    run,
+                    evaluator,
+                    Standing::newest(&store.judgements(&run.id, evaluator.name())?),
+                    evaluation,
+                ))
+            };
+            return Ok(Came::Judged(
+                evaluation
+                    .evaluators()
+                    .map(plan)
+                    .collect::<Result<_, StoreError>>()?,
+            ));
         }
         if self.arguments.probe {
-            if suite.acceptance_criteria.len() < 2 && suite.acceptance_criteria.iter().all(|criterion| criterion.children.len() < 2) {
-                return Ok(skip(run, "its suite has no two criteria to put into another order"));
+            if suite.acceptance_criteria.len() < 2
+                && suite
+                    .acceptance_criteria
+                    .iter()
+                    .all(|criterion| criterion.children.len() < 2)
+            {
+                return Ok(skip(
+                    run,
+                    "its suite has no two criteria to put into another order",
+                ));
             }
             return match bench.probe(&run.id, &kept) {
-                Ok(probe) => Ok(probe.map_or(Came::Nothing, |(given, reversed)| Came::Probed(probed(run, &given, &reversed)))),
+                Ok(probe) => Ok(probe.map_or(Came::Nothing, |(given, reversed)| {
+                    Came::Probed(probed(run, &given, &reversed))
+                })),
                 Err(StoreError::InFlight { .. }) => Ok(Came::Unstored(skipped(run, IN_FLIGHT))),
                 Err(error) => Err(error.into()),
             };
         }
         match bench.judge(&run.id, &kept, self.arguments.retry) {
-            Ok(Some(judgements)) => Ok(Came::Judged(judgements.iter().map(|judgement| judged(run, judgement)).collect())),
+            Ok(Some(judgements)) => Ok(Came::Judged(
+                judgements
+                    .iter()
+                    .map(|judgement| judged(run, judgement))
+                    .collect(),
+            )),
             Ok(None) => Ok(Came::Nothing),
             Err(StoreError::InFlight { .. }) => Ok(Came::Unstored(skipped(run, IN_FLIGHT))),
-            Err(error) => Err(Failure::from(error).with_hint("finished judgements are kept; `judge --retry` asks about the rest")),
+            Err(error) => Err(Failure::from(error)
+                .with_hint("finished judgements are kept; `judge --retry` asks about the rest")),
         }
     }
 
     /// Says where a run is stored, if its record is not in the store to write to. `None` if the run's judgements can be stored here.
     fn elsewhere(&self, run: &Run, store: &Store) -> Result<Option<String>, Failure> {
         let own = self.settings.stores().of(&run.id)?;
-        let only_read = own.map(|other| format!("it is in {}, which is read-only", shown(other.root())));
+        let only_read =
+            own.map(|other| format!("it is in {}, which is read-only", shown(other.root())));
         Ok(only_read.or_else(|| self.imported.elsewhere(&run.id, store)))
     }
 
     fn no_matter(&self, run: &Run, reason: &str) -> Came {
-        if self.is_searching { Came::Nothing } else { skip(run, reason) }
+        if self.is_searching {
+            Came::Nothing
+        } else {
+            skip(run, reason)
+        }
     }
 }
 
@@ -296,17 +393,30 @@ fn skip(run: &Run, reason: &str) -> Came {
 }
 
 fn skipped(run: &Run, reason: &str) -> SkippedRun {
-    SkippedRun { run: run.id.to_string(), suite: run.suite.clone(), reason: reason.to_owned() }
+    SkippedRun {
+        run: run.id.to_string(),
+        suite: run.suite.clone(),
+        reason: reason.to_owned(),
+    }
 }
 
-fn planned(run: &Run, evaluator: Evaluator, before: Option<Standing>, evaluation: &Evaluation) -> JudgedRun {
+fn planned(
+    run: &Run,
+    evaluator: Evaluator,
+    before: Option<Standing>,
+    evaluation: &Evaluation,
+) -> JudgedRun {
     let jury = evaluation.jury.as_ref();
     JudgedRun {
         run: run.id.to_string(),
         suite: run.suite.clone(),
         evaluator: evaluator.name().to_owned(),
-        judge: jury
-            .map(|jury| jury.agent.model.as_ref().map_or_else(|| jury.agent.id.clone(), |model| format!("{}:{model}", jury.agent.id))),
+        judge: jury.map(|jury| {
+            jury.agent.model.as_ref().map_or_else(
+                || jury.agent.id.clone(),
+                |model| format!("{}:{model}", jury.agent.id),
+            )
+        }),
         judge_before: before.as_ref().and_then(|before| before.judge.clone()),
         before: before.and_then(|before| before.score),
         after: None,
@@ -325,7 +435,10 @@ fn judged(run: &Run, judgement: &Judgement) -> JudgedRun {
     let (before, after) = (judgement.before.as_ref(), &judgement.after);
     let met = after.met();
     let open = met.iter().filter(|(_, met)| met.is_none()).count();
-    let not_evaluated = after.not_evaluated.clone().or_else(|| (open > 0).then(|| format!("{open} of {} criteria", met.len())));
+    let not_evaluated = after
+        .not_evaluated
+        .clone()
+        .or_else(|| (open > 0).then(|| format!("{open} of {} criteria", met.len())));
     JudgedRun {
         run: run.id.to_string(),
         suite: run.suite.clone(),
@@ -341,21 +454,34 @@ fn judged(run: &Run, judgement: &Judgement) -> JudgedRun {
         kept: judgement.kept as u64,
         revision: judgement.revision,
         cost_usd: judgement.cost_usd,
-        flips: before.map(|before| decided_otherwise(run.id.as_str(), &before.met(), &met)).unwrap_or_default(),
+        flips: before
+            .map(|before| decided_otherwise(run.id.as_str(), &before.met(), &met))
+            .unwrap_or_default(),
     }
 }
 
 fn probed(run: &Run, given: &Standing, reversed: &Standing) -> ProbedRun {
     let (in_order, in_reverse) = (given.met(), reversed.met());
-    let decided: BTreeSet<&str> = in_order.iter().filter(|(_, met)| met.is_some()).map(|(item, _)| item.as_str()).collect();
+    let decided: BTreeSet<&str> = in_order
+        .iter()
+        .filter(|(_, met)| met.is_some())
+        .map(|(item, _)| item.as_str())
+        .collect();
     ProbedRun {
         run: run.id.to_string(),
         suite: run.suite.clone(),
         judge: reversed.judge.clone().or_else(|| given.judge.clone()),
         given: given.score,
         reversed: reversed.score,
-        not_evaluated: given.not_evaluated.clone().or_else(|| reversed.not_evaluated.clone()).map(|reason| visible(&reason)),
-        n: in_reverse.iter().filter(|(item, met)| met.is_some() && decided.contains(item.as_str())).count() as u64,
+        not_evaluated: given
+            .not_evaluated
+            .clone()
+            .or_else(|| reversed.not_evaluated.clone())
+            .map(|reason| visible(&reason)),
+        n: in_reverse
+            .iter()
+            .filter(|(item, met)| met.is_some() && decided.contains(item.as_str()))
+            .count() as u64,
         flips: decided_otherwise(run.id.as_str(), &in_order, &in_reverse),
     }
 }

@@ -36,15 +36,25 @@ impl<'a> Imported<'a> {
     pub fn elsewhere(&self, run: &RunId, store: &Store) -> Option<String> {
         match self.folders.get(run) {
             Some(folder) if *folder == store.imports_dir() => None,
-            Some(folder) => Some(format!("it was imported into {}, which is only read", shown(folder.parent().unwrap_or(folder)))),
-            None => Some("its record has no file of its own name, so nothing can be added".to_owned()),
+            Some(folder) => Some(format!(
+                "it was imported into {}, which is only read",
+                shown(folder.parent().unwrap_or(folder))
+            )),
+            None => {
+                Some("its record has no file of its own name, so nothing can be added".to_owned())
+            }
         }
     }
 
     /// Reads the answers of a run.
     pub fn answers(&self, run: &Arc<Run>) -> Result<Kept, Unfit> {
         let items = self.warehouse.detailed(std::slice::from_ref(run));
-        let items = items.map_err(|error| Unfit::Unread(format!("its answers cannot be read: {}", visible(&error.to_string()))))?;
+        let items = items.map_err(|error| {
+            Unfit::Unread(format!(
+                "its answers cannot be read: {}",
+                visible(&error.to_string())
+            ))
+        })?;
         Kept::of_answers(run, &items).ok_or_else(|| {
             let from = import_of(run);
             Unfit::Lacking(format!(
@@ -58,7 +68,9 @@ impl<'a> Imported<'a> {
 pub(super) fn suite_to_write(run: &Run) -> String {
     let name = visible(&run.suite);
     if suite::is_name(&run.suite) {
-        format!("to have its answers judged, write suites/{name}/suite.yaml with `name: {name}` and `acceptance_criteria`")
+        format!(
+            "to have its answers judged, write suites/{name}/suite.yaml with `name: {name}` and `acceptance_criteria`"
+        )
     } else {
         "no suite can have that name; to have its answers judged, import it again with `--set suite=NAME`, and write \
          suites/NAME/suite.yaml with `name: NAME` and `acceptance_criteria`"
@@ -68,7 +80,11 @@ pub(super) fn suite_to_write(run: &Run) -> String {
 
 fn import_of(run: &Run) -> String {
     match &run.provenance {
-        Some(from) => format!("it was imported by `{}` from `{}`", visible(&from.importer), visible(&from.file)),
+        Some(from) => format!(
+            "it was imported by `{}` from `{}`",
+            visible(&from.importer),
+            visible(&from.file)
+        ),
         None => "it was imported".to_owned(),
     }
 }

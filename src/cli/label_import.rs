@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::domain::{Direction, ItemDetails, ItemOutcome, ItemStatus, Problem, Run, RunId, ScoreRecord, Unit, is_person, person, visible};
+use crate::domain::{
+    Direction, ItemDetails, ItemOutcome, ItemStatus, Problem, Run, RunId, ScoreRecord, Unit,
+    is_person, person, visible,
+};
 use crate::render::json::LabelsAnswer;
 use crate::render::labelling;
 use crate::results::ScoreLine;
@@ -24,8 +27,13 @@ type Place = (String, u32);
 
 /// Returns the file if the import is of one file of labels and no option says otherwise.
 pub(super) fn file(arguments: &Import) -> Option<&PathBuf> {
-    let [path] = arguments.files.as_slice() else { return None };
-    let is_free = arguments.kind.is_none() && arguments.map.is_none() && arguments.set.is_empty() && arguments.signed_by.is_none();
+    let [path] = arguments.files.as_slice() else {
+        return None;
+    };
+    let is_free = arguments.kind.is_none()
+        && arguments.map.is_none()
+        && arguments.set.is_empty()
+        && arguments.signed_by.is_none();
     (is_free && labels::is_labels(path)).then_some(path)
 }
 
@@ -40,7 +48,12 @@ pub(super) fn run(settings: &Settings, arguments: &Import, path: &Path) -> Resul
     for (run, labels) in &by_run {
         let outcomes = warehouse
             .detailed(std::slice::from_ref(run))
-            .map_err(|error| Failure::new(format!("the outcomes of run `{}` cannot be read: {error}", run.id)))?;
+            .map_err(|error| {
+                Failure::new(format!(
+                    "the outcomes of run `{}` cannot be read: {error}",
+                    run.id
+                ))
+            })?;
         match placed(path, run, labels, &outcomes) {
             Ok(placed) => found.push((run, outcomes, placed)),
             Err(problems) => all.extend(problems),
@@ -52,18 +65,36 @@ pub(super) fn run(settings: &Settings, arguments: &Import, path: &Path) -> Resul
     let mut runs = Vec::new();
     for (run, outcomes, placed) in found {
         for (rater, new) in placed {
-            runs.push(store(settings, arguments.dry_run, run, &rater, &new, &outcomes)?);
+            runs.push(store(
+                settings,
+                arguments.dry_run,
+                run,
+                &rater,
+                &new,
+                &outcomes,
+            )?);
         }
     }
-    let report = LabelReport { file: shown(path), is_dry: arguments.dry_run, blank, runs };
-    output::answer(settings, "labels", &[labelling::labels(&report)], || LabelsAnswer { report })?;
+    let report = LabelReport {
+        file: shown(path),
+        is_dry: arguments.dry_run,
+        blank,
+        runs,
+    };
+    output::answer(settings, "labels", &[labelling::labels(&report)], || {
+        LabelsAnswer { report }
+    })?;
     Ok(exit_code::DONE)
 }
 
 /// Runs with their labels.
 type Labelled<'a> = Vec<(Arc<Run>, Vec<&'a Label>)>;
 
-fn by_run<'a>(warehouse: &Warehouse, path: &Path, labels: &'a [Label]) -> (Labelled<'a>, Vec<Problem>) {
+fn by_run<'a>(
+    warehouse: &Warehouse,
+    path: &Path,
+    labels: &'a [Label],
+) -> (Labelled<'a>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut by_run = BTreeMap::<RunId, (Arc<Run>, Vec<&Label>)>::new();
     for label in labels {
@@ -71,12 +102,20 @@ fn by_run<'a>(warehouse: &Warehouse, path: &Path, labels: &'a [Label]) -> (Label
         let message = match found.as_slice() {
             [id] => {
                 if let Some(row) = warehouse.runs().iter().find(|row| row.run.id == **id) {
-                    by_run.entry((*id).clone()).or_insert_with(|| (Arc::clone(&row.run), Vec::new())).1.push(label);
+                    by_run
+                        .entry((*id).clone())
+                        .or_insert_with(|| (Arc::clone(&row.run), Vec::new()))
+                        .1
+                        .push(label);
                 }
                 continue;
             }
             [] => format!("no run `{}`", visible(&label.run)),
-            several => format!("`{}` is the beginning of {} run ids", visible(&label.run), several.len()),
+            several => format!(
+                "`{}` is the beginning of {} run ids",
+                visible(&label.run),
+                several.len()
+            ),
         };
         problems.push(Problem::at_line(shown(path), label.line, message));
     }
@@ -90,25 +129,52 @@ fn placed(
     labels: &[&Label],
     outcomes: &[(ItemOutcome, ItemDetails)],
 ) -> Result<BTreeMap<String, BTreeMap<Place, bool>>, Vec<Problem>> {
-    let names: BTreeMap<String, &str> = outcomes.iter().map(|(outcome, _)| (normalized(&outcome.item), outcome.item.as_str())).collect();
+    let names: BTreeMap<String, &str> = outcomes
+        .iter()
+        .map(|(outcome, _)| (normalized(&outcome.item), outcome.item.as_str()))
+        .collect();
     let mut placed = BTreeMap::<String, BTreeMap<Place, bool>>::new();
     let mut problems = Vec::new();
     for label in labels {
         // Our CSV quotes a name that a spreadsheet would take for a formula.
-        let asked = label.item.strip_prefix('\'').filter(|name| name.starts_with(['=', '+', '-', '@'])).unwrap_or(&label.item);
-        let exact = outcomes.iter().find(|(outcome, _)| outcome.item == asked).map(|(outcome, _)| outcome.item.as_str());
+        let asked = label
+            .item
+            .strip_prefix('\'')
+            .filter(|name| name.starts_with(['=', '+', '-', '@']))
+            .unwrap_or(&label.item);
+        let exact = outcomes
+            .iter()
+            .find(|(outcome, _)| outcome.item == asked)
+            .map(|(outcome, _)| outcome.item.as_str());
         let Some(item) = exact.or_else(|| names.get(&normalized(asked)).copied()) else {
-            let problem = Problem::at_line(shown(path), label.line, format!("run `{}` has no item `{}`", run.id, visible(&label.item)));
-            problems.push(match crate::domain::nearest(&label.item, names.values().copied()) {
-                Some(near) => problem.with_hint(format!("did you mean `{}`?", visible(near))),
-                None => problem,
-            });
+            let problem = Problem::at_line(
+                shown(path),
+                label.line,
+                format!("run `{}` has no item `{}`", run.id, visible(&label.item)),
+            );
+            problems.push(
+                match crate::domain::nearest(&label.item, names.values().copied()) {
+                    Some(near) => problem.with_hint(format!("did you mean `{}`?", visible(near))),
+                    None => problem,
+                },
+            );
             continue;
         };
-        let rater = person(if label.rater == labels::ONE_RATER { "" } else { &label.rater });
-        placed.entry(rater).or_default().insert((item.to_owned(), 1), label.met);
+        let rater = person(if label.rater == labels::ONE_RATER {
+            ""
+        } else {
+            &label.rater
+        });
+        placed
+            .entry(rater)
+            .or_default()
+            .insert((item.to_owned(), 1), label.met);
     }
-    if problems.is_empty() { Ok(placed) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(placed)
+    } else {
+        Err(problems)
+    }
 }
 
 /// Stores one person's labels of a run: the earlier ones with the new ones, as one revision.
@@ -127,7 +193,11 @@ fn store(
         .collect();
     let (mut added, mut changed) = (0, 0);
     for ((item, attempt), met) in new {
-        let status = if *met { ItemStatus::Pass } else { ItemStatus::Fail };
+        let status = if *met {
+            ItemStatus::Pass
+        } else {
+            ItemStatus::Fail
+        };
         // Other evaluators' outcomes of the item know its kind, cluster and category.
         let Some((known, _)) = outcomes
             .iter()
@@ -154,8 +224,16 @@ fn store(
     }
     if !is_dry && added + changed > 0 {
         let store = settings.store();
-        let revision = store.judgements(&run.id, rater)?.next.max(all.values().map(|outcome| outcome.revision + 1).max().unwrap_or(1));
-        let lines: Vec<(ItemOutcome, ItemDetails)> = all.values().map(|outcome| (outcome.clone(), ItemDetails::default())).collect();
+        let revision = store.judgements(&run.id, rater)?.next.max(
+            all.values()
+                .map(|outcome| outcome.revision + 1)
+                .max()
+                .unwrap_or(1),
+        );
+        let lines: Vec<(ItemOutcome, ItemDetails)> = all
+            .values()
+            .map(|outcome| (outcome.clone(), ItemDetails::default()))
+            .collect();
         let share = ScoreRecord {
             metric: rater.to_owned(),
             value: None,
@@ -169,5 +247,11 @@ fn store(
         };
         store.append_judgement(&run.id, &lines, &ScoreLine::of(share))?;
     }
-    Ok(LabelledRun { run: run.id.to_string(), rater: rater.to_owned(), labels: all.len() as u64, added, changed })
+    Ok(LabelledRun {
+        run: run.id.to_string(),
+        rater: rater.to_owned(),
+        labels: all.len() as u64,
+        added,
+        changed,
+    })
 }

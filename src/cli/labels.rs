@@ -35,13 +35,28 @@ pub(super) struct Labels {
 
 /// Returns whether a file is a table of labels: its first line has their columns.
 pub(super) fn is_labels(path: &Path) -> bool {
-    let Ok(file) = files::open(path) else { return false };
+    let Ok(file) = files::open(path) else {
+        return false;
+    };
     let mut line = Vec::new();
-    let read = BufReader::new(file).take(MOST_OF_A_LINE).read_until(b'\n', &mut line);
+    let read = BufReader::new(file)
+        .take(MOST_OF_A_LINE)
+        .read_until(b'\n', &mut line);
     let first = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line);
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(first);
-    let has = |headers: &csv::StringRecord, name: &str| headers.iter().any(|header| header.eq_ignore_ascii_case(name));
-    read.is_ok() && reader.headers().is_ok_and(|headers| ["run", "item", "label"].into_iter().all(|name| has(headers, name)))
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_reader(first);
+    let has = |headers: &csv::StringRecord, name: &str| {
+        headers
+            .iter()
+            .any(|header| header.eq_ignore_ascii_case(name))
+    };
+    read.is_ok()
+        && reader.headers().is_ok_and(|headers| {
+            ["run", "item", "label"]
+                .into_iter()
+                .all(|name| has(headers, name))
+        })
 }
 
 /// Maximum length of a line of column names, in bytes.
@@ -49,7 +64,8 @@ const MOST_OF_A_LINE: u64 = 4096;
 
 /// Reads the whole file and reports all its problems.
 pub(super) fn read(path: &Path) -> Result<Labels, Failure> {
-    let bytes = files::read(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?;
+    let bytes = files::read(path)
+        .map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?;
     parse(&shown(path), &bytes).map_err(|problems| refused(path, &problems))
 }
 
@@ -61,13 +77,31 @@ pub(super) fn refused(path: &Path, problems: &[Problem]) -> Failure {
 fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     // If lines end in CR LF, the reader ends a record at the CR and has not counted the LF yet.
-    let uncounted = usize::from(bytes.split(|byte| *byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r")));
-    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(bytes);
-    let headers = reader.headers().map_err(|error| vec![Problem::in_file(file, format!("is not CSV: {error}"))])?.clone();
-    let column = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
-    let (Some(run), Some(item), Some(label)) = (column("run"), column("item"), column("label")) else {
+    let uncounted = usize::from(
+        bytes
+            .split(|byte| *byte == b'\n')
+            .next()
+            .is_some_and(|line| line.ends_with(b"\r")),
+    );
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(bytes);
+    let headers = reader
+        .headers()
+        .map_err(|error| vec![Problem::in_file(file, format!("is not CSV: {error}"))])?
+        .clone();
+    let column = |name: &str| {
+        headers
+            .iter()
+            .position(|header| header.eq_ignore_ascii_case(name))
+    };
+    let (Some(run), Some(item), Some(label)) = (column("run"), column("item"), column("label"))
+    else {
         let problem = Problem::at_line(file, 1, "needs the columns `run`, `item` and `label`");
-        return Err(vec![problem.with_hint("a fourth column `rater` names the person, if several labelled")]);
+        return Err(vec![problem.with_hint(
+            "a fourth column `rater` names the person, if several labelled",
+        )]);
     };
     let rater = column("rater");
     let (mut labels, mut blank, mut problems) = (Vec::new(), 0, Vec::new());
@@ -76,12 +110,20 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
         let record = match record {
             Ok(record) => record,
             Err(error) => {
-                let line = error.position().map_or(1, |position| line_of(position.line()) + uncounted);
-                problems.push(Problem::at_line(file, line, "is not a line of UTF-8 text in columns"));
+                let line = error
+                    .position()
+                    .map_or(1, |position| line_of(position.line()) + uncounted);
+                problems.push(Problem::at_line(
+                    file,
+                    line,
+                    "is not a line of UTF-8 text in columns",
+                ));
                 continue;
             }
         };
-        let line = record.position().map_or(1, |position| line_of(position.line()) + uncounted);
+        let line = record
+            .position()
+            .map_or(1, |position| line_of(position.line()) + uncounted);
         let cell = |column: usize| record.get(column).unwrap_or_default();
         for (name, column) in [("run", run), ("item", item)] {
             if cell(column).is_empty() {
@@ -95,20 +137,39 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
         }
         let met = PASS.contains(&said.as_str());
         if !met && !FAIL.contains(&said.as_str()) {
-            problems.push(Problem::at_line(file, line, format!("label `{}` is neither pass nor fail", visible(cell(label)))));
+            problems.push(Problem::at_line(
+                file,
+                line,
+                format!("label `{}` is neither pass nor fail", visible(cell(label))),
+            ));
             continue;
         }
-        let rater = rater.map(cell).filter(|name| !name.is_empty()).unwrap_or(ONE_RATER).to_owned();
+        let rater = rater
+            .map(cell)
+            .filter(|name| !name.is_empty())
+            .unwrap_or(ONE_RATER)
+            .to_owned();
         let (run, item) = (cell(run).to_owned(), cell(item).to_owned());
         match seen.insert((run.clone(), item.to_lowercase(), rater.clone()), line) {
             Some(first) => {
-                let problem = Problem::at_line(file, line, format!("labels the same as line {first}"));
+                let problem =
+                    Problem::at_line(file, line, format!("labels the same as line {first}"));
                 problems.push(problem.with_hint("keep one of the two"));
             }
-            None => labels.push(Label { line, run, item, rater, met }),
+            None => labels.push(Label {
+                line,
+                run,
+                item,
+                rater,
+                met,
+            }),
         }
     }
-    if problems.is_empty() { Ok(Labels { labels, blank }) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(Labels { labels, blank })
+    } else {
+        Err(problems)
+    }
 }
 
 fn line_of(line: u64) -> usize {
@@ -130,18 +191,53 @@ mod tests {
             .expect("labels");
         let Labels { labels, blank } = labels;
         assert_eq!(blank, 1);
-        let said: Vec<_> = labels.iter().map(|label| (label.line, label.item.as_str(), label.rater.as_str(), label.met)).collect();
-        assert_eq!(said, [(2, "a, b", "x", true), (3, "a, b", "y", false), (4, "c", "labels", true)]);
-        assert_eq!(raters(&labels).into_iter().collect::<Vec<_>>(), ["labels", "x", "y"]);
+        let said: Vec<_> = labels
+            .iter()
+            .map(|label| {
+                (
+                    label.line,
+                    label.item.as_str(),
+                    label.rater.as_str(),
+                    label.met,
+                )
+            })
+            .collect();
+        assert_eq!(
+            said,
+            [
+                (2, "a, b", "x", true),
+                (3, "a, b", "y", false),
+                (4, "c", "labels", true)
+            ]
+        );
+        assert_eq!(
+            raters(&labels).into_iter().collect::<Vec<_>>(),
+            ["labels", "x", "y"]
+        );
 
-        let problems = parse("l.csv", b"run,item,label\nr1,a,maybe\n,b,pass\nr1,A,pass\nr1,a,fail\n").expect_err("four mistakes");
+        let problems = parse(
+            "l.csv",
+            b"run,item,label\nr1,a,maybe\n,b,pass\nr1,A,pass\nr1,a,fail\n",
+        )
+        .expect_err("four mistakes");
         let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(
             said,
-            ["l.csv:2: label `maybe` is neither pass nor fail", "l.csv:3: `run` is empty", "l.csv:5: labels the same as line 4",]
+            [
+                "l.csv:2: label `maybe` is neither pass nor fail",
+                "l.csv:3: `run` is empty",
+                "l.csv:5: labels the same as line 4",
+            ]
         );
-        assert_eq!(parse("l.csv", b"id,label\n").expect_err("no columns").len(), 1);
-        let problems = parse("l.csv", b"run,item,label\r\nr1,a,pass\r\nr1,b,maybe\r\n").expect_err("one mistake");
-        assert_eq!(problems[0].to_string(), "l.csv:3: label `maybe` is neither pass nor fail");
+        assert_eq!(
+            parse("l.csv", b"id,label\n").expect_err("no columns").len(),
+            1
+        );
+        let problems = parse("l.csv", b"run,item,label\r\nr1,a,pass\r\nr1,b,maybe\r\n")
+            .expect_err("one mistake");
+        assert_eq!(
+            problems[0].to_string(),
+            "l.csv:3: label `maybe` is neither pass nor fail"
+        );
     }
 }

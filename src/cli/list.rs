@@ -21,26 +21,45 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     filter.ids.clone_from(ids);
     let suites = suite_lines(&warehouse, &filter);
     // A user who selects runs asks about results, not about what can be run.
-    let found = if arguments.runs || !filter.is_empty() { None } else { Some(runnable::look(settings, &suites)?) };
+    let found = if arguments.runs || !filter.is_empty() {
+        None
+    } else {
+        Some(runnable::look(settings, &suites)?)
+    };
     let found = found.inspect(log);
     let has_something = found.as_ref().is_some_and(|found| !found.is_empty());
-    let unfinished: Vec<_> = warehouse.unfinished_runs().into_iter().filter(|run| run.is_selected(&filter)).collect();
+    let unfinished: Vec<_> = warehouse
+        .unfinished_runs()
+        .into_iter()
+        .filter(|run| run.is_selected(&filter))
+        .collect();
     if !((has_something || !unfinished.is_empty()) && warehouse.select(&filter).next().is_none()) {
-        selection::check(&warehouse, &filter).map_err(|failure| hinted(failure, warehouse.hidden().is_empty()))?;
+        selection::check(&warehouse, &filter)
+            .map_err(|failure| hinted(failure, warehouse.hidden().is_empty()))?;
     }
     let retracted = retracted(&warehouse, &filter);
     let runs = warehouse.select(&filter).count();
     let run_lines: Option<Vec<_>> = arguments.runs.then(|| {
         let matrix = warehouse.matrix(warehouse.select(&filter).map(|row| &row.run.id));
-        warehouse.select(&filter).map(|row| run_line(row, &matrix)).collect()
+        warehouse
+            .select(&filter)
+            .map(|row| run_line(row, &matrix))
+            .collect()
     });
     let mut notes: Vec<String> = tables::retracted_note(retracted).into_iter().collect();
     // In CSV the list of runs is one table.
     let has_table = !(unfinished.is_empty() || arguments.runs && settings.format == Format::Csv);
     if warehouse.unfinished() > 0 && !has_table {
-        notes.push(format!("{} not finished.", output::count(warehouse.unfinished(), "run")));
+        notes.push(format!(
+            "{} not finished.",
+            output::count(warehouse.unfinished(), "run")
+        ));
     }
-    let version_changes = if run_lines.is_none() { versions::changes(settings) } else { Vec::new() };
+    let version_changes = if run_lines.is_none() {
+        versions::changes(settings)
+    } else {
+        Vec::new()
+    };
     notes.extend(version_changes.iter().map(versions::sentence));
     let mut shown: Vec<Table> = match &run_lines {
         Some(lines) if lines.is_empty() && has_table => Vec::new(),
@@ -81,7 +100,9 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
 /// Adds a hint for a new project: an empty store, and nothing to run.
 fn hinted(failure: Failure, is_new: bool) -> Failure {
     if is_new && failure.message == "the store holds no runs" {
-        failure.with_hint("`evalreport init` writes something to run; `evalreport import FILE` brings results in")
+        failure.with_hint(
+            "`evalreport init` writes something to run; `evalreport import FILE` brings results in",
+        )
     } else {
         failure
     }
@@ -91,12 +112,30 @@ fn hinted(failure: Failure, is_new: bool) -> Failure {
 fn log(found: &Runnable) {
     let say = |what: &str, name: &str, problems: &[ProblemLine]| {
         for problem in problems {
-            info!(what, name, problem = problem.words(), hint = problem.hint, "cannot be run");
+            info!(
+                what,
+                name,
+                problem = problem.words(),
+                hint = problem.hint,
+                "cannot be run"
+            );
         }
     };
-    found.suites.iter().for_each(|suite| say("suite", &suite.suite, &suite.problems));
-    found.tasks.iter().for_each(|task| say("task", &task.task, &task.problems));
-    found.agents.iter().for_each(|agent| say("agent", &agent.agent, &agent.problems));
-    found.approaches.iter().for_each(|approach| say("approach", &approach.approach, &approach.problems));
+    found
+        .suites
+        .iter()
+        .for_each(|suite| say("suite", &suite.suite, &suite.problems));
+    found
+        .tasks
+        .iter()
+        .for_each(|task| say("task", &task.task, &task.problems));
+    found
+        .agents
+        .iter()
+        .for_each(|agent| say("agent", &agent.agent, &agent.problems));
+    found
+        .approaches
+        .iter()
+        .for_each(|approach| say("approach", &approach.approach, &approach.problems));
     say("project", "", &found.problems);
 }

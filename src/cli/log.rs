@@ -49,10 +49,14 @@ pub(super) fn start(global: &Global) -> Result<(), Failure> {
 }
 
 fn open(path: &Path) -> Result<File, Failure> {
-    OpenOptions::new().create(true).append(true).open(path).map_err(|error| {
-        Failure::new(format!("cannot open the log {}: {error}", shown(path)))
-            .with_hint("--log takes a file that can be written, in a folder that exists")
-    })
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(|error| {
+            Failure::new(format!("cannot open the log {}: {error}", shown(path)))
+                .with_hint("--log takes a file that can be written, in a folder that exists")
+        })
 }
 
 /// Destinations of the lines.
@@ -80,7 +84,11 @@ impl Log {
 
 impl<S: Subscriber> Layer<S> for Log {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if is_ours(metadata) { Interest::always() } else { Interest::never() }
+        if is_ours(metadata) {
+            Interest::always()
+        } else {
+            Interest::never()
+        }
     }
 
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
@@ -95,7 +103,11 @@ impl<S: Subscriber> Layer<S> for Log {
         let mut said = Said::default();
         event.record(&mut said);
         if self.is_verbose {
-            output::tell(&format!("{:8.3}s {}", self.start.elapsed().as_secs_f64(), said.words()));
+            output::tell(&format!(
+                "{:8.3}s {}",
+                self.start.elapsed().as_secs_f64(),
+                said.words()
+            ));
         }
         if let Some(file) = &self.file {
             self.append(file, event.metadata(), &said);
@@ -129,8 +141,14 @@ impl Said {
         for (name, value) in &self.fields {
             let text = match value {
                 Value::String(text) => quoted_if_needed(text),
-                Value::Number(number) if number.is_f64() => format!("{:.3}", number.as_f64().unwrap_or_default()),
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+                Value::Number(number) if number.is_f64() => {
+                    format!("{:.3}", number.as_f64().unwrap_or_default())
+                }
+                Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::Array(_)
+                | Value::Object(_) => value.to_string(),
             };
             words.push_str(&format!(" {name}={text}"));
         }
@@ -141,21 +159,38 @@ impl Said {
     fn object(&self, metadata: &Metadata<'_>) -> String {
         let level = metadata.level().as_str().to_ascii_lowercase();
         let time = clock::now().to_rfc3339_opts(SecondsFormat::Millis, true);
-        let own = [json!(time), json!(level), json!(metadata.target()), json!(self.message)];
+        let own = [
+            json!(time),
+            json!(level),
+            json!(metadata.target()),
+            json!(self.message),
+        ];
         let own = KEYS.iter().map(|key| (*key).to_owned()).zip(own);
         let fields = self.fields.iter().map(|(name, value)| {
-            let name = if KEYS.contains(name) { format!("field_{name}") } else { (*name).to_owned() };
+            let name = if KEYS.contains(name) {
+                format!("field_{name}")
+            } else {
+                (*name).to_owned()
+            };
             (name, value.clone())
         });
         // Built by hand, so that the keys keep this order for human readers.
-        let pairs: Vec<String> = own.chain(fields).map(|(key, value)| format!("{}:{value}", Value::String(key))).collect();
+        let pairs: Vec<String> = own
+            .chain(fields)
+            .map(|(key, value)| format!("{}:{value}", Value::String(key)))
+            .collect();
         format!("{{{}}}", pairs.join(","))
     }
 }
 
 fn quoted_if_needed(text: &str) -> String {
-    let is_plain = !text.is_empty() && !text.contains(|character: char| character.is_whitespace() || character == '"');
-    if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")) }
+    let is_plain = !text.is_empty()
+        && !text.contains(|character: char| character.is_whitespace() || character == '"');
+    if is_plain {
+        text.to_owned()
+    } else {
+        format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    }
 }
 
 impl Visit for Said {

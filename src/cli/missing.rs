@@ -34,19 +34,34 @@ const NOT_READ: [&str; 15] = [
 
 /// Returns the paths that the command line names for reading. Words that may also name suites or runs are not among them.
 pub(super) fn read_paths(command: &Command, matches: &ArgMatches) -> Vec<PathBuf> {
-    let is_read = |id: &str| !NOT_READ.iter().any(|other| *other == id || *other == format!("{}/{id}", command.get_name()));
+    let is_read = |id: &str| {
+        !NOT_READ
+            .iter()
+            .any(|other| *other == id || *other == format!("{}/{id}", command.get_name()))
+    };
     let mut paths = Vec::new();
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
         let is_path = argument.get_value_parser().type_id() == TypeId::of::<PathBuf>();
         if is_path && is_read(id) && matches.value_source(id) == Some(ValueSource::CommandLine) {
-            paths.extend(matches.get_many::<PathBuf>(id).into_iter().flatten().cloned());
+            paths.extend(
+                matches
+                    .get_many::<PathBuf>(id)
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
+            );
         }
     }
     if let Some((name, below)) = matches.subcommand()
         && let Some(command) = command.find_subcommand(name)
     {
-        paths.extend(read_paths(command, below).into_iter().filter(|path| !paths.contains(path)).collect::<Vec<_>>());
+        paths.extend(
+            read_paths(command, below)
+                .into_iter()
+                .filter(|path| !paths.contains(path))
+                .collect::<Vec<_>>(),
+        );
     }
     paths
 }
@@ -54,7 +69,11 @@ pub(super) fn read_paths(command: &Command, matches: &ArgMatches) -> Vec<PathBuf
 /// Fails if one of the paths is not there, and names all that are not. An address is no path, and is left to whoever reads it.
 pub(super) fn check<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), Failure> {
     let missing: Vec<&Path> = paths.into_iter().filter(|path| is_missing(path)).collect();
-    if missing.is_empty() { Ok(()) } else { Err(failure(&missing)) }
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(failure(&missing))
+    }
 }
 
 /// Returns whether nothing is there. A path that may not be looked at is reported when it is read.
@@ -66,7 +85,11 @@ pub(super) fn is_missing(path: &Path) -> bool {
 /// Says that the paths are not there, and which similar one is.
 pub(super) fn failure(paths: &[&Path]) -> Failure {
     let names: Vec<String> = paths.iter().map(|path| shown(path)).collect();
-    let noun = if paths.len() == 1 { "file or folder" } else { "files or folders" };
+    let noun = if paths.len() == 1 {
+        "file or folder"
+    } else {
+        "files or folders"
+    };
     let failure = Failure::new(format!("no such {noun}: {}", names.join(", ")));
     match paths.iter().find_map(|path| similar(path)) {
         Some(near) => failure.with_hint(format!("did you mean `{}`?", shown(&near))),
@@ -77,7 +100,11 @@ pub(super) fn failure(paths: &[&Path]) -> Failure {
 /// Says that a results folder is not there that was named.
 pub(super) fn no_results(folders: &[&Path]) -> Failure {
     let failure = failure(folders);
-    if failure.hint.as_deref().is_some_and(|hint| hint.starts_with("did you mean")) {
+    if failure
+        .hint
+        .as_deref()
+        .is_some_and(|hint| hint.starts_with("did you mean"))
+    {
         return failure;
     }
     failure.with_hint("--results names a folder of results; `import`, `record`, `run` and `eval` make one that is not there")
@@ -87,9 +114,16 @@ pub(super) fn no_results(folders: &[&Path]) -> Failure {
 fn similar(path: &Path) -> Option<PathBuf> {
     let folder = path.parent()?;
     let name = path.file_name()?.to_str()?;
-    let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let place = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
     let is_there = |name: &String| !name.starts_with('.') && !is_missing(&folder.join(name));
-    let mut names: Vec<String> = fs::read_dir(place).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = fs::read_dir(place)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
     names.retain(is_there);
     names.sort();
     nearest(name, names.iter().map(String::as_str)).map(|near| folder.join(near))
@@ -100,10 +134,15 @@ pub(super) fn looks_like_path(word: &str) -> bool {
     let is_ending = |ending: &str| {
         (1..=8).contains(&ending.len())
             && ending.starts_with(|first: char| first.is_ascii_alphabetic())
-            && ending.chars().all(|character| character.is_ascii_alphanumeric())
+            && ending
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric())
     };
     word.ends_with(['/', std::path::MAIN_SEPARATOR])
-        || Path::new(word).extension().and_then(|ending| ending.to_str()).is_some_and(is_ending)
+        || Path::new(word)
+            .extension()
+            .and_then(|ending| ending.to_str())
+            .is_some_and(is_ending)
 }
 
 #[cfg(test)]
@@ -112,10 +151,25 @@ mod tests {
 
     #[test]
     fn looks_like_path_tells_files_from_names_and_versions() {
-        for word in ["nowhere/", "reports/night.xml", "a.csv", "main.bundel", "a.b.parquet"] {
+        for word in [
+            "nowhere/",
+            "reports/night.xml",
+            "a.csv",
+            "main.bundel",
+            "a.b.parquet",
+        ] {
             assert!(looks_like_path(word), "{word}");
         }
-        for word in ["suite", "gsm8k-v1.1", "a@2.0", "who? me. no", "a/b", "x.", ".", "why.because it is"] {
+        for word in [
+            "suite",
+            "gsm8k-v1.1",
+            "a@2.0",
+            "who? me. no",
+            "a/b",
+            "x.",
+            ".",
+            "why.because it is",
+        ] {
             assert!(!looks_like_path(word), "{word}");
         }
     }
@@ -126,7 +180,20 @@ mod tests {
         fs::write(folder.path().join("reports.csv"), "").expect("a file");
         let [near, far] = ["report.csv", "zzzzzzzzzz"].map(|name| folder.path().join(name));
         let failure = failure(&[&near, &far]);
-        assert_eq!(failure.message, format!("no such files or folders: {}, {}", near.display(), far.display()));
-        assert_eq!(failure.hint, Some(format!("did you mean `{}`?", folder.path().join("reports.csv").display())));
+        assert_eq!(
+            failure.message,
+            format!(
+                "no such files or folders: {}, {}",
+                near.display(),
+                far.display()
+            )
+        );
+        assert_eq!(
+            failure.hint,
+            Some(format!(
+                "did you mean `{}`?",
+                folder.path().join("reports.csv").display()
+            ))
+        );
     }
 }

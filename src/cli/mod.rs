@@ -100,7 +100,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let mut command = examples::added(Arguments::command());
     let parsed = command.try_get_matches_from_mut(arguments);
-    let read = parsed.as_ref().map(|matches| missing::read_paths(&command, matches)).unwrap_or_default();
+    let read = parsed
+        .as_ref()
+        .map(|matches| missing::read_paths(&command, matches))
+        .unwrap_or_default();
     let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -109,10 +112,17 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
                 Err(error) => error.kind() == std::io::ErrorKind::BrokenPipe,
                 Ok(()) => true,
             };
-            return ExitCode::from(if is_told && !error.use_stderr() { exit_code::DONE } else { exit_code::BAD_INPUT });
+            return ExitCode::from(if is_told && !error.use_stderr() {
+                exit_code::DONE
+            } else {
+                exit_code::BAD_INPUT
+            });
         }
     };
-    let arguments = Arguments { command: arguments.command.meant(), global: arguments.global };
+    let arguments = Arguments {
+        command: arguments.command.meant(),
+        global: arguments.global,
+    };
     match threads::telling_refusals(|| logged(arguments, &read)) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
@@ -127,7 +137,11 @@ fn logged(arguments: Arguments, read: &[PathBuf]) -> Result<u8, Failure> {
     crate::process::adopt(std::env::vars_os().collect());
     written::check(&arguments)?;
     log::start(&arguments.global)?;
-    info!(version = env!("CARGO_PKG_VERSION"), command = arguments.command.name(), "started");
+    info!(
+        version = env!("CARGO_PKG_VERSION"),
+        command = arguments.command.name(),
+        "started"
+    );
     let done = dispatch(arguments, read);
     match &done {
         Ok(code) => info!(exit_code = code, "done"),

@@ -13,7 +13,8 @@ use super::{exit_code, foreign, output, policy, selection};
 pub(super) fn run(settings: &Settings, arguments: &Noise) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
     let (suites, paths) = foreign::split(settings, &arguments.suites)?;
-    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, !paths.is_empty())?.comparing();
+    let asked =
+        AskedOfFiles::take(&arguments.of_files, &mut filter, !paths.is_empty())?.comparing();
     let settings = &foreign::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
     policy::refuse_margins(&arguments.judging)?;

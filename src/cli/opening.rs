@@ -26,7 +26,10 @@ impl Settings {
     pub fn open_of(&self, suites: &[String]) -> Result<Warehouse, Failure> {
         self.check_folders()?;
         let suites = (!suites.is_empty()).then(|| self.config.aliases.stored_suites(suites));
-        let warehouse = self.open_with(&Options { suites, ..self.options() })?;
+        let warehouse = self.open_with(&Options {
+            suites,
+            ..self.options()
+        })?;
         output::warnings(self, warehouse.problems())?;
         output::conflicts(self, &warehouse.conflicts())?;
         if warehouse.runs().is_empty() && warehouse.hidden().is_empty() {
@@ -38,10 +41,18 @@ impl Settings {
     /// Says how to read results of other tools, if a folder that was named as a store has such files instead of runs.
     fn say_foreign(&self) {
         let is_foreign = |folder: &&PathBuf| {
-            let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-            let mut files = entries.map(|entry| entry.path()).filter(|path| path.is_file());
+            let entries = std::fs::read_dir(folder)
+                .into_iter()
+                .flatten()
+                .filter_map(Result::ok);
+            let mut files = entries
+                .map(|entry| entry.path())
+                .filter(|path| path.is_file());
             self.usual_results.as_ref() != Some(*folder)
-                && files.any(|path| path.extension().is_none_or(|ending| ending != "json" && ending != "jsonl"))
+                && files.any(|path| {
+                    path.extension()
+                        .is_none_or(|ending| ending != "json" && ending != "jsonl")
+                })
         };
         for folder in self.results.iter().filter(is_foreign) {
             let word = shell_word(&shown(folder));
@@ -56,21 +67,44 @@ impl Settings {
 
     /// Returns whether there is a store to open: the usual folder need not be there.
     pub fn has_results(&self) -> bool {
-        !self.lakes.is_empty() || !self.answers.is_empty() || self.results.iter().any(|folder| folder.exists())
+        !self.lakes.is_empty()
+            || !self.answers.is_empty()
+            || self.results.iter().any(|folder| folder.exists())
     }
 
     /// Fails if a results folder or lake that the user named is not there. The usual folder need not be there.
     pub fn check_named(&self) -> Result<(), Failure> {
-        let named = self.results.iter().filter(|folder| self.usual_results.as_ref() != Some(*folder));
-        let lakes = self.lakes.iter().filter(|folder| !folder.as_os_str().is_empty());
-        let missing: Vec<&Path> = named.chain(lakes).map(PathBuf::as_path).filter(|folder| missing::is_missing(folder)).collect();
-        if missing.is_empty() { Ok(()) } else { Err(missing::no_results(&missing)) }
+        let named = self
+            .results
+            .iter()
+            .filter(|folder| self.usual_results.as_ref() != Some(*folder));
+        let lakes = self
+            .lakes
+            .iter()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let missing: Vec<&Path> = named
+            .chain(lakes)
+            .map(PathBuf::as_path)
+            .filter(|folder| missing::is_missing(folder))
+            .collect();
+        if missing.is_empty() {
+            Ok(())
+        } else {
+            Err(missing::no_results(&missing))
+        }
     }
 
     /// Fails if the path of a store is not a folder.
     pub fn check_folders(&self) -> Result<(), Failure> {
-        if let Some(folder) = self.lakes.iter().find(|folder| folder.as_os_str().is_empty()) {
-            return Err(Failure::new(format!("`lake:{}` names no folder", shown(folder))).with_hint("as in --results lake:evaluations"));
+        if let Some(folder) = self
+            .lakes
+            .iter()
+            .find(|folder| folder.as_os_str().is_empty())
+        {
+            return Err(
+                Failure::new(format!("`lake:{}` names no folder", shown(folder)))
+                    .with_hint("as in --results lake:evaluations"),
+            );
         }
         for folder in &self.results {
             if folder.exists() && !folder.is_dir() {
@@ -116,9 +150,20 @@ impl Settings {
 
     /// Adds an entry to the chain of the store about what the command added. Without it nothing is damaged, but a removal would not be found.
     pub fn chain(&self, command: &str) {
-        let Some(folder) = self.results.first() else { return };
-        if let Err(error) = Store::at(folder).noting(self.added.clone()).chain(command, clock::now()) {
-            output::say(self, &format!("warning: the chain of the results could not be continued: {}", error.whole()));
+        let Some(folder) = self.results.first() else {
+            return;
+        };
+        if let Err(error) = Store::at(folder)
+            .noting(self.added.clone())
+            .chain(command, clock::now())
+        {
+            output::say(
+                self,
+                &format!(
+                    "warning: the chain of the results could not be continued: {}",
+                    error.whole()
+                ),
+            );
         }
     }
 
@@ -127,7 +172,13 @@ impl Settings {
         info!(folder = %self.cache.display(), %error, "cache not written");
         if !self.is_cache_trouble_said.swap(true, Ordering::Relaxed) {
             let folder = shown(&self.cache);
-            output::say(self, &format!("warning: the cache {folder} could not be written: {}", visible(error)));
+            output::say(
+                self,
+                &format!(
+                    "warning: the cache {folder} could not be written: {}",
+                    visible(error)
+                ),
+            );
         }
     }
 

@@ -25,7 +25,12 @@ pub(super) fn answer<T: serde::Serialize>(
 ) -> Result<(), Failure> {
     let text = match settings.format {
         Format::Json => json::document(command, value()),
-        Format::Full => full(settings, tables, &markdown::tables(tables), &json::document(command, value())),
+        Format::Full => full(
+            settings,
+            tables,
+            &markdown::tables(tables),
+            &json::document(command, value()),
+        ),
         Format::Table => in_terminal(settings, tables),
         Format::Markdown => markdown::tables(tables),
         Format::Csv => csv::tables(tables),
@@ -57,11 +62,18 @@ pub(super) fn no_junit() -> Failure {
 pub(super) fn full(settings: &Settings, tables: &[Table], markdown: &str, answer: &str) -> String {
     let text = |text: &str| serde_json::to_string(text).expect("text is JSON");
     let (table, markdown) = (text(&in_terminal(settings, tables)), text(markdown));
-    format!("{{\"answer\":{},\"table\":{table},\"markdown\":{markdown}}}\n", answer.trim_end())
+    format!(
+        "{{\"answer\":{},\"table\":{table},\"markdown\":{markdown}}}\n",
+        answer.trim_end()
+    )
 }
 
 fn in_terminal(settings: &Settings, tables: &[Table]) -> String {
-    joined(tables.iter().map(|table| terminal::table(table, settings.style)))
+    joined(
+        tables
+            .iter()
+            .map(|table| terminal::table(table, settings.style)),
+    )
 }
 
 fn joined(parts: impl Iterator<Item = String>) -> String {
@@ -71,8 +83,13 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
 /// Writes to stdout. Ignores a closed pipe, because its reader wants no more.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(format!("cannot write the answer: {error}"))),
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("cannot write the answer: {error}")))
+        }
         _ => {
             debug!(bytes = text.len(), "answer written to stdout");
             Ok(())
@@ -105,13 +122,19 @@ pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), 
             tell(&format!("warning: {line}"));
         }
     }
-    doubts(settings, problems, refusal, |more| format!("and {more} more; `evalreport doctor` lists them all"))
+    doubts(settings, problems, refusal, |more| {
+        format!("and {more} more; `evalreport doctor` lists them all")
+    })
 }
 
 /// Fails if the system did not let a part of the results be read, because `what` would be written without that part and a warning would not
 /// correct it. Permanent damage does not count: it only leads to a warning each time.
 pub(super) fn refuse_unread(what: &str, problems: &[Problem]) -> Result<(), Failure> {
-    let unread: Vec<Problem> = problems.iter().filter(|problem| problem.is_unread).cloned().collect();
+    let unread: Vec<Problem> = problems
+        .iter()
+        .filter(|problem| problem.is_unread)
+        .cloned()
+        .collect();
     refuse_incomplete(what, &unread)
 }
 
@@ -123,7 +146,9 @@ pub(super) fn refuse_incomplete(what: &str, problems: &[Problem]) -> Result<(), 
     let parts = count(problems.len(), "part");
     let failure = Failure {
         details: lines_of(problems),
-        ..Failure::new(format!("{parts} of the results could not be read: {what} would lack them"))
+        ..Failure::new(format!(
+            "{parts} of the results could not be read: {what} would lack them"
+        ))
     };
     Err(failure.with_hint("mend, move or delete the files that are named; `evalreport doctor` looks over the whole store"))
 }
@@ -133,21 +158,38 @@ pub(super) fn conflicts(settings: &Settings, conflicts: &[Problem]) -> Result<()
     for conflict in conflicts {
         warn!(%conflict, "runs contradict each other");
     }
-    let refusal = "runs contradict each other about items, and --strict refuses to choose".to_owned();
-    doubts(settings, conflicts, refusal, |more| format!("runs of {} contradict each other too", count(more, "more suite version")))
+    let refusal =
+        "runs contradict each other about items, and --strict refuses to choose".to_owned();
+    doubts(settings, conflicts, refusal, |more| {
+        format!(
+            "runs of {} contradict each other too",
+            count(more, "more suite version")
+        )
+    })
 }
 
 /// Prints the first problems of the results and the number of further ones. Under `--strict`, fails because of them all.
-fn doubts(settings: &Settings, problems: &[Problem], refusal: String, rest: impl Fn(usize) -> String) -> Result<(), Failure> {
+fn doubts(
+    settings: &Settings,
+    problems: &[Problem],
+    refusal: String,
+    rest: impl Fn(usize) -> String,
+) -> Result<(), Failure> {
     let lines = lines_of(problems);
     if settings.strict && !lines.is_empty() {
-        return Err(Failure { details: lines, ..Failure::new(refusal) });
+        return Err(Failure {
+            details: lines,
+            ..Failure::new(refusal)
+        });
     }
     for line in lines.iter().take(MAX_WARNINGS) {
         say(settings, &format!("warning: {line}"));
     }
     if lines.len() > MAX_WARNINGS {
-        say(settings, &format!("warning: {}", rest(lines.len() - MAX_WARNINGS)));
+        say(
+            settings,
+            &format!("warning: {}", rest(lines.len() - MAX_WARNINGS)),
+        );
     }
     Ok(())
 }

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use tracing::warn;
 
 use crate::config::{EXCLUSIONS_FILE, JudgeErrors, load_exclusions, parse_share_of};
-use crate::domain::{BUILT_IN, Bound, COST_PER_SOLVED, Direction, Metric, MetricKind, NoMargin, PASS_RATE, built_in, metric_key, visible};
+use crate::domain::{
+    BUILT_IN, Bound, COST_PER_SOLVED, Direction, Metric, MetricKind, NoMargin, PASS_RATE, built_in,
+    metric_key, visible,
+};
 use crate::views::{Calibration, Design, ITEM_SCORE, Policy};
 use crate::warehouse::Warehouse;
 
@@ -17,11 +20,24 @@ use super::{output, selection};
 /// Returns the configuration's policy.
 pub(super) fn configured(settings: &Settings) -> Result<Policy, Failure> {
     let path = settings.config.folder.join(EXCLUSIONS_FILE);
-    let exclusions = load_exclusions(&path).map_err(|problems| Failure::of_document(&path, &problems))?;
-    let designs = settings.config.designs.iter().map(|(suite, design)| (suite.clone(), of_config(*design))).collect();
+    let exclusions =
+        load_exclusions(&path).map_err(|problems| Failure::of_document(&path, &problems))?;
+    let designs = settings
+        .config
+        .designs
+        .iter()
+        .map(|(suite, design)| (suite.clone(), of_config(*design)))
+        .collect();
     let primary = settings.config.primaries.clone();
     let judge_errors = settings.config.judge_errors.map(calibration);
-    Ok(Policy { metrics: settings.config.metrics.clone(), primary, designs, exclusions, judge_errors, ..Policy::default() })
+    Ok(Policy {
+        metrics: settings.config.metrics.clone(),
+        primary,
+        designs,
+        exclusions,
+        judge_errors,
+        ..Policy::default()
+    })
 }
 
 /// Returns the configuration's policy with the options of a command applied.
@@ -29,7 +45,10 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
     let mut policy = configured(settings)?;
     if let Some(alpha) = options.alpha {
         if !(alpha > 0.0 && alpha < 1.0) {
-            return Err(Failure::new(format!("--alpha {alpha} is not between 0 and 1")).with_hint("for example 0.05"));
+            return Err(
+                Failure::new(format!("--alpha {alpha} is not between 0 and 1"))
+                    .with_hint("for example 0.05"),
+            );
         }
         policy.alpha = alpha;
     }
@@ -38,7 +57,9 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
         let own = policy.metrics.entry(metric.clone()).or_default();
         // Other metrics are known only after the runs have been read, see `check_margins`.
         if let Some((unit, kind)) = built_in(&metric) {
-            bound.margin(own.unit.unwrap_or(unit), own.kind.unwrap_or(kind)).map_err(|wrong| no_margin(text, wrong))?;
+            bound
+                .margin(own.unit.unwrap_or(unit), own.kind.unwrap_or(kind))
+                .map_err(|wrong| no_margin(text, wrong))?;
         }
         own.margin = Some(bound.value);
     }
@@ -59,19 +80,37 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
 
 /// Reads `sensitivity=.93/200,specificity=.88/150`.
 fn parse_errors(text: &str) -> Result<JudgeErrors, Failure> {
-    let part = |name: &str| parse_share_of(text.split(',').find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?);
-    let both = (text.split(',').count() == 2).then(|| part("sensitivity").zip(part("specificity"))).flatten();
+    let part = |name: &str| {
+        parse_share_of(
+            text.split(',')
+                .find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?,
+        )
+    };
+    let both = (text.split(',').count() == 2)
+        .then(|| part("sensitivity").zip(part("specificity")))
+        .flatten();
     let refused = |why: &str| {
         Failure::new(format!("--judge-errors `{}` {why}", visible(text)))
             .with_hint("as in --judge-errors sensitivity=.93/200,specificity=.88/150: the judge passes 93% of 200 true passes and fails 88% of 150 true fails")
     };
-    let Some((sensitivity, specificity)) = both else { return Err(refused("is not two shares with numbers of items")) };
-    JudgeErrors::new(sensitivity, specificity).ok_or_else(|| refused("is no better than chance, which nothing can correct"))
+    let Some((sensitivity, specificity)) = both else {
+        return Err(refused("is not two shares with numbers of items"));
+    };
+    JudgeErrors::new(sensitivity, specificity)
+        .ok_or_else(|| refused("is no better than chance, which nothing can correct"))
 }
 
 fn calibration(errors: JudgeErrors) -> Calibration {
-    let JudgeErrors { sensitivity: (sensitivity, passes), specificity: (specificity, fails) } = errors;
-    Calibration { sensitivity, passes: f64::from(passes), specificity, fails: f64::from(fails) }
+    let JudgeErrors {
+        sensitivity: (sensitivity, passes),
+        specificity: (specificity, fails),
+    } = errors;
+    Calibration {
+        sensitivity,
+        passes: f64::from(passes),
+        specificity,
+        fails: f64::from(fails),
+    }
 }
 
 /// Fails if the name of a primary metric is unknown, once there are runs: a typo must not leave the decision to another metric.
@@ -79,21 +118,49 @@ pub(super) fn check_primaries(settings: &Settings, warehouse: &Warehouse) -> Res
     if warehouse.runs().is_empty() {
         return Ok(());
     }
-    let scores = || warehouse.runs().iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str());
+    let scores = || {
+        warehouse
+            .runs()
+            .iter()
+            .flat_map(|row| &row.run.scores)
+            .map(|score| score.metric.as_str())
+    };
     let declared = || settings.config.metrics.keys().map(String::as_str);
-    let known = || BUILT_IN.iter().map(|(name, _, _)| *name).chain([ITEM_SCORE, COST_PER_SOLVED]).chain(scores()).chain(declared());
-    match settings.config.primaries.iter().find(|(_, metric)| known().all(|name| name != metric.as_str())) {
+    let known = || {
+        BUILT_IN
+            .iter()
+            .map(|(name, _, _)| *name)
+            .chain([ITEM_SCORE, COST_PER_SOLVED])
+            .chain(scores())
+            .chain(declared())
+    };
+    match settings
+        .config
+        .primaries
+        .iter()
+        .find(|(_, metric)| known().all(|name| name != metric.as_str()))
+    {
         None => Ok(()),
         Some((suite, metric)) => {
             let failure = selection::unknown("metric", metric, known());
-            Err(Failure { message: format!("`primary.{}` in the configuration: {}", visible(suite), failure.message), ..failure })
+            Err(Failure {
+                message: format!(
+                    "`primary.{}` in the configuration: {}",
+                    visible(suite),
+                    failure.message
+                ),
+                ..failure
+            })
         }
     }
 }
 
 /// Warns of suites whose primary metric was never measured. `tables` yields each suite's name and, if its primary metric was not measured,
 /// the metric.
-pub(super) fn warn_primaries<'a>(settings: &Settings, tables: impl Iterator<Item = (&'a str, Option<&'a String>)>) {
+pub(super) fn warn_primaries<'a>(
+    settings: &Settings,
+    tables: impl Iterator<Item = (&'a str, Option<&'a String>)>,
+) {
     for (suite, metric) in tables {
         if let Some(metric) = metric {
             warn!(suite, metric, "primary metric not measured");
@@ -119,23 +186,52 @@ fn of_config(design: crate::config::SuiteDesign) -> Design {
 
 /// Fails if a margin of the command line would have no effect, because no selected run measures its metric or the metric is never judged,
 /// or if its unit does not fit the metric.
-pub(super) fn check_margins<'a>(options: &Judging, measured: impl Iterator<Item = &'a Metric>) -> Result<(), Failure> {
-    let measured: BTreeMap<&str, &Metric> = measured.map(|metric| (metric.name.as_str(), metric)).collect();
-    let is_judged = |metric: &Metric| metric.direction != Direction::None && metric.kind != MetricKind::Count && metric.name != "own_tests";
-    let judged = || measured.values().filter(|metric| is_judged(metric)).map(|metric| metric.name.as_str());
-    let judged_here = || format!("judged here: {}", judged().map(visible).collect::<Vec<_>>().join(", "));
+pub(super) fn check_margins<'a>(
+    options: &Judging,
+    measured: impl Iterator<Item = &'a Metric>,
+) -> Result<(), Failure> {
+    let measured: BTreeMap<&str, &Metric> = measured
+        .map(|metric| (metric.name.as_str(), metric))
+        .collect();
+    let is_judged = |metric: &Metric| {
+        metric.direction != Direction::None
+            && metric.kind != MetricKind::Count
+            && metric.name != "own_tests"
+    };
+    let judged = || {
+        measured
+            .values()
+            .filter(|metric| is_judged(metric))
+            .map(|metric| metric.name.as_str())
+    };
+    let judged_here = || {
+        format!(
+            "judged here: {}",
+            judged().map(visible).collect::<Vec<_>>().join(", ")
+        )
+    };
     for text in &options.margin {
         let (key, bound) = parse_margin(text)?;
         match measured.get(key.as_str()) {
             Some(metric) if is_judged(metric) => {
-                bound.margin(metric.unit, metric.kind).map_err(|wrong| no_margin(text, wrong))?;
+                bound
+                    .margin(metric.unit, metric.kind)
+                    .map_err(|wrong| no_margin(text, wrong))?;
             }
             Some(_) => {
-                let failure = Failure::new(format!("--margin `{}`: `{}` is shown but never judged", visible(text), visible(&key)));
+                let failure = Failure::new(format!(
+                    "--margin `{}`: `{}` is shown but never judged",
+                    visible(text),
+                    visible(&key)
+                ));
                 return Err(failure.with_hint(judged_here()));
             }
             None if BUILT_IN.iter().any(|(name, _, _)| *name == key) => {
-                let failure = Failure::new(format!("--margin `{}`: no selected run measures `{}`", visible(text), visible(&key)));
+                let failure = Failure::new(format!(
+                    "--margin `{}`: no selected run measures `{}`",
+                    visible(text),
+                    visible(&key)
+                ));
                 return Err(failure.with_hint(judged_here()));
             }
             None => return Err(selection::unknown("metric", &key, judged())),
@@ -149,8 +245,11 @@ pub(super) fn check_only_pass_rate(options: &Judging) -> Result<(), Failure> {
     for text in &options.margin {
         let (key, _) = parse_margin(text)?;
         if key != PASS_RATE {
-            return Err(Failure::new(format!("--margin `{}`: only pass rates are judged here", visible(text)))
-                .with_hint("`evalreport compare` judges the other metrics"));
+            return Err(Failure::new(format!(
+                "--margin `{}`: only pass rates are judged here",
+                visible(text)
+            ))
+            .with_hint("`evalreport compare` judges the other metrics"));
         }
     }
     Ok(())
@@ -159,8 +258,11 @@ pub(super) fn check_only_pass_rate(options: &Judging) -> Result<(), Failure> {
 /// Fails if there are margins, for commands that judge no equivalence.
 pub(super) fn refuse_margins(options: &Judging) -> Result<(), Failure> {
     options.margin.first().map_or(Ok(()), |text| {
-        Err(Failure::new(format!("--margin `{}`: nothing is judged equivalent here", visible(text)))
-            .with_hint("`evalreport compare` judges by margins"))
+        Err(Failure::new(format!(
+            "--margin `{}`: nothing is judged equivalent here",
+            visible(text)
+        ))
+        .with_hint("`evalreport compare` judges by margins"))
     })
 }
 
@@ -170,7 +272,9 @@ fn no_margin(text: &str, wrong: NoMargin) -> Failure {
 
 /// Reads `shared_tests=2pp`, `cost_usd=10%` or `score=1.5`. All names of the pass rate mean the headline rate.
 fn parse_margin(text: &str) -> Result<(String, Bound), Failure> {
-    let parsed = text.split_once('=').and_then(|(metric, amount)| Some((metric_key(metric), Bound::parse(amount)?)));
+    let parsed = text
+        .split_once('=')
+        .and_then(|(metric, amount)| Some((metric_key(metric), Bound::parse(amount)?)));
     parsed.filter(|(metric, _)| !metric.is_empty()).map(|(metric, bound)| (metric.to_owned(), bound)).ok_or_else(|| {
         Failure::new(format!("--margin `{}` is not METRIC=VALUE", visible(text)))
             .with_hint("as in --margin shared_tests=2pp, --margin cost_usd=10%, --margin duration_seconds=0.1")

@@ -26,7 +26,10 @@ struct Phase {
 
 impl Bar {
     pub fn new(interactive: bool) -> Self {
-        Self { interactive, phase: Mutex::new(None) }
+        Self {
+            interactive,
+            phase: Mutex::new(None),
+        }
     }
 
     /// Runs the work with a reporter for its progress.
@@ -37,24 +40,38 @@ impl Bar {
         let begin = |what: &'static str, total: u64| self.begin(what, total);
         let advance = |by: u64| self.advance(by);
         let end = || self.end();
-        work(&Progress { begin: &begin, advance: &advance, end: &end })
+        work(&Progress {
+            begin: &begin,
+            advance: &advance,
+            end: &end,
+        })
     }
 
     fn begin(&self, what: &'static str, total: u64) {
         let drawn = self.interactive.then(|| draw(what, total));
-        self.replace(Some(Phase { what, total, start: Instant::now(), drawn }));
+        self.replace(Some(Phase {
+            what,
+            total,
+            start: Instant::now(),
+            drawn,
+        }));
     }
 
     fn advance(&self, by: u64) {
         if let Ok(phase) = self.phase.lock()
-            && let Some(Phase { drawn: Some(bar), .. }) = phase.as_ref()
+            && let Some(Phase {
+                drawn: Some(bar), ..
+            }) = phase.as_ref()
         {
             bar.inc(by);
         }
     }
 
     fn end(&self) {
-        if let Some(Phase { what, total, start, .. }) = self.replace(None) {
+        if let Some(Phase {
+            what, total, start, ..
+        }) = self.replace(None)
+        {
             info!(total, seconds = start.elapsed().as_secs_f64(), "{what}");
         }
     }
@@ -70,7 +87,8 @@ impl Bar {
 }
 
 fn draw(what: &'static str, total: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg} {bar:32} {percent}%").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template("{msg} {bar:32} {percent}%")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = ProgressBar::hidden().with_style(style).with_message(what);
     bar.set_length(total);
     bar.set_draw_target(indicatif::ProgressDrawTarget::stderr_with_hz(10));

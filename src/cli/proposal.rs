@@ -8,7 +8,10 @@ use clap::ValueEnum;
 
 use crate::domain::{ItemStatus, shell_word, visible};
 use crate::files;
-use crate::import::{Better, Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables, propose_tables};
+use crate::import::{
+    Better, Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables,
+    propose_tables,
+};
 use crate::render::format;
 
 use super::arguments::{End, Import, ImportAs, Mark, Table, Wide};
@@ -22,12 +25,31 @@ use super::shown::shown;
 const MOST_SHOWN: usize = 160;
 
 fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
-    let Table { approach, model, suite, item, passed, score, direction, attempt, evaluator, wide, values, decimal, sheet, list, .. } =
-        &arguments.table;
+    let Table {
+        approach,
+        model,
+        suite,
+        item,
+        passed,
+        score,
+        direction,
+        attempt,
+        evaluator,
+        wide,
+        values,
+        decimal,
+        sheet,
+        list,
+        ..
+    } = &arguments.table;
     let values = assignments("--value", values, "--value partial=fail")?;
-    if let Some((_, status)) = values.iter().find(|(_, status)| ItemStatus::from_name(status).is_none()) {
+    if let Some((_, status)) = values
+        .iter()
+        .find(|(_, status)| ItemStatus::from_name(status).is_none())
+    {
         let names: Vec<&str> = ItemStatus::ALL.iter().map(|status| status.name()).collect();
-        return Err(Failure::new(format!("`{}` is no status", visible(status))).with_hint(format!("write one of {}", names.join(", "))));
+        return Err(Failure::new(format!("`{}` is no status", visible(status)))
+            .with_hint(format!("write one of {}", names.join(", "))));
     }
     let wide = wide.map(|wide| match wide {
         Wide::Approaches => WideAre::Approaches,
@@ -46,7 +68,13 @@ fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, 
         evaluator: evaluator.clone(),
         sheet: sheet.clone(),
         list: list.clone(),
-        direction: direction.map(|end| if end == End::Up { Better::High } else { Better::Low }),
+        direction: direction.map(|end| {
+            if end == End::Up {
+                Better::High
+            } else {
+                Better::Low
+            }
+        }),
         wide,
         decimal_comma: decimal.map(|mark| mark == Mark::Comma),
         values,
@@ -66,18 +94,25 @@ pub(super) enum Agreed {
 
 /// Shows the proposal and asks whether it is right, if the files are tables without a map: because an option says so, or because they have
 /// no known format.
-pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<String, String>) -> Result<Agreed, Failure> {
+pub(super) fn agreed(
+    settings: &Settings,
+    arguments: &Import,
+    set: BTreeMap<String, String>,
+) -> Result<Agreed, Failure> {
     if arguments.map.is_some() || arguments.kind.is_some_and(|kind| kind != ImportAs::Table) {
         return Ok(Agreed::NoTable);
     }
     let hints = hints_of(arguments, set)?;
-    let is_meant = arguments.kind.is_some() || arguments.table.write_map.is_some() || hints.are_given();
+    let is_meant =
+        arguments.kind.is_some() || arguments.table.write_map.is_some() || hints.are_given();
     if !is_meant && !are_tables(&arguments.files) {
         return Ok(Agreed::NoTable);
     }
     let proposal = match propose_tables(&arguments.files, &hints) {
         Err(NoProposal::NoTable) if !is_meant => return Ok(Agreed::NoTable),
-        proposed => proposed.map_err(|why| refused(why, &|option| command(settings, arguments, option)))?,
+        proposed => {
+            proposed.map_err(|why| refused(why, &|option| command(settings, arguments, option)))?
+        }
     };
     let described = describe(&proposal);
     let table = &arguments.table;
@@ -96,7 +131,10 @@ pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<Stri
         }
         let mut failure = Failure::new("the table has no map; proposed map");
         failure.details = described;
-        return Err(failure.with_hint(format!("to import it so: {}", command(settings, arguments, "--yes"))));
+        return Err(failure.with_hint(format!(
+            "to import it so: {}",
+            command(settings, arguments, "--yes")
+        )));
     }
     for line in &described {
         output::tell(line);
@@ -104,8 +142,10 @@ pub(super) fn agreed(settings: &Settings, arguments: &Import, set: BTreeMap<Stri
     if ask("Import it so? [Y/n] ") {
         return Ok(Agreed::Read(Box::new(proposal.map), proposal.files));
     }
-    Err(Failure::new("nothing was imported")
-        .with_hint(format!("change the map and use it: {}", command(settings, arguments, "--write-map map.yaml"))))
+    Err(Failure::new("nothing was imported").with_hint(format!(
+        "change the map and use it: {}",
+        command(settings, arguments, "--write-map map.yaml")
+    )))
 }
 
 fn say(settings: &Settings, lines: &[String]) {
@@ -118,29 +158,50 @@ fn say(settings: &Settings, lines: &[String]) {
 fn ask(question: &str) -> bool {
     let mut stderr = io::stderr();
     let mut answer = String::new();
-    let is_asked = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush()).is_ok();
-    let is_answered = is_asked && io::stdin().lock().read_line(&mut answer).is_ok_and(|bytes| bytes > 0);
+    let is_asked = stderr
+        .write_all(question.as_bytes())
+        .and_then(|()| stderr.flush())
+        .is_ok();
+    let is_answered = is_asked
+        && io::stdin()
+            .lock()
+            .read_line(&mut answer)
+            .is_ok_and(|bytes| bytes > 0);
     is_answered && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes")
 }
 
 fn write_map(path: &Path, text: &str) -> Result<(), Failure> {
-    let written =
-        files::open_by(std::fs::OpenOptions::new().write(true).create_new(true), path).and_then(|mut file| file.write_all(text.as_bytes()));
+    let written = files::open_by(
+        std::fs::OpenOptions::new().write(true).create_new(true),
+        path,
+    )
+    .and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| {
         let failure = Failure::new(format!("cannot write {}: {error}", shown(path)));
-        if error.kind() == io::ErrorKind::AlreadyExists { failure.with_hint("name another file, or take it away first") } else { failure }
+        if error.kind() == io::ErrorKind::AlreadyExists {
+            failure.with_hint("name another file, or take it away first")
+        } else {
+            failure
+        }
     })
 }
 
 /// Fails if options for tables without a map are given although the files are read as something else, or by a map.
 pub(super) fn refuse_unread(arguments: &Import) -> Result<(), Failure> {
     let reason = match arguments {
-        Import { kind: Some(kind), .. } if *kind != ImportAs::Table => format!("--as {} reads none", kind.name()),
-        Import { signed_by: Some(_), .. } => "--signed-by reads bundles".to_owned(),
+        Import {
+            kind: Some(kind), ..
+        } if *kind != ImportAs::Table => format!("--as {} reads none", kind.name()),
+        Import {
+            signed_by: Some(_), ..
+        } => "--signed-by reads bundles".to_owned(),
         Import { map: Some(_), .. } => "--map gives one".to_owned(),
         _ => return Ok(()),
     };
-    let mut names: Vec<&str> = given(&arguments.table).into_iter().map(|(name, _)| name).collect();
+    let mut names: Vec<&str> = given(&arguments.table)
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
     names.dedup();
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let subject = match quoted.as_slice() {
@@ -148,19 +209,39 @@ pub(super) fn refuse_unread(arguments: &Import) -> Result<(), Failure> {
         [one] => format!("{one} is"),
         [most @ .., last] => format!("{} and {last} are", most.join(", ")),
     };
-    Err(Failure::new(format!("{subject} for tables without a map, and {reason}")).with_hint(format!("leave out {}", names.join(", "))))
+    Err(
+        Failure::new(format!("{subject} for tables without a map, and {reason}"))
+            .with_hint(format!("leave out {}", names.join(", "))),
+    )
 }
 
 /// Returns the given command with one more option. Leaves out options that import nothing, and answers to questions that are asked again.
 fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
-    let Import { files, kind, map: _, set, signed_by: _, again, dry_run: _, table } = arguments;
-    let mut words: Vec<String> = kind.iter().map(|kind| format!("--as {}", kind.name())).collect();
-    let options = given(table).into_iter().filter(|(name, _)| !["--yes", "--write-map"].contains(name));
+    let Import {
+        files,
+        kind,
+        map: _,
+        set,
+        signed_by: _,
+        again,
+        dry_run: _,
+        table,
+    } = arguments;
+    let mut words: Vec<String> = kind
+        .iter()
+        .map(|kind| format!("--as {}", kind.name()))
+        .collect();
+    let options = given(table)
+        .into_iter()
+        .filter(|(name, _)| !["--yes", "--write-map"].contains(name));
     words.extend(options.map(|(name, value)| match value {
         Some(value) => format!("{name} {}", shell_word(&visible(&value))),
         None => name.to_owned(),
     }));
-    words.extend(set.iter().map(|one| format!("--set {}", shell_word(&visible(one)))));
+    words.extend(
+        set.iter()
+            .map(|one| format!("--set {}", shell_word(&visible(one)))),
+    );
     words.extend(again.then(|| "--again".to_owned()));
     words.extend(settings.strict.then(|| "--strict".to_owned()));
     words.push(more.to_owned());
@@ -206,17 +287,24 @@ fn given(table: &Table) -> Vec<(&'static str, Option<String>)> {
     ];
     let single = single.into_iter().filter(|(_, value)| value.is_some());
     let values = values.iter().map(|value| ("--value", Some(value.clone())));
-    single.chain(values).chain(yes.then_some(("--yes", None))).collect()
+    single
+        .chain(values)
+        .chain(yes.then_some(("--yes", None)))
+        .collect()
 }
 
 fn name_of(value: &impl ValueEnum) -> Option<String> {
-    value.to_possible_value().map(|value| value.get_name().to_owned())
+    value
+        .to_possible_value()
+        .map(|value| value.get_name().to_owned())
 }
 
 /// Returns the failure of a proposal. `command` formats the command with the option that answers an open question.
 pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Failure {
     match why {
-        NoProposal::NoTable => Failure::new("the files hold no table: no rows with columns, no list of objects, no object of rows"),
+        NoProposal::NoTable => Failure::new(
+            "the files hold no table: no rows with columns, no list of objects, no object of rows",
+        ),
         NoProposal::Unreadable(problems) => Failure::from(crate::domain::Problems(problems)),
         NoProposal::Open(questions) => {
             let mut failure = Failure::new("the table's columns are unclear");
@@ -225,9 +313,15 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
                 option => format!("{}: {}", visible(text), visible(option)),
             };
             failure.details = questions.iter().map(detail).collect();
-            let given = questions.iter().map(Question::given).find(|option| !option.is_empty());
+            let given = questions
+                .iter()
+                .map(Question::given)
+                .find(|option| !option.is_empty());
             failure.with_hint(match given {
-                Some(option) => format!("decide it: {}; or write a map, see `evalreport help import/tables`", command(&visible(option))),
+                Some(option) => format!(
+                    "decide it: {}; or write a map, see `evalreport help import/tables`",
+                    command(&visible(option))
+                ),
                 None => "write a map, see `evalreport help import/tables`".to_owned(),
             })
         }
@@ -237,30 +331,59 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
 /// Returns the command that imports the files with these options into the same results.
 pub(super) fn import_command(settings: &Settings, files: &[PathBuf], options: &[String]) -> String {
     let files = files.iter().map(|file| shell_word(&shown(file)));
-    let words = ["evalreport".to_owned(), "import".to_owned()].into_iter().chain(files);
-    words.chain(settings.place_words()).chain(options.iter().cloned()).collect::<Vec<_>>().join(" ")
+    let words = ["evalreport".to_owned(), "import".to_owned()]
+        .into_iter()
+        .chain(files);
+    words
+        .chain(settings.place_words())
+        .chain(options.iter().cloned())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Describes the proposal: the map, the assumptions, and the first rows as they would be read.
 fn describe(proposal: &Proposal) -> Vec<String> {
     let cut = |line: &str| {
         let line = visible(line);
-        if line.chars().count() > MOST_SHOWN { format!("{}…", line.chars().take(MOST_SHOWN).collect::<String>()) } else { line }
+        if line.chars().count() > MOST_SHOWN {
+            format!("{}…", line.chars().take(MOST_SHOWN).collect::<String>())
+        } else {
+            line
+        }
     };
-    let mut lines = vec![format!("{} read as a table by this map:", output::count(proposal.files.len(), "file"))];
+    let mut lines = vec![format!(
+        "{} read as a table by this map:",
+        output::count(proposal.files.len(), "file")
+    )];
     lines.extend(proposal.text.lines().map(|line| format!("  {}", cut(line))));
-    lines.extend(proposal.notes.iter().map(|note| format!("note: {}", visible(note))));
+    lines.extend(
+        proposal
+            .notes
+            .iter()
+            .map(|note| format!("note: {}", visible(note))),
+    );
     lines.push("the first rows as they will be read:".to_owned());
-    lines.extend(proposal.rows.iter().map(|row| format!("  {}", cut(&row_of(row)))));
+    lines.extend(
+        proposal
+            .rows
+            .iter()
+            .map(|row| format!("  {}", cut(&row_of(row)))),
+    );
     lines
 }
 
 fn row_of(row: &ProposedRow) -> String {
-    let score = row.score.map_or_else(String::new, |score| format!(", score {score}"));
+    let score = row
+        .score
+        .map_or_else(String::new, |score| format!(", score {score}"));
     let arm = format!("{} · {} · {}", row.suite, row.approach, row.model);
     match (&row.item, row.counts) {
         (Some((item, status)), _) => format!("{arm}: {item} {}{score}", status.name()),
-        (None, Some((passed, total))) => format!("{arm}: {} of {}{score}", format::integer(passed), format::integer(total)),
+        (None, Some((passed, total))) => format!(
+            "{arm}: {} of {}{score}",
+            format::integer(passed),
+            format::integer(total)
+        ),
         (None, None) => format!("{arm}{score}"),
     }
 }

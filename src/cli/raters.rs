@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::domain::{Evaluator, ItemDetails, ItemOutcome, ItemStatus, Problem, Run, RunId, is_person, standing, standing_score, visible};
+use crate::domain::{
+    Evaluator, ItemDetails, ItemOutcome, ItemStatus, Problem, Run, RunId, is_person, standing,
+    standing_score, visible,
+};
 use crate::render::json::AgreementAnswer;
 use crate::render::judging;
 use crate::results::{JudgeLine, Judgements};
@@ -33,35 +36,73 @@ pub(super) fn against_people(
     let mut problems = Vec::new();
     let mut known: BTreeMap<RunId, Option<Standing>> = BTreeMap::new();
     let mut judges: BTreeMap<String, Rater> = BTreeMap::new();
-    let mut people: BTreeMap<&str, Rater> =
-        labels::raters(labels).into_iter().map(|name| (name, Rater { name: name.to_owned(), labels: BTreeMap::new() })).collect();
+    let mut people: BTreeMap<&str, Rater> = labels::raters(labels)
+        .into_iter()
+        .map(|name| {
+            (
+                name,
+                Rater {
+                    name: name.to_owned(),
+                    labels: BTreeMap::new(),
+                },
+            )
+        })
+        .collect();
     let mut undecided = BTreeSet::new();
     for label in labels {
         let found = selection::named(&label.run, runs.iter().map(|run| &run.id));
         let id = match found.as_slice() {
             [one] => (*one).clone(),
             [] => {
-                problems.push(Problem::at_line(&file, label.line, format!("no selected run `{}`", visible(&label.run))));
+                problems.push(Problem::at_line(
+                    &file,
+                    label.line,
+                    format!("no selected run `{}`", visible(&label.run)),
+                ));
                 continue;
             }
             several => {
-                let message = format!("`{}` is the beginning of {} run ids", visible(&label.run), several.len());
+                let message = format!(
+                    "`{}` is the beginning of {} run ids",
+                    visible(&label.run),
+                    several.len()
+                );
                 problems.push(Problem::at_line(&file, label.line, message));
                 continue;
             }
         };
         if !known.contains_key(&id) {
-            known.insert(id.clone(), newest_of(&stored(settings, warehouse, &id)?, arguments.agent.as_deref()));
+            known.insert(
+                id.clone(),
+                newest_of(
+                    &stored(settings, warehouse, &id)?,
+                    arguments.agent.as_deref(),
+                ),
+            );
         }
         let standing = known.get(&id).and_then(Option::as_ref);
-        let criterion =
-            standing.map(|standing| (standing, standing.items.iter().find(|(item, _)| normalized(item) == normalized(&label.item))));
+        let criterion = standing.map(|standing| {
+            (
+                standing,
+                standing
+                    .items
+                    .iter()
+                    .find(|(item, _)| normalized(item) == normalized(&label.item)),
+            )
+        });
         let rated = match criterion {
             None => (id.to_string(), label.item.clone()),
             Some((_, Some((item, _)))) => (id.to_string(), item.clone()),
             Some((standing, None)) => {
-                let near = crate::domain::nearest(&label.item, standing.items.iter().map(|(item, _)| item.as_str()));
-                let problem = Problem::at_line(&file, label.line, format!("run `{id}` has no criterion `{}`", visible(&label.item)));
+                let near = crate::domain::nearest(
+                    &label.item,
+                    standing.items.iter().map(|(item, _)| item.as_str()),
+                );
+                let problem = Problem::at_line(
+                    &file,
+                    label.line,
+                    format!("run `{id}` has no criterion `{}`", visible(&label.item)),
+                );
                 problems.push(match near {
                     Some(near) => problem.with_hint(format!("did you mean `{}`?", visible(near))),
                     None => problem,
@@ -69,11 +110,22 @@ pub(super) fn against_people(
                 continue;
             }
         };
-        let decided = standing
-            .and_then(|standing| Some((standing.judge.clone()?, standing.met().into_iter().find(|(item, _)| *item == rated.1)?.1?)));
+        let decided = standing.and_then(|standing| {
+            Some((
+                standing.judge.clone()?,
+                standing
+                    .met()
+                    .into_iter()
+                    .find(|(item, _)| *item == rated.1)?
+                    .1?,
+            ))
+        });
         match decided {
             Some((judge, met)) => {
-                let said = judges.entry(judge.clone()).or_insert_with(|| Rater { name: judge, labels: BTreeMap::new() });
+                let said = judges.entry(judge.clone()).or_insert_with(|| Rater {
+                    name: judge,
+                    labels: BTreeMap::new(),
+                });
                 said.labels.insert(rated.clone(), met);
             }
             None => {
@@ -88,35 +140,74 @@ pub(super) fn against_people(
         return Err(labels::refused(path, &problems));
     }
     if judges.is_empty() {
-        return Err(Failure::new("no judge has decided about any criterion that is labelled")
-            .with_hint("judge the runs first with `evalreport judge`; --judge picks one of several judges"));
+        return Err(
+            Failure::new("no judge has decided about any criterion that is labelled").with_hint(
+                "judge the runs first with `evalreport judge`; --judge picks one of several judges",
+            ),
+        );
     }
     // Several judges are several raters and are never merged.
-    let (judges, people): (Vec<Rater>, Vec<Rater>) = (judges.into_values().collect(), people.into_values().collect());
+    let (judges, people): (Vec<Rater>, Vec<Rater>) = (
+        judges.into_values().collect(),
+        people.into_values().collect(),
+    );
     let raters: Vec<Rater> = judges.iter().chain(&people).cloned().collect();
     let bias = biases(&judges, &people, &BTreeMap::new());
-    let report = AgreementReport { bias, ..agreement(&raters, undecided.len() as u64) };
-    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
+    let report = AgreementReport {
+        bias,
+        ..agreement(&raters, undecided.len() as u64)
+    };
+    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || {
+        AgreementAnswer { report }
+    })?;
     Ok(exit_code::DONE)
 }
 
 /// Compares the evaluators of stored runs with the labels that people gave them.
-pub(super) fn against_labels(settings: &Settings, warehouse: &Warehouse, runs: &[Arc<Run>]) -> Result<u8, Failure> {
-    let outcomes = warehouse.detailed(runs).map_err(|error| Failure::new(format!("the outcomes of the runs cannot be read: {error}")))?;
+pub(super) fn against_labels(
+    settings: &Settings,
+    warehouse: &Warehouse,
+    runs: &[Arc<Run>],
+) -> Result<u8, Failure> {
+    let outcomes = warehouse.detailed(runs).map_err(|error| {
+        Failure::new(format!("the outcomes of the runs cannot be read: {error}"))
+    })?;
     let rated = |outcome: &ItemOutcome| (outcome.run.to_string(), outcome.item.clone());
-    let is_decided =
-        |outcome: &&(ItemOutcome, ItemDetails)| matches!(outcome.0.status, ItemStatus::Pass | ItemStatus::Fail) && outcome.0.attempt == 1;
-    let labelled: BTreeSet<_> =
-        outcomes.iter().filter(|(outcome, _)| is_person(&outcome.evaluator)).map(|(outcome, _)| rated(outcome)).collect();
+    let is_decided = |outcome: &&(ItemOutcome, ItemDetails)| {
+        matches!(outcome.0.status, ItemStatus::Pass | ItemStatus::Fail) && outcome.0.attempt == 1
+    };
+    let labelled: BTreeSet<_> = outcomes
+        .iter()
+        .filter(|(outcome, _)| is_person(&outcome.evaluator))
+        .map(|(outcome, _)| rated(outcome))
+        .collect();
     let mut raters: BTreeMap<(bool, String), Rater> = BTreeMap::new();
     let (mut categories, mut decided) = (BTreeMap::new(), BTreeSet::new());
-    for (outcome, details) in outcomes.iter().filter(is_decided).filter(|(outcome, _)| labelled.contains(&rated(outcome))) {
+    for (outcome, details) in outcomes
+        .iter()
+        .filter(is_decided)
+        .filter(|(outcome, _)| labelled.contains(&rated(outcome)))
+    {
         let is_human = is_person(&outcome.evaluator);
-        let row = warehouse.runs().iter().find(|row| row.run.id == outcome.run);
-        let known = row.and_then(|row| standing_score(&row.run.scores, &outcome.evaluator)).and_then(|score| score.evaluator.clone());
-        let name = known.filter(|_| !is_human).unwrap_or_else(|| outcome.evaluator.clone());
-        let person = raters.entry((is_human, name.clone())).or_insert_with(|| Rater { name, labels: BTreeMap::new() });
-        person.labels.insert(rated(outcome), outcome.status == ItemStatus::Pass);
+        let row = warehouse
+            .runs()
+            .iter()
+            .find(|row| row.run.id == outcome.run);
+        let known = row
+            .and_then(|row| standing_score(&row.run.scores, &outcome.evaluator))
+            .and_then(|score| score.evaluator.clone());
+        let name = known
+            .filter(|_| !is_human)
+            .unwrap_or_else(|| outcome.evaluator.clone());
+        let person = raters
+            .entry((is_human, name.clone()))
+            .or_insert_with(|| Rater {
+                name,
+                labels: BTreeMap::new(),
+            });
+        person
+            .labels
+            .insert(rated(outcome), outcome.status == ItemStatus::Pass);
         if let Some(category) = outcome.category_in(details) {
             categories.insert(rated(outcome), category.to_owned());
         }
@@ -124,8 +215,14 @@ pub(super) fn against_labels(settings: &Settings, warehouse: &Warehouse, runs: &
             decided.insert(rated(outcome));
         }
     }
-    let (people, judges): (Vec<_>, Vec<_>) = raters.into_iter().partition(|((is_human, _), _)| *is_human);
-    let [people, judges] = [people, judges].map(|raters| raters.into_iter().map(|(_, rater)| rater).collect::<Vec<Rater>>());
+    let (people, judges): (Vec<_>, Vec<_>) =
+        raters.into_iter().partition(|((is_human, _), _)| *is_human);
+    let [people, judges] = [people, judges].map(|raters| {
+        raters
+            .into_iter()
+            .map(|(_, rater)| rater)
+            .collect::<Vec<Rater>>()
+    });
     if people.is_empty() || judges.is_empty() {
         return Err(Failure::new("no person has labelled an item that a judge decides").with_hint(
             "`evalreport judge --next 50 --format csv > labels.csv` chooses items; fill in `label`, then `evalreport import labels.csv`",
@@ -133,8 +230,13 @@ pub(super) fn against_labels(settings: &Settings, warehouse: &Warehouse, runs: &
     }
     let undecided = labelled.difference(&decided).count() as u64;
     let raters: Vec<Rater> = judges.iter().chain(&people).cloned().collect();
-    let report = AgreementReport { bias: biases(&judges, &people, &categories), ..agreement(&raters, undecided) };
-    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
+    let report = AgreementReport {
+        bias: biases(&judges, &people, &categories),
+        ..agreement(&raters, undecided)
+    };
+    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || {
+        AgreementAnswer { report }
+    })?;
     Ok(exit_code::DONE)
 }
 
@@ -150,41 +252,69 @@ pub(super) fn against_judge(
     let mut names = BTreeSet::new();
     for run in runs {
         let judgements = stored(settings, warehouse, &run.id)?;
-        names.extend(judgements.scores.iter().filter_map(|line| line.judge.as_ref()).map(JudgeLine::name));
+        names.extend(
+            judgements
+                .scores
+                .iter()
+                .filter_map(|line| line.judge.as_ref())
+                .map(JudgeLine::name),
+        );
         let theirs = newest_of(&judgements, Some(other));
         let without = Judgements {
             scores: judgements
                 .scores
                 .iter()
-                .filter(|line| !line.judge.as_ref().is_some_and(|judge| is_named(&judge.name(), other)))
+                .filter(|line| {
+                    !line
+                        .judge
+                        .as_ref()
+                        .is_some_and(|judge| is_named(&judge.name(), other))
+                })
                 .cloned()
                 .collect(),
             ..judgements.clone()
         };
         let ours = newest_of(&without, arguments.agent.as_deref());
-        let (Some(ours), Some(theirs)) = (ours, theirs) else { continue };
+        let (Some(ours), Some(theirs)) = (ours, theirs) else {
+            continue;
+        };
         for (rater, standing) in judges.iter_mut().zip([ours, theirs]) {
             let name = standing.judge.clone().unwrap_or_default();
-            let rater = rater.get_or_insert_with(|| Rater { name: name.clone(), labels: BTreeMap::new() });
+            let rater = rater.get_or_insert_with(|| Rater {
+                name: name.clone(),
+                labels: BTreeMap::new(),
+            });
             if rater.name != name {
                 return Err(Failure::new(format!("`{}` and `{}` are two judges; name one", visible(&rater.name), visible(&name)))
                     .with_hint("name a judge with --judge or --against as listed: AGENT, AGENT:MODEL, or with its #PROMPT"));
             }
-            let decided = standing.met().into_iter().filter_map(|(item, met)| Some(((run.id.to_string(), item), met?)));
+            let decided = standing
+                .met()
+                .into_iter()
+                .filter_map(|(item, met)| Some(((run.id.to_string(), item), met?)));
             rater.labels.extend(decided);
         }
     }
     let [Some(ours), Some(theirs)] = judges else {
-        let known: Vec<String> = names.iter().map(|name| format!("`{}`", visible(name))).collect();
+        let known: Vec<String> = names
+            .iter()
+            .map(|name| format!("`{}`", visible(name)))
+            .collect();
         let hint = if known.is_empty() {
             "none of the runs was judged yet".to_owned()
         } else {
             format!("judges of these runs: {}", known.join(", "))
         };
-        return Err(Failure::new(format!("no selected run was judged both by `{}` and by another", visible(other))).with_hint(hint));
+        return Err(Failure::new(format!(
+            "no selected run was judged both by `{}` and by another",
+            visible(other)
+        ))
+        .with_hint(hint));
     };
     let report = agreement(&[ours, theirs], 0);
-    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
+    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || {
+        AgreementAnswer { report }
+    })?;
     Ok(exit_code::DONE)
 }
 
@@ -199,12 +329,20 @@ fn stored(settings: &Settings, warehouse: &Warehouse, run: &RunId) -> Result<Jud
 /// Returns the newest judgement by any judge, or by the judge that `judge` names.
 fn newest_of(judgements: &Judgements, judge: Option<&str>) -> Option<Standing> {
     let is_wanted = |name: &str| judge.is_none_or(|wanted| is_named(name, wanted));
-    let lines = judgements.scores.iter().filter(|line| line.judge.as_ref().is_some_and(|judge| is_wanted(&judge.name())));
-    let newest = lines.filter(|line| line.score.value.is_some() || judgements.of_revision(line.score.revision).next().is_some());
-    standing(newest, |line| line.score.revision).map(|line| Standing::of_revision(judgements, line.score.revision))
+    let lines = judgements.scores.iter().filter(|line| {
+        line.judge
+            .as_ref()
+            .is_some_and(|judge| is_wanted(&judge.name()))
+    });
+    let newest = lines.filter(|line| {
+        line.score.value.is_some() || judgements.of_revision(line.score.revision).next().is_some()
+    });
+    standing(newest, |line| line.score.revision)
+        .map(|line| Standing::of_revision(judgements, line.score.revision))
 }
 
 /// Says whether `wanted` names a judge: by agent, by agent and model, or by the full name.
 fn is_named(name: &str, wanted: &str) -> bool {
-    name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ' ']))
+    name.strip_prefix(wanted)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ' ']))
 }

@@ -19,7 +19,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use tracing::info;
 
-use crate::domain::{CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, Usage, visible};
+use crate::domain::{
+    CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, Usage,
+    visible,
+};
 use crate::results::{Begun, Journal, MAX_LINE_BYTES, ScoreLine, Store, StoreError, scan};
 use crate::run::add_items;
 
@@ -43,7 +46,10 @@ struct Line {
 /// An outcome, with the keys of `items.jsonl` and `passed` as a short form of `status`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "the keys are those of `items.jsonl`")]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the keys are those of `items.jsonl`"
+)]
 struct Item {
     #[serde(deserialize_with = "item_id")]
     item: String,
@@ -77,7 +83,9 @@ fn item_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
     match Value::deserialize(deserializer)? {
         Value::String(text) => Ok(text),
         Value::Number(number) if number.is_i64() || number.is_u64() => Ok(number.to_string()),
-        other => Err(D::Error::custom(format!("the id of an item is a text or a whole number, not {other}"))),
+        other => Err(D::Error::custom(format!(
+            "the id of an item is a text or a whole number, not {other}"
+        ))),
     }
 }
 
@@ -90,8 +98,12 @@ fn passed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D:
     match Value::deserialize(deserializer)? {
         Value::Null => Ok(None),
         Value::Bool(passed) => Ok(Some(passed)),
-        Value::Number(number) if number.as_u64().is_some_and(|number| number < 2) => Ok(Some(number.as_u64() == Some(1))),
-        other => Err(D::Error::custom(format!("`passed` is true or false, not {other}"))),
+        Value::Number(number) if number.as_u64().is_some_and(|number| number < 2) => {
+            Ok(Some(number.as_u64() == Some(1)))
+        }
+        other => Err(D::Error::custom(format!(
+            "`passed` is true or false, not {other}"
+        ))),
     }
 }
 
@@ -125,8 +137,10 @@ struct Recording {
 pub(super) fn run(settings: &Settings, arguments: &Record) -> Result<u8, Failure> {
     settings.check_folders()?;
     let kinds = ItemKind::ALL.map(ItemKind::name).join(", ");
-    let kind = ItemKind::from_name(&arguments.kind)
-        .ok_or_else(|| Failure::new(format!("no kind `{}`", visible(&arguments.kind))).with_hint(format!("kinds are {kinds}")))?;
+    let kind = ItemKind::from_name(&arguments.kind).ok_or_else(|| {
+        Failure::new(format!("no kind `{}`", visible(&arguments.kind)))
+            .with_hint(format!("kinds are {kinds}"))
+    })?;
     let store = settings.store();
     store.sweep();
     let mut recording = match &arguments.resume {
@@ -138,7 +152,8 @@ pub(super) fn run(settings: &Settings, arguments: &Record) -> Result<u8, Failure
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
-        let read = read_line(&mut input, &mut bytes).map_err(|error| Failure::new(format!("cannot read the input: {error}")));
+        let read = read_line(&mut input, &mut bytes)
+            .map_err(|error| Failure::new(format!("cannot read the input: {error}")));
         if read? == 0 {
             return Err(recording.stopped());
         }
@@ -147,12 +162,18 @@ pub(super) fn run(settings: &Settings, arguments: &Record) -> Result<u8, Failure
             continue;
         }
         let (n, line) = parse(&bytes);
-        let done = match line.map_err(Refusal::Line).and_then(|line| recording.take(line)) {
+        let done = match line
+            .map_err(Refusal::Line)
+            .and_then(|line| recording.take(line))
+        {
             Ok(done) => Ok(done),
             Err(Refusal::Line(failure)) => Err(failure),
             Err(Refusal::Store(error)) => {
                 // Without this outcome, the end of the run would be the end of another run.
-                answer(json!({"error": error.to_string(), "hint": recording.resumed_by()}), n)?;
+                answer(
+                    json!({"error": error.to_string(), "hint": recording.resumed_by()}),
+                    n,
+                )?;
                 return Err(Failure::from(error).with_hint(recording.resumed_by()));
             }
         };
@@ -160,9 +181,10 @@ pub(super) fn run(settings: &Settings, arguments: &Record) -> Result<u8, Failure
         let told = match done {
             Ok(Some(committed)) => committed,
             Ok(None) => json!({"stored": true}),
-            Err(Failure { message, hint, .. }) => {
-                hint.map_or_else(|| json!({"error": message}), |hint| json!({"error": message, "hint": hint}))
-            }
+            Err(Failure { message, hint, .. }) => hint.map_or_else(
+                || json!({"error": message}),
+                |hint| json!({"error": message, "hint": hint}),
+            ),
         };
         answer(told, n)?;
         if has_ended {
@@ -182,7 +204,10 @@ fn answer(mut told: Value, n: Option<Value>) -> Result<(), Failure> {
 /// Reads one line. Of a longer one than a store holds, it reads the beginning and skips the rest.
 fn read_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
     use std::io::Read;
-    let read = input.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', bytes)?;
+    let read = input
+        .by_ref()
+        .take(MAX_LINE_BYTES as u64)
+        .read_until(b'\n', bytes)?;
     if read == MAX_LINE_BYTES && !bytes.ends_with(b"\n") {
         input.skip_until(b'\n')?;
     }
@@ -204,14 +229,23 @@ fn parse(bytes: &[u8]) -> (Option<Value>, Result<Line, Failure>) {
         }
         Err(error) => {
             let rest = bytes.strip_prefix(b"{\"n\":");
-            let n = rest.and_then(|rest| serde_json::Deserializer::from_slice(rest).into_iter::<Value>().next()?.ok());
+            let n = rest.and_then(|rest| {
+                serde_json::Deserializer::from_slice(rest)
+                    .into_iter::<Value>()
+                    .next()?
+                    .ok()
+            });
             (n, Err(bad(error)))
         }
     }
 }
 
 fn name(what: &str, text: &str) -> Result<String, Failure> {
-    if text.trim().is_empty() { Err(Failure::new(format!("the {what} is empty"))) } else { Ok(text.to_owned()) }
+    if text.trim().is_empty() {
+        Err(Failure::new(format!("the {what} is empty")))
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 fn measured(key: &str, value: Option<f64>) -> Result<Option<f64>, Failure> {
@@ -229,10 +263,18 @@ impl Recording {
             None => Store::new_run_id(now),
         };
         // A batch may have a plan, which is a file of that name.
-        let batch_id = arguments.batch.as_deref().map(RunId::parse).transpose().map_err(|error| Failure::new(format!("batch: {error}")))?;
+        let batch_id = arguments
+            .batch
+            .as_deref()
+            .map(RunId::parse)
+            .transpose()
+            .map_err(|error| Failure::new(format!("batch: {error}")))?;
         let begun = Begun {
             suite: name("suite", arguments.suite.as_deref().unwrap_or_default())?,
-            approach: name("approach", arguments.approach.as_deref().unwrap_or_default())?,
+            approach: name(
+                "approach",
+                arguments.approach.as_deref().unwrap_or_default(),
+            )?,
             model: arguments.model.clone().unwrap_or_default(),
             begun: now.to_rfc3339_opts(SecondsFormat::Secs, true),
             agent: arguments.agent.clone(),
@@ -243,8 +285,13 @@ impl Recording {
             suite_version: arguments.suite_version.clone(),
         };
         let begun_before = || {
-            Failure::new(format!("run `{id}` was begun before, at {}", shown(&store.run_dir(&id))))
-                .with_hint(format!("`evalreport record --resume {id}` resumes it; another id makes another run"))
+            Failure::new(format!(
+                "run `{id}` was begun before, at {}",
+                shown(&store.run_dir(&id))
+            ))
+            .with_hint(format!(
+                "`evalreport record --resume {id}` resumes it; another id makes another run"
+            ))
         };
         if !store.has(&id)? && Begun::load(&store.run_dir(&id))?.is_some() {
             return Err(begun_before());
@@ -258,39 +305,85 @@ impl Recording {
         begun.save(&store, &id)?;
         info!(run = %id, suite = begun.suite, approach = begun.approach, "recording begun");
         let evaluator = name("evaluator", &arguments.evaluator)?;
-        Ok(Self { store, id, begun, journal, kind, evaluator, seen: BTreeSet::new(), start: Some(Instant::now()) })
+        Ok(Self {
+            store,
+            id,
+            begun,
+            journal,
+            kind,
+            evaluator,
+            seen: BTreeSet::new(),
+            start: Some(Instant::now()),
+        })
     }
 
-    fn resume(store: Store, text: &str, kind: ItemKind, arguments: &Record) -> Result<Self, Failure> {
+    fn resume(
+        store: Store,
+        text: &str,
+        kind: ItemKind,
+        arguments: &Record,
+    ) -> Result<Self, Failure> {
         let contents = scan(&store);
-        let ids: Vec<RunId> = contents.headless.iter().filter_map(|headless| RunId::parse(headless.run()).ok()).collect();
+        let ids: Vec<RunId> = contents
+            .headless
+            .iter()
+            .filter_map(|headless| RunId::parse(headless.run()).ok())
+            .collect();
         let id = match selection::named(text, ids.iter()).as_slice() {
             [one] => (*one).clone(),
             [] if RunId::parse(text).is_ok_and(|id| store.has(&id).unwrap_or(false)) => {
-                return Err(Failure::new(format!("run `{}` is finished", visible(text))).with_hint("record another run"));
+                return Err(Failure::new(format!("run `{}` is finished", visible(text)))
+                    .with_hint("record another run"));
             }
             [] => {
-                return Err(Failure::new(format!("no abandoned run `{}`", visible(text)))
-                    .with_hint("`evalreport list --runs` names the runs that are not finished"));
+                return Err(
+                    Failure::new(format!("no abandoned run `{}`", visible(text)))
+                        .with_hint("`evalreport list --runs` names the runs that are not finished"),
+                );
             }
             several => {
-                return Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len()))
-                    .with_hint("give more of the id"));
+                return Err(Failure::new(format!(
+                    "`{}` is the beginning of {} run ids",
+                    visible(text),
+                    several.len()
+                ))
+                .with_hint("give more of the id"));
             }
         };
         let mut journal = store.journal(&id)?;
         let Some(begun) = Begun::load(&store.run_dir(&id))? else {
             return Err(
-                Failure::new(format!("run `{id}` was not begun by `record`")).with_hint("`evalreport run --resume` resumes runs of a plan")
+                Failure::new(format!("run `{id}` was not begun by `record`"))
+                    .with_hint("`evalreport run --resume` resumes runs of a plan"),
             );
         };
-        let of_outcome = |outcome: ItemOutcome| (outcome.kind, outcome.evaluator, outcome.item, outcome.attempt);
-        let seen: BTreeSet<_> = journal.decided()?.into_iter().map(|(outcome, _)| of_outcome(outcome)).collect();
+        let of_outcome = |outcome: ItemOutcome| {
+            (
+                outcome.kind,
+                outcome.evaluator,
+                outcome.item,
+                outcome.attempt,
+            )
+        };
+        let seen: BTreeSet<_> = journal
+            .decided()?
+            .into_iter()
+            .map(|(outcome, _)| of_outcome(outcome))
+            .collect();
         // The harness asks the other items again, and sends their messages again.
         journal.keep_transcript_of(&seen.iter().map(|(_, _, item, _)| item.clone()).collect())?;
         info!(run = %id, outcomes = seen.len(), "recording resumed");
         let evaluator = name("evaluator", &arguments.evaluator)?;
-        Ok(Self { store, id, begun, journal, kind, evaluator, seen, start: None })
+        Ok(Self {
+            store,
+            id,
+            begun,
+            journal,
+            kind,
+            evaluator,
+            seen,
+            start: None,
+        })
     }
 
     /// The first answer: which run it is, and the outcomes that it has.
@@ -314,7 +407,12 @@ impl Recording {
 
     /// Stores what a line says. Returns the last answer if the line ends the run.
     fn take(&mut self, line: Line) -> Result<Option<Value>, Refusal> {
-        let Line { item, messages, score, end } = line;
+        let Line {
+            item,
+            messages,
+            score,
+            end,
+        } = line;
         match (item, messages, score, end) {
             (Some(item), None, None, None) => self.item(item).map(|()| None),
             (None, Some(Messages { item, entries }), None, None) => {
@@ -326,14 +424,22 @@ impl Recording {
                 Ok(None)
             }
             (None, None, None, Some(end)) => self.end(end).map(Some),
-            _ => Err(Failure::new("the line needs one key of `item`, `messages`, `score` and `end`").into()),
+            _ => Err(Failure::new(
+                "the line needs one key of `item`, `messages`, `score` and `end`",
+            )
+            .into()),
         }
     }
 
     fn item(&mut self, item: Item) -> Result<(), Refusal> {
         let (outcome, details) = self.outcome(item)?;
         self.journal.append(&outcome, &details)?;
-        self.seen.insert((outcome.kind, outcome.evaluator, outcome.item, outcome.attempt));
+        self.seen.insert((
+            outcome.kind,
+            outcome.evaluator,
+            outcome.item,
+            outcome.attempt,
+        ));
         Ok(())
     }
 
@@ -345,11 +451,20 @@ impl Recording {
             // As for tables: it is known how good it is, and nobody said whether that passes.
             (None, None) if item.score.is_some() => ItemStatus::Skipped,
             (None, None) => {
-                return Err(Failure::new(format!("item `{}` has no `passed`, no `status` and no `score`", visible(&item.item)))
-                    .with_hint("`status` is pass, fail, error, limit, infra, skipped or not_evaluated"));
+                return Err(Failure::new(format!(
+                    "item `{}` has no `passed`, no `status` and no `score`",
+                    visible(&item.item)
+                ))
+                .with_hint(
+                    "`status` is pass, fail, error, limit, infra, skipped or not_evaluated",
+                ));
             }
             (Some(_), Some(_)) => {
-                return Err(Failure::new(format!("item `{}` has `passed` and `status`", visible(&item.item))).with_hint("give one of both"));
+                return Err(Failure::new(format!(
+                    "item `{}` has `passed` and `status`",
+                    visible(&item.item)
+                ))
+                .with_hint("give one of both"));
             }
         };
         let attempt = item.attempt.unwrap_or(1);
@@ -358,13 +473,28 @@ impl Recording {
         }
         let evaluator = item.evaluator.unwrap_or_else(|| self.evaluator.clone());
         let kind = item.kind.unwrap_or(self.kind);
-        let key = (kind, name("evaluator", &evaluator)?, name("item", &item.item)?, attempt);
+        let key = (
+            kind,
+            name("evaluator", &evaluator)?,
+            name("item", &item.item)?,
+            attempt,
+        );
         if self.seen.contains(&key) {
-            return Err(Failure::new(format!("item `{}`, attempt {attempt} is recorded already", visible(&item.item)))
-                .with_hint(format!("another attempt at it has `attempt` {}", attempt.saturating_add(1))));
+            return Err(Failure::new(format!(
+                "item `{}`, attempt {attempt} is recorded already",
+                visible(&item.item)
+            ))
+            .with_hint(format!(
+                "another attempt at it has `attempt` {}",
+                attempt.saturating_add(1)
+            )));
         }
         let mut details = item.details;
-        let usage = Usage { input: item.input_tokens, output: item.output_tokens, ..Usage::default() };
+        let usage = Usage {
+            input: item.input_tokens,
+            output: item.output_tokens,
+            ..Usage::default()
+        };
         if details.usage.is_none() && usage != Usage::default() {
             details.usage = Some(usage);
         }
@@ -393,19 +523,27 @@ impl Recording {
         let cost = measured("cost_usd", end.cost_usd)?;
         self.journal.sync()?;
         let decided = self.journal.decided()?;
-        let mut run = Run { timestamp: Some(clock::now()), ..self.begun.to_run(&self.id) };
+        let mut run = Run {
+            timestamp: Some(clock::now()),
+            ..self.begun.to_run(&self.id)
+        };
         run.tool_version = Some(env!("CARGO_PKG_VERSION").to_owned());
         if !decided.is_empty() {
             add_items(&mut run, &decided);
         }
-        let elapsed = self.start.map(|start| start.elapsed().as_millis() as f64 / 1000.0);
+        let elapsed = self
+            .start
+            .map(|start| start.elapsed().as_millis() as f64 / 1000.0);
         run.duration_seconds = duration.or(run.duration_seconds).or(elapsed);
         if cost.is_some() {
             (run.cost_usd, run.cost_source) = (cost, CostSource::Reported);
         }
         if end.input_tokens.is_some() || end.output_tokens.is_some() {
             (run.input_tokens, run.output_tokens) = (end.input_tokens, end.output_tokens);
-            run.total_tokens = end.input_tokens.zip(end.output_tokens).and_then(|(input, output)| input.checked_add(output));
+            run.total_tokens = end
+                .input_tokens
+                .zip(end.output_tokens)
+                .and_then(|(input, output)| input.checked_add(output));
             run.usage = None;
         }
         run.reported_model = end.reported_model;
@@ -431,7 +569,10 @@ impl Recording {
     fn stopped(&self) -> Failure {
         let outcomes = output::count(self.seen.len(), "outcome");
         let kept = match self.journal.sync() {
-            Ok(()) => format!("the input ended without `end`: run `{}` has {outcomes} and is not finished", self.id),
+            Ok(()) => format!(
+                "the input ended without `end`: run `{}` has {outcomes} and is not finished",
+                self.id
+            ),
             Err(error) => error.whole(),
         };
         Failure::new(kept).with_hint(self.resumed_by())
@@ -465,19 +606,30 @@ impl From<StoreError> for Refusal {
 /// Counts passed and total as readers of the header count them.
 fn count(run: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
     let counts_of = |is_of: &dyn Fn(&str) -> bool| {
-        let counted =
-            || decided.iter().map(|(outcome, _)| outcome).filter(|outcome| outcome.kind.is_counted() && is_of(&outcome.evaluator));
-        let total = counted().filter(|outcome| outcome.status.is_counted()).count() as u64;
-        let passed = counted().filter(|outcome| outcome.status == ItemStatus::Pass).count() as u64;
+        let counted = || {
+            decided
+                .iter()
+                .map(|(outcome, _)| outcome)
+                .filter(|outcome| outcome.kind.is_counted() && is_of(&outcome.evaluator))
+        };
+        let total = counted()
+            .filter(|outcome| outcome.status.is_counted())
+            .count() as u64;
+        let passed = counted()
+            .filter(|outcome| outcome.status == ItemStatus::Pass)
+            .count() as u64;
         counted().next().map(|_| (passed, total)).unzip()
     };
-    (run.shared_tests_passed, run.shared_tests_total) = counts_of(&|evaluator| !matches!(evaluator, "own_tests" | "functional_tests"));
+    (run.shared_tests_passed, run.shared_tests_total) =
+        counts_of(&|evaluator| !matches!(evaluator, "own_tests" | "functional_tests"));
     (run.own_tests_passed, run.own_tests_total) = counts_of(&|evaluator| evaluator == "own_tests");
 }
 
 /// Sets the status of a run whose harness did not say any. An agent that was never reached was not measured.
 fn judge_by_items(run: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
-    let all = |is_so: &dyn Fn(ItemStatus) -> bool| !decided.is_empty() && decided.iter().all(|(outcome, _)| is_so(outcome.status));
+    let all = |is_so: &dyn Fn(ItemStatus) -> bool| {
+        !decided.is_empty() && decided.iter().all(|(outcome, _)| is_so(outcome.status))
+    };
     let is_scored = decided.iter().any(|(outcome, _)| outcome.score.is_some());
     if all(&ItemStatus::is_missing) && !is_scored {
         run.status = RunStatus::Infra;

@@ -2,7 +2,9 @@
 
 use crate::results::Batch;
 
-use super::arguments::{Build, Engine, Gate, Instead, Judging, OfFiles, Publishing, Run, Selection};
+use super::arguments::{
+    Build, Engine, Gate, Instead, Judging, OfFiles, Publishing, Run, Selection,
+};
 use super::arms::{Maker, Wanted};
 use super::carry::{self, Concluded, Place};
 use super::failure::Failure;
@@ -17,9 +19,17 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     if arguments.gate.is_some() {
         gate::check_configured(settings)?;
     }
-    let place = Place { site: arguments.site.clone(), ..Place::new(settings, arguments.scratch.as_deref())? };
+    let place = Place {
+        site: arguments.site.clone(),
+        ..Place::new(settings, arguments.scratch.as_deref())?
+    };
     let now = clock::now();
-    let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
+    let maker = Maker {
+        config: &settings.config,
+        root: &place.root,
+        environment: &place.environment,
+        now,
+    };
     let (batch, arms) = if let Some(which) = &arguments.resume {
         let batch = carry::unfinished(settings, which)?;
         let arms = maker.resumed(&batch)?;
@@ -29,9 +39,18 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     } else if !arguments.retest.is_empty() {
         again::retest(settings, &maker, &arguments.retest)?
     } else {
-        let wanted = Wanted { approaches: arguments.approach.clone(), agents: arguments.agent.clone(), models: carrying.model.clone() };
+        let wanted = Wanted {
+            approaches: arguments.approach.clone(),
+            agents: arguments.agent.clone(),
+            models: carrying.model.clone(),
+        };
         let targets = if arguments.what.is_empty() {
-            settings.config.tasks.iter().map(|task| task.id.clone()).collect()
+            settings
+                .config
+                .tasks
+                .iter()
+                .map(|task| task.id.clone())
+                .collect()
         } else {
             arguments.what.clone()
         };
@@ -43,9 +62,21 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         subset::narrow(&mut arms, &until::subset(carrying))?;
         versions::settle(settings, &mut arms);
         let batch = until::plan(settings, &arms, carrying, arguments.gate.is_some(), now)?;
-        (Batch { without_output: arguments.no_output, without_isolation: arguments.no_isolation, ..batch }, arms)
+        (
+            Batch {
+                without_output: arguments.no_output,
+                without_isolation: arguments.no_isolation,
+                ..batch
+            },
+            arms,
+        )
     };
-    preflight::check(&arms, again::is_of_tests(&batch, &arms), &place.environment, &place.root)?;
+    preflight::check(
+        &arms,
+        again::is_of_tests(&batch, &arms),
+        &place.environment,
+        &place.root,
+    )?;
     preflight::warn_of_missing_own_tools(settings, &arms, &place.environment, &place.root);
     if carrying.dry_run {
         carry::describe(settings, &batch)?;
@@ -61,7 +92,12 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     }
     let carried = carry::carry(settings, batch, &arms, carrying, &place)?;
     again::conclude(settings, &carried.batch, &carried.records)?;
-    let summarise = |said: &[Said<'_>]| arguments.summary.as_deref().map_or(Ok(()), |path| summary::append(path, &carried.batch, said));
+    let summarise = |said: &[Said<'_>]| {
+        arguments
+            .summary
+            .as_deref()
+            .map_or(Ok(()), |path| summary::append(path, &carried.batch, said))
+    };
     let Concluded { code, tables } = match carry::conclude(settings, &carried, carrying) {
         Ok(concluded) => concluded,
         Err(failure) => {
@@ -96,17 +132,27 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     };
     let gated = gated(settings, arguments, baseline, &carried.batch);
     match &gated {
-        Ok(Gated { comment, .. }) => summarise(&[Said::Gate(comment.clone().unwrap_or_default()), Said::Tables(&tables)])?,
+        Ok(Gated { comment, .. }) => summarise(&[
+            Said::Gate(comment.clone().unwrap_or_default()),
+            Said::Tables(&tables),
+        ])?,
         Err(failure) => summarise(&[Said::Failure(failure), Said::Tables(&tables)])?,
     }
     Ok(worse(code, gated?.code))
 }
 
 /// Checks the batch's runs by the configured rules.
-fn gated(settings: &Settings, arguments: &Run, baseline: &str, batch: &Batch) -> Result<Gated, Failure> {
-    let suites: std::collections::BTreeSet<String> = batch.arms.iter().map(|arm| arm.suite.clone()).collect();
+fn gated(
+    settings: &Settings,
+    arguments: &Run,
+    baseline: &str,
+    batch: &Batch,
+) -> Result<Gated, Failure> {
+    let suites: std::collections::BTreeSet<String> =
+        batch.arms.iter().map(|arm| arm.suite.clone()).collect();
     // Arms of the baseline that this batch was not asked to run are not missing.
-    let approaches: std::collections::BTreeSet<String> = batch.arms.iter().map(|arm| arm.approach.clone()).collect();
+    let approaches: std::collections::BTreeSet<String> =
+        batch.arms.iter().map(|arm| arm.approach.clone()).collect();
     let asked = Gate {
         suites: suites.into_iter().collect(),
         baseline: Some(baseline.to_owned()),
@@ -127,7 +173,11 @@ fn gated(settings: &Settings, arguments: &Run, baseline: &str, batch: &Batch) ->
         judging: Judging::default(),
         engine: Engine::default(),
         of_files: OfFiles::default(),
-        selection: Selection { batch: Some(batch.id.clone()), approach: approaches.into_iter().collect(), ..Selection::default() },
+        selection: Selection {
+            batch: Some(batch.id.clone()),
+            approach: approaches.into_iter().collect(),
+            ..Selection::default()
+        },
     };
     gate::gated(settings, &asked)
 }

@@ -10,7 +10,10 @@ use crate::run::verification::VerificationSettings;
 use crate::run::{Approach, Evaluation, Means, Missing, Prerequisites};
 use crate::suite::{self, Found, Suite, load_questions, suite_version};
 use crate::verify::Overrides;
-use crate::views::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind, SuiteLine};
+use crate::views::{
+    ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind,
+    SuiteLine,
+};
 
 use super::arms::{Jurors, Maker, needs_model};
 use super::clock;
@@ -28,37 +31,94 @@ const ANY_MODEL: &str = "model";
 pub(super) fn look(settings: &Settings, lines: &[SuiteLine]) -> Result<Runnable, Failure> {
     let root = settings.root()?;
     let environment = settings.environment(root.clone());
-    let maker = Maker { config: &settings.config, root: &root, environment: &environment, now: clock::now() };
+    let maker = Maker {
+        config: &settings.config,
+        root: &root,
+        environment: &environment,
+        now: clock::now(),
+    };
     let mut runnable = Runnable::default();
     match suite::discover(&root) {
         Ok(found) => {
             let prerequisites = Prerequisites::new(&environment, &root);
-            runnable.suites = found.into_iter().map(|found| suite(&maker, &prerequisites, found, lines)).collect();
+            runnable.suites = found
+                .into_iter()
+                .map(|found| suite(&maker, &prerequisites, found, lines))
+                .collect();
         }
         Err(problem) => runnable.problems.push(within(&root, problem)),
     }
-    runnable.problems.extend(settings_of_all(&maker).into_iter().map(|problem| within(&root, problem)));
-    runnable.tasks = settings.config.tasks.iter().map(|one| task(settings, &root, one)).collect();
-    runnable.agents = settings.config.agents.iter().map(|one| agent(settings, &environment, one)).collect();
-    let configured = settings.config.approaches.iter().map(|approach| approach.id.as_str());
-    let built_in = BUILT_IN.into_iter().filter(|id| settings.config.approaches.iter().all(|approach| approach.id != *id));
-    runnable.approaches = configured.chain(built_in).map(|id| approach(&maker, id)).collect();
+    runnable.problems.extend(
+        settings_of_all(&maker)
+            .into_iter()
+            .map(|problem| within(&root, problem)),
+    );
+    runnable.tasks = settings
+        .config
+        .tasks
+        .iter()
+        .map(|one| task(settings, &root, one))
+        .collect();
+    runnable.agents = settings
+        .config
+        .agents
+        .iter()
+        .map(|one| agent(settings, &environment, one))
+        .collect();
+    let configured = settings
+        .config
+        .approaches
+        .iter()
+        .map(|approach| approach.id.as_str());
+    let built_in = BUILT_IN.into_iter().filter(|id| {
+        settings
+            .config
+            .approaches
+            .iter()
+            .all(|approach| approach.id != *id)
+    });
+    runnable.approaches = configured
+        .chain(built_in)
+        .map(|id| approach(&maker, id))
+        .collect();
     runnable.commands = commands(&runnable);
     Ok(runnable)
 }
 
-fn suite(maker: &Maker<'_>, prerequisites: &Prerequisites<'_>, found: Found, lines: &[SuiteLine]) -> RunnableSuite {
+fn suite(
+    maker: &Maker<'_>,
+    prerequisites: &Prerequisites<'_>,
+    found: Found,
+    lines: &[SuiteLine],
+) -> RunnableSuite {
     let root = maker.root;
     let Found { name, path, suite } = found;
-    let runs = lines.iter().find(|line| line.suite == name).map_or(0, |line| line.runs);
-    let file = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-    let mut entry =
-        RunnableSuite { suite: name, file, kind: None, description: None, language: None, questions: None, runs, problems: Vec::new() };
+    let runs = lines
+        .iter()
+        .find(|line| line.suite == name)
+        .map_or(0, |line| line.runs);
+    let file = path
+        .strip_prefix(root)
+        .unwrap_or(&path)
+        .display()
+        .to_string();
+    let mut entry = RunnableSuite {
+        suite: name,
+        file,
+        kind: None,
+        description: None,
+        language: None,
+        questions: None,
+        runs,
+        problems: Vec::new(),
+    };
     match suite {
         Ok(suite) => {
             let (questions, mut problems) = contents(maker, &suite);
             let missing = prerequisites.missing(&suite, &suite.wrap).into_iter();
-            problems.extend(missing.map(|Missing { what, remedy }| ProblemLine::new(format!("its tests need it: {what}"), Some(remedy))));
+            problems.extend(missing.map(|Missing { what, remedy }| {
+                ProblemLine::new(format!("its tests need it: {what}"), Some(remedy))
+            }));
             entry.kind = Some(match (&suite.questions, &suite.requirements) {
                 (Some(_), _) => SuiteKind::Questions,
                 (None, Some(_)) => SuiteKind::Code,
@@ -67,7 +127,12 @@ fn suite(maker: &Maker<'_>, prerequisites: &Prerequisites<'_>, found: Found, lin
             (entry.description, entry.language) = (suite.description, suite.language);
             (entry.questions, entry.problems) = (questions, problems);
         }
-        Err(problems) => entry.problems = problems.into_iter().map(|problem| within(root, problem)).collect(),
+        Err(problems) => {
+            entry.problems = problems
+                .into_iter()
+                .map(|problem| within(root, problem))
+                .collect()
+        }
     }
     entry
 }
@@ -93,7 +158,12 @@ fn contents(maker: &Maker<'_>, suite: &Suite) -> (Option<u64>, Vec<ProblemLine>)
     {
         problems.extend(found.into_iter().map(|problem| within(root, problem)));
     }
-    problems.extend(suite.wrap.first().and_then(|program| missing(program, environment)));
+    problems.extend(
+        suite
+            .wrap
+            .first()
+            .and_then(|program| missing(program, environment)),
+    );
     // Answers to questions are graded, but neither evaluated nor verified.
     if suite.questions.is_none() {
         problems.extend(afterwards(maker, suite));
@@ -103,8 +173,16 @@ fn contents(maker: &Maker<'_>, suite: &Suite) -> (Option<u64>, Vec<ProblemLine>)
 
 /// Returns the problems of the steps after a suite's tests, evaluators and verification, that would prevent a run.
 fn afterwards(maker: &Maker<'_>, suite: &Suite) -> Vec<ProblemLine> {
-    let settings = [Evaluation::plan(maker.config, suite).err(), VerificationSettings::of(suite, maker.config, maker.root).err()];
-    let mut problems: Vec<ProblemLine> = settings.into_iter().flatten().flatten().map(|problem| within(maker.root, problem)).collect();
+    let settings = [
+        Evaluation::plan(maker.config, suite).err(),
+        VerificationSettings::of(suite, maker.config, maker.root).err(),
+    ];
+    let mut problems: Vec<ProblemLine> = settings
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|problem| within(maker.root, problem))
+        .collect();
     if problems.is_empty()
         && let Err(failure) = maker.evaluation(suite, &Jurors::default())
     {
@@ -117,7 +195,13 @@ fn afterwards(maker: &Maker<'_>, suite: &Suite) -> Vec<ProblemLine> {
 fn counted(root: &Path, path: &Path) -> (Option<u64>, Vec<ProblemLine>) {
     match load_questions(path) {
         Ok(spec) => (Some(spec.questions.len() as u64), Vec::new()),
-        Err(problems) => (None, problems.into_iter().map(|problem| within(root, problem)).collect()),
+        Err(problems) => (
+            None,
+            problems
+                .into_iter()
+                .map(|problem| within(root, problem))
+                .collect(),
+        ),
     }
 }
 
@@ -128,7 +212,12 @@ fn task(settings: &Settings, root: &Path, task: &Task) -> RunnableTask {
         [only] => Some(&only.id),
         _ => None,
     };
-    let agent = task.agent.as_ref().or(config.default_agent.as_ref()).or(only).cloned();
+    let agent = task
+        .agent
+        .as_ref()
+        .or(config.default_agent.as_ref())
+        .or(only)
+        .cloned();
     if agent.is_none() {
         let hint = "name one with --agent, as the task's `agent`, or as `default_agent`";
         problems.push(ProblemLine::new("no agent is named", Some(hint.to_owned())));
@@ -159,21 +248,40 @@ fn agent(settings: &Settings, environment: &Environment, agent: &config::Agent) 
 }
 
 /// Returns why an agent cannot be set up. Does not check whether its program exists.
-fn agent_problems(agent: &config::Agent, model: Option<&str>, environment: &Environment) -> Vec<ProblemLine> {
+fn agent_problems(
+    agent: &config::Agent,
+    model: Option<&str>,
+    environment: &Environment,
+) -> Vec<ProblemLine> {
     let prices = Prices::new(&[], clock::now().date_naive());
     match Agent::new(agent, model, environment, &prices) {
         Ok(_) => Vec::new(),
-        Err(SetupError::Refused { message, hint, .. }) => vec![ProblemLine::new(message, Some(hint))],
-        Err(SetupError::Recording(problems)) => problems.0.into_iter().map(|problem| within(&environment.root, problem)).collect(),
+        Err(SetupError::Refused { message, hint, .. }) => {
+            vec![ProblemLine::new(message, Some(hint))]
+        }
+        Err(SetupError::Recording(problems)) => problems
+            .0
+            .into_iter()
+            .map(|problem| within(&environment.root, problem))
+            .collect(),
     }
 }
 
 fn approach(maker: &Maker<'_>, id: &str) -> RunnableApproach {
-    let configured = maker.config.approaches.iter().find(|approach| approach.id == id);
+    let configured = maker
+        .config
+        .approaches
+        .iter()
+        .find(|approach| approach.id == id);
     let mut entry = RunnableApproach {
         approach: id.to_owned(),
         name: configured.and_then(|approach| approach.name.clone()),
-        kind: if BUILT_IN.contains(&id) { id } else { "command" }.to_owned(),
+        kind: if BUILT_IN.contains(&id) {
+            id
+        } else {
+            "command"
+        }
+        .to_owned(),
         is_built_in: configured.is_none(),
         agent: None,
         needs_model: false,
@@ -181,17 +289,31 @@ fn approach(maker: &Maker<'_>, id: &str) -> RunnableApproach {
     };
     match maker.approach(id, None) {
         Ok(approach) => fill(&mut entry, &approach, maker.environment),
-        Err(failure) => entry.problems.push(ProblemLine::new(failure.message, failure.hint)),
+        Err(failure) => entry
+            .problems
+            .push(ProblemLine::new(failure.message, failure.hint)),
     }
     entry
 }
 
 fn fill(entry: &mut RunnableApproach, approach: &Approach, environment: &Environment) {
-    entry.problems.extend(approach.wrap.first().and_then(|program| missing(program, environment)));
+    entry.problems.extend(
+        approach
+            .wrap
+            .first()
+            .and_then(|program| missing(program, environment)),
+    );
     match &approach.means {
         Means::Oneshot { agent, .. } => {
-            (entry.agent, entry.needs_model) = (Some(agent.id.clone()), agent.model.is_none() && needs_model(approach));
-            entry.problems.extend(agent_problems(agent, entry.needs_model.then_some(ANY_MODEL), environment));
+            (entry.agent, entry.needs_model) = (
+                Some(agent.id.clone()),
+                agent.model.is_none() && needs_model(approach),
+            );
+            entry.problems.extend(agent_problems(
+                agent,
+                entry.needs_model.then_some(ANY_MODEL),
+                environment,
+            ));
         }
         Means::Ralph { .. } => {}
         Means::Command { .. } => {
@@ -199,7 +321,11 @@ fn fill(entry: &mut RunnableApproach, approach: &Approach, environment: &Environ
             entry.needs_model = needs_model(approach);
         }
     }
-    entry.problems.extend(approach.program().and_then(|program| missing(program, environment)));
+    entry.problems.extend(
+        approach
+            .program()
+            .and_then(|program| missing(program, environment)),
+    );
 }
 
 /// Returns a problem if a program is missing. A program whose name is only known during a run is not checked.
@@ -210,18 +336,39 @@ pub(super) fn missing(program: &str, environment: &Environment) -> Option<Proble
     }
     if program.contains(std::path::is_separator) {
         let path = environment.root.join(&program);
-        return (!is_program(&path)).then(|| ProblemLine::new(format!("there is no program `{}`", visible(&program)), None));
+        return (!is_program(&path)).then(|| {
+            ProblemLine::new(format!("there is no program `{}`", visible(&program)), None)
+        });
     }
-    let folders = environment.variables.get("PATH").map(String::as_str).unwrap_or_default();
-    let suffixes = if cfg!(windows) { ["", ".exe", ".cmd", ".bat"].as_slice() } else { &[""] };
-    let is_there = |folder: &Path| suffixes.iter().any(|suffix| is_program(&folder.join(format!("{program}{suffix}"))));
+    let folders = environment
+        .variables
+        .get("PATH")
+        .map(String::as_str)
+        .unwrap_or_default();
+    let suffixes = if cfg!(windows) {
+        ["", ".exe", ".cmd", ".bat"].as_slice()
+    } else {
+        &[""]
+    };
+    let is_there = |folder: &Path| {
+        suffixes
+            .iter()
+            .any(|suffix| is_program(&folder.join(format!("{program}{suffix}"))))
+    };
     let is_found = env::split_paths(folders).any(|folder| is_there(&folder));
     let hint = || Some("install it, or add its folder to PATH".to_owned());
-    (!is_found).then(|| ProblemLine::new(format!("program `{}` not found on PATH", visible(&program)), hint()))
+    (!is_found).then(|| {
+        ProblemLine::new(
+            format!("program `{}` not found on PATH", visible(&program)),
+            hint(),
+        )
+    })
 }
 
 fn is_program(path: &Path) -> bool {
-    let Ok(metadata) = path.metadata() else { return false };
+    let Ok(metadata) = path.metadata() else {
+        return false;
+    };
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -233,32 +380,74 @@ fn is_program(path: &Path) -> bool {
 
 /// Shortens the path of the problem's file to one relative to the root.
 fn within(root: &Path, problem: Problem) -> ProblemLine {
-    let shown = format!("{}{}", visible(&root.display().to_string()), std::path::MAIN_SEPARATOR);
-    let file = problem.file.strip_prefix(&shown).unwrap_or(&problem.file).to_owned();
+    let shown = format!(
+        "{}{}",
+        visible(&root.display().to_string()),
+        std::path::MAIN_SEPARATOR
+    );
+    let file = problem
+        .file
+        .strip_prefix(&shown)
+        .unwrap_or(&problem.file)
+        .to_owned();
     Problem { file, ..problem }.into()
 }
 
 /// Returns commands that work as printed. They only use things without problems.
 fn commands(runnable: &Runnable) -> Vec<String> {
     let suite_of = |kind: SuiteKind| {
-        let is_fit = |suite: &&RunnableSuite| suite.kind == Some(kind) && suite.problems.is_empty() && is_plain(&suite.suite);
-        runnable.suites.iter().find(is_fit).map(|suite| suite.suite.as_str())
+        let is_fit = |suite: &&RunnableSuite| {
+            suite.kind == Some(kind) && suite.problems.is_empty() && is_plain(&suite.suite)
+        };
+        runnable
+            .suites
+            .iter()
+            .find(is_fit)
+            .map(|suite| suite.suite.as_str())
     };
-    let agents = runnable.agents.iter().filter(|agent| agent.problems.is_empty() && !agent.needs_model).map(|agent| agent.agent.as_str());
-    let approaches = runnable.approaches.iter().filter(|approach| approach.problems.is_empty() && !approach.needs_model);
+    let agents = runnable
+        .agents
+        .iter()
+        .filter(|agent| agent.problems.is_empty() && !agent.needs_model)
+        .map(|agent| agent.agent.as_str());
+    let approaches = runnable
+        .approaches
+        .iter()
+        .filter(|approach| approach.problems.is_empty() && !approach.needs_model);
     let approaches = approaches.map(|approach| approach.approach.as_str());
     let named = |suite: Option<&str>, option: &str, names: Vec<&str>| {
         let suite = suite.filter(|_| !names.is_empty())?;
-        Some(format!("evalreport run {suite} --{option} {} --runs 3", names.join(",")))
+        Some(format!(
+            "evalreport run {suite} --{option} {} --runs 3",
+            names.join(",")
+        ))
     };
     let some = |names: &mut dyn Iterator<Item = &'_ str>| -> Vec<String> {
-        names.filter(|name| is_plain(name)).take(MOST_NAMES).map(str::to_owned).collect()
+        names
+            .filter(|name| is_plain(name))
+            .take(MOST_NAMES)
+            .map(str::to_owned)
+            .collect()
     };
-    let (agents, approaches) = (some(&mut agents.into_iter()), some(&mut approaches.into_iter()));
-    let task = runnable.tasks.iter().find(|task| task.problems.is_empty() && is_plain(&task.task));
+    let (agents, approaches) = (
+        some(&mut agents.into_iter()),
+        some(&mut approaches.into_iter()),
+    );
+    let task = runnable
+        .tasks
+        .iter()
+        .find(|task| task.problems.is_empty() && is_plain(&task.task));
     [
-        named(suite_of(SuiteKind::Questions), "agent", agents.iter().map(String::as_str).collect()),
-        named(suite_of(SuiteKind::Code), "approach", approaches.iter().map(String::as_str).collect()),
+        named(
+            suite_of(SuiteKind::Questions),
+            "agent",
+            agents.iter().map(String::as_str).collect(),
+        ),
+        named(
+            suite_of(SuiteKind::Code),
+            "approach",
+            approaches.iter().map(String::as_str).collect(),
+        ),
         task.map(|task| format!("evalreport run {}", task.task)),
     ]
     .into_iter()
@@ -268,5 +457,8 @@ fn commands(runnable: &Runnable) -> Vec<String> {
 
 /// Says whether a shell reads the name literally, without quotes.
 fn is_plain(name: &str) -> bool {
-    !name.starts_with('-') && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    !name.starts_with('-')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }

@@ -17,7 +17,11 @@ pub(super) fn joined(stores: &[PathBuf], warehouse: &Warehouse) -> NamesByRun {
     let mut newest = BTreeMap::<&str, BTreeMap<&str, Option<DateTime<Utc>>>>::new();
     for row in warehouse.runs() {
         if let Some(version) = &row.run.suite_version {
-            let time = newest.entry(&row.run.suite).or_default().entry(version).or_default();
+            let time = newest
+                .entry(&row.run.suite)
+                .or_default()
+                .entry(version)
+                .or_default();
             *time = (*time).max(row.run.timestamp);
         }
     }
@@ -27,16 +31,37 @@ pub(super) fn joined(stores: &[PathBuf], warehouse: &Warehouse) -> NamesByRun {
     }
     // By suite and version: the version that stands for it.
     let mut joined = BTreeMap::<(&str, &str), &str>::new();
-    for (suite, version) in newest.iter().flat_map(|(suite, versions)| versions.keys().map(move |version| (*suite, *version))) {
+    for (suite, version) in newest
+        .iter()
+        .flat_map(|(suite, versions)| versions.keys().map(move |version| (*suite, *version)))
+    {
         joined.insert((suite, version), version);
     }
-    let paths = stores.iter().map(Store::at).flat_map(|store| plans(&store, &mut Vec::new()));
-    for arm in paths.filter_map(|path| Batch::load(&path).ok()).flat_map(|batch| batch.arms) {
-        let (Some(content), Some(versions)) = (&arm.content, newest.get(arm.suite.as_str())) else { continue };
-        let is_own = |version: &str| content.has_version(version) || arm.suite_version.as_deref() == Some(version);
-        let of_content = joined.iter().filter(|((suite, version), _)| *suite == arm.suite && is_own(version));
+    let paths = stores
+        .iter()
+        .map(Store::at)
+        .flat_map(|store| plans(&store, &mut Vec::new()));
+    for arm in paths
+        .filter_map(|path| Batch::load(&path).ok())
+        .flat_map(|batch| batch.arms)
+    {
+        let (Some(content), Some(versions)) = (&arm.content, newest.get(arm.suite.as_str())) else {
+            continue;
+        };
+        let is_own = |version: &str| {
+            content.has_version(version) || arm.suite_version.as_deref() == Some(version)
+        };
+        let of_content = joined
+            .iter()
+            .filter(|((suite, version), _)| *suite == arm.suite && is_own(version));
         let same: BTreeSet<&str> = of_content.map(|(_, stands)| *stands).collect();
-        let Some(stands) = same.iter().copied().max_by_key(|version| (versions[version], *version)) else { continue };
+        let Some(stands) = same
+            .iter()
+            .copied()
+            .max_by_key(|version| (versions[version], *version))
+        else {
+            continue;
+        };
         for ((suite, _), other) in &mut joined {
             if *suite == arm.suite && same.contains(*other) {
                 *other = stands;
@@ -44,9 +69,20 @@ pub(super) fn joined(stores: &[PathBuf], warehouse: &Warehouse) -> NamesByRun {
         }
     }
     for row in warehouse.runs() {
-        let Some(version) = row.run.suite_version.as_deref() else { continue };
-        if let Some(stands) = joined.get(&(row.run.suite.as_str(), version)).filter(|stands| **stands != version) {
-            names.give(row.run.id.clone(), RunNames { suite_version: Some((*stands).to_owned()), ..RunNames::default() });
+        let Some(version) = row.run.suite_version.as_deref() else {
+            continue;
+        };
+        if let Some(stands) = joined
+            .get(&(row.run.suite.as_str(), version))
+            .filter(|stands| **stands != version)
+        {
+            names.give(
+                row.run.id.clone(),
+                RunNames {
+                    suite_version: Some((*stands).to_owned()),
+                    ..RunNames::default()
+                },
+            );
         }
     }
     names

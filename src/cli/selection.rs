@@ -17,7 +17,10 @@ use super::output;
 impl Selection {
     /// Converts the arguments into a filter. Checks only their form.
     pub fn filter(&self) -> Result<Filter, Failure> {
-        let tags = self.tag.iter().map(|one| assignment("--tag", one, "--tag KEY=VALUE"));
+        let tags = self
+            .tag
+            .iter()
+            .map(|one| assignment("--tag", one, "--tag KEY=VALUE"));
         Ok(Filter {
             suites: self.suite.clone(),
             approaches: self.approach.clone(),
@@ -31,11 +34,20 @@ impl Selection {
 }
 
 fn time(text: &str) -> Result<DateTime<Utc>, Failure> {
-    let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().and_then(|day| day.and_hms_opt(0, 0, 0)).map(|time| time.and_utc());
-    DateTime::parse_from_rfc3339(text).map(|time| time.to_utc()).ok().or_else(day).ok_or_else(|| {
-        Failure::new(format!("--since `{}` is not a time", visible(text)))
-            .with_hint("write a day like 2026-01-31 or a time like 2026-01-31T12:00:00Z")
-    })
+    let day = || {
+        NaiveDate::parse_from_str(text, "%Y-%m-%d")
+            .ok()
+            .and_then(|day| day.and_hms_opt(0, 0, 0))
+            .map(|time| time.and_utc())
+    };
+    DateTime::parse_from_rfc3339(text)
+        .map(|time| time.to_utc())
+        .ok()
+        .or_else(day)
+        .ok_or_else(|| {
+            Failure::new(format!("--since `{}` is not a time", visible(text)))
+                .with_hint("write a day like 2026-01-31 or a time like 2026-01-31T12:00:00Z")
+        })
 }
 
 /// Returns one of a run's names, such as its suite.
@@ -46,8 +58,10 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
     if warehouse.runs().is_empty() {
         let hidden = warehouse.hidden().len();
         if let Some(first) = warehouse.problems().first().filter(|_| hidden == 0) {
-            return Err(Failure::new(format!("no run of the store could be read: {first}"))
-                .with_hint("`evalreport doctor` lists everything that is wrong"));
+            return Err(
+                Failure::new(format!("no run of the store could be read: {first}"))
+                    .with_hint("`evalreport doctor` lists everything that is wrong"),
+            );
         }
         let unfinished = warehouse.unfinished();
         return Err(if hidden == 0 && unfinished > 0 {
@@ -74,12 +88,17 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
     for (what, wanted, name) in names {
         for one in wanted {
             if !warehouse.runs().iter().any(|row| name(&row.run) == one) {
-                return Err(unknown(what, one, warehouse.runs().iter().map(|row| name(&row.run))));
+                return Err(unknown(
+                    what,
+                    one,
+                    warehouse.runs().iter().map(|row| name(&row.run)),
+                ));
             }
         }
     }
     if warehouse.select(filter).next().is_none() {
-        return Err(Failure::new("no run matches the selection").with_hint("`evalreport list --runs` shows all runs"));
+        return Err(Failure::new("no run matches the selection")
+            .with_hint("`evalreport list --runs` shows all runs"));
     }
     Ok(())
 }
@@ -87,14 +106,20 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
 /// Adds to each model of the filter the stored names that may mean it: `sonnet` selects its dated names too. What is stored in a filter, such
 /// as a tombstone, keeps the exact names.
 pub(super) fn with_model_names(warehouse: &Warehouse, filter: Filter) -> Filter {
-    let known: BTreeSet<&str> = warehouse.runs().iter().map(|row| row.run.model.as_str()).collect();
+    let known: BTreeSet<&str> = warehouse
+        .runs()
+        .iter()
+        .map(|row| row.run.model.as_str())
+        .collect();
     let mut models = filter.models.clone();
     for asked in &filter.models {
         let meant = known.iter().filter(|name| may_mean(asked, name));
         models.extend(meant.map(|name| (*name).to_owned()));
     }
     // Of a name that no run has, only those that it means.
-    models.retain(|name| known.contains(name.as_str()) || !known.iter().any(|known| may_mean(name, known)));
+    models.retain(|name| {
+        known.contains(name.as_str()) || !known.iter().any(|known| may_mean(name, known))
+    });
     models.sort();
     models.dedup();
     Filter { models, ..filter }
@@ -114,46 +139,86 @@ pub(super) const LAST: &str = "last";
 
 /// Returns the newest run. Runs without a time are older than all others.
 fn newest(warehouse: &Warehouse) -> Option<&Run> {
-    warehouse.runs().iter().map(|row| &*row.run).max_by_key(|run| (run.timestamp, &run.id))
+    warehouse
+        .runs()
+        .iter()
+        .map(|row| &*row.run)
+        .max_by_key(|run| (run.timestamp, &run.id))
 }
 
 /// Returns the ids of the newest batch: the runs that were started or imported together with the newest run.
 pub(super) fn newest_batch(warehouse: &Warehouse) -> Vec<String> {
-    let Some(batch) = newest(warehouse).map(batch_of) else { return Vec::new() };
-    warehouse.runs().iter().filter(|row| batch_of(&row.run) == batch).map(|row| row.run.id.to_string()).collect()
+    let Some(batch) = newest(warehouse).map(batch_of) else {
+        return Vec::new();
+    };
+    warehouse
+        .runs()
+        .iter()
+        .filter(|row| batch_of(&row.run) == batch)
+        .map(|row| row.run.id.to_string())
+        .collect()
 }
 
 fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
-    if let Some(run) = newest(warehouse).filter(|_| text == LAST && warehouse.runs().iter().all(|row| row.run.id.as_str() != LAST)) {
+    if let Some(run) = newest(warehouse).filter(|_| {
+        text == LAST
+            && warehouse
+                .runs()
+                .iter()
+                .all(|row| row.run.id.as_str() != LAST)
+    }) {
         return Ok(run.id.to_string());
     }
     let hidden = warehouse.hidden();
     let retracted = |ids: &[&RunId]| {
         let one = hidden.iter().find(|hidden| ids.contains(&&hidden.run.id))?;
-        Some(Failure::new(format!("run `{}` is retracted: {}", one.run.id, visible(&one.reason))))
+        Some(Failure::new(format!(
+            "run `{}` is retracted: {}",
+            one.run.id,
+            visible(&one.reason)
+        )))
     };
     // A complete id means that run, even if the run is retracted and its id is the beginning of another id.
-    let whole: Vec<&RunId> = hidden.iter().map(|hidden| &hidden.run.id).filter(|id| id.as_str() == text).collect();
+    let whole: Vec<&RunId> = hidden
+        .iter()
+        .map(|hidden| &hidden.run.id)
+        .filter(|id| id.as_str() == text)
+        .collect();
     if let Some(failure) = retracted(&whole) {
         return Err(failure);
     }
     match named(text, warehouse.runs().iter().map(|row| &row.run.id)).as_slice() {
         [one] => Ok(one.to_string()),
-        [] => Err(retracted(&named(text, hidden.iter().map(|hidden| &hidden.run.id))).unwrap_or_else(|| {
-            if text.len() < 4 {
-                Failure::new(format!("no run `{}`", visible(text))).with_hint("the beginning of an id needs at least four characters")
-            } else {
-                unknown("run", text, warehouse.runs().iter().map(|row| row.run.id.as_str()))
-            }
-        })),
-        several => {
-            Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len())).with_hint("give more of the id"))
-        }
+        [] => Err(
+            retracted(&named(text, hidden.iter().map(|hidden| &hidden.run.id))).unwrap_or_else(
+                || {
+                    if text.len() < 4 {
+                        Failure::new(format!("no run `{}`", visible(text)))
+                            .with_hint("the beginning of an id needs at least four characters")
+                    } else {
+                        unknown(
+                            "run",
+                            text,
+                            warehouse.runs().iter().map(|row| row.run.id.as_str()),
+                        )
+                    }
+                },
+            ),
+        ),
+        several => Err(Failure::new(format!(
+            "`{}` is the beginning of {} run ids",
+            visible(text),
+            several.len()
+        ))
+        .with_hint("give more of the id")),
     }
 }
 
 /// Returns the ids that `text` names: the equal id, else all ids that begin with `text` if it has at least four characters.
-pub(super) fn named<'a>(text: &str, ids: impl Iterator<Item = &'a RunId> + Clone) -> Vec<&'a RunId> {
+pub(super) fn named<'a>(
+    text: &str,
+    ids: impl Iterator<Item = &'a RunId> + Clone,
+) -> Vec<&'a RunId> {
     match ids.clone().find(|id| id.as_str() == text) {
         Some(whole) => vec![whole],
         None if text.len() < 4 => Vec::new(),
@@ -170,7 +235,11 @@ pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'
         None => {
             let some: Vec<String> = known.iter().take(8).map(|name| visible(name)).collect();
             let rest = known.len().saturating_sub(some.len());
-            let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+            let rest = if rest > 0 {
+                format!(" and {rest} more")
+            } else {
+                String::new()
+            };
             failure.with_hint(format!("there are: {}{rest}", some.join(", ")))
         }
     }

@@ -26,8 +26,12 @@ const EVERY: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Result<u8, Failure> {
-    let temporary = HeldFolder::create().map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
-    let out = arguments.out.clone().unwrap_or_else(|| temporary.path().join("site"));
+    let temporary = HeldFolder::create()
+        .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+    let out = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| temporary.path().join("site"));
     let ask = Build {
         paths: arguments.paths.clone(),
         out: out.clone(),
@@ -39,15 +43,20 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
     let mut seen = stamps(settings, &ask.paths);
     build::run(settings, &ask)?;
 
-    let cannot = |error: std::io::Error| Failure::new(format!("cannot serve on port {}: {error}", arguments.port));
-    let server = Server::bind(&out, arguments.port).map_err(|error| cannot(error).with_hint("choose another with --port"))?;
+    let cannot = |error: std::io::Error| {
+        Failure::new(format!("cannot serve on port {}: {error}", arguments.port))
+    };
+    let server = Server::bind(&out, arguments.port)
+        .map_err(|error| cannot(error).with_hint("choose another with --port"))?;
     let address = server.address().map_err(cannot)?;
     let stop = Arc::new(AtomicBool::new(false));
     let handler = Arc::clone(&stop);
     ctrlc::set_handler(move || handler.store(true, Ordering::SeqCst))
         .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))?;
     let stop_server = Arc::clone(&stop);
-    let serving = thread::Builder::new().spawn(move || server.run(&stop_server)).map_err(cannot)?;
+    let serving = thread::Builder::new()
+        .spawn(move || server.run(&stop_server))
+        .map_err(cannot)?;
     info!(%address, folder = %out.display(), "serving");
     output::print(&format!("http://{address}/\n"))?;
     output::say(settings, &format!("serving {}; Ctrl-C ends", shown(&out)));
@@ -84,20 +93,32 @@ fn rebuild(global: &Global, settings: &Settings, ask: &Build) {
 
 /// Returns size and time of every file that the site is made from. `paths` are other tools' results.
 fn stamps(settings: &Settings, paths: &[PathBuf]) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
-    let mut places: Vec<PathBuf> = settings.results.iter().chain(&settings.lakes).cloned().collect();
+    let mut places: Vec<PathBuf> = settings
+        .results
+        .iter()
+        .chain(&settings.lakes)
+        .cloned()
+        .collect();
     places.push(settings.config.folder.join("suites"));
     places.push(settings.config.folder.join(config::EXCLUSIONS_FILE));
     places.extend(settings.config_path.clone());
     if !settings.config.file.is_empty() {
         places.push(PathBuf::from(&settings.config.file));
     }
-    let own = places.iter().flat_map(|place| WalkDir::new(place).into_iter().filter_entry(|entry| is_source(entry.path())));
+    let own = places.iter().flat_map(|place| {
+        WalkDir::new(place)
+            .into_iter()
+            .filter_entry(|entry| is_source(entry.path()))
+    });
     let foreign = paths.iter().flat_map(WalkDir::new);
     own.chain(foreign)
         .filter_map(Result::ok)
         .filter_map(|entry| {
             let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
-            Some((entry.into_path(), (metadata.len(), metadata.modified().ok())))
+            Some((
+                entry.into_path(),
+                (metadata.len(), metadata.modified().ok()),
+            ))
         })
         .collect()
 }

@@ -77,21 +77,45 @@ pub(super) struct Places {
 
 impl Places {
     pub fn of(global: &Global) -> Result<Self, Failure> {
-        let here = env::current_dir().map_err(|error| Failure::new(format!("the current folder is unknown: {error}")))?;
+        let here = env::current_dir()
+            .map_err(|error| Failure::new(format!("the current folder is unknown: {error}")))?;
         let config = global.config.clone().or_else(|| config::find(&here));
-        let base = config.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+        let base = config
+            .as_deref()
+            .and_then(Path::parent)
+            .filter(|folder| !folder.as_os_str().is_empty());
         let results = if global.results.is_empty() {
-            vec![relative_to(&here, base.unwrap_or(Path::new("")).join("results"))]
+            vec![relative_to(
+                &here,
+                base.unwrap_or(Path::new("")).join("results"),
+            )]
         } else {
-            global.results.iter().filter(|path| lake(path).is_none()).cloned().collect()
+            global
+                .results
+                .iter()
+                .filter(|path| lake(path).is_none())
+                .cloned()
+                .collect()
         };
-        Ok(Self { config, results, lakes: global.results.iter().filter_map(|path| lake(path)).collect() })
+        Ok(Self {
+            config,
+            results,
+            lakes: global
+                .results
+                .iter()
+                .filter_map(|path| lake(path))
+                .collect(),
+        })
     }
 }
 
 impl Settings {
     pub fn new(global: &Global) -> Result<Self, Failure> {
-        let Places { config: config_path, results, lakes } = Places::of(global)?;
+        let Places {
+            config: config_path,
+            results,
+            lakes,
+        } = Places::of(global)?;
         let config = match &config_path {
             Some(path) => {
                 info!(file = %path.display(), "configuration");
@@ -103,7 +127,10 @@ impl Settings {
             }
         };
         // The cache is beside the results; a lake may be for others to write.
-        let beside = results.first().or(config_path.as_ref()).and_then(|path| path.parent());
+        let beside = results
+            .first()
+            .or(config_path.as_ref())
+            .and_then(|path| path.parent());
         let cache = global.cache.clone().unwrap_or_else(|| match beside {
             Some(parent) if !parent.as_os_str().is_empty() => parent.join(".evalreport/cache"),
             _ => PathBuf::from(".evalreport/cache"),
@@ -119,7 +146,10 @@ impl Settings {
             names: ShownNames::of(&config.aliases),
             config,
             config_path: global.config.clone(),
-            usual_results: results.first().filter(|_| global.results.is_empty()).cloned(),
+            usual_results: results
+                .first()
+                .filter(|_| global.results.is_empty())
+                .cloned(),
             results,
             lakes,
             cache,
@@ -143,13 +173,21 @@ impl Settings {
     /// Returns these settings with another results folder and its own cache.
     pub fn with_results(&self, results: PathBuf) -> Self {
         let cache = results.join("../.evalreport/cache");
-        Self { cache, results: vec![results], lakes: Vec::new(), cache_use: Arc::default(), added: Added::default(), ..self.clone() }
+        Self {
+            cache,
+            results: vec![results],
+            lakes: Vec::new(),
+            cache_use: Arc::default(),
+            added: Added::default(),
+            ..self.clone()
+        }
     }
 
     /// Returns the absolute folder that the configuration's paths are relative to: the configuration's folder or, without one, the current
     /// folder.
     pub fn root(&self) -> Result<PathBuf, Failure> {
-        let here = env::current_dir().map_err(|error| Failure::new(format!("the current folder is unknown: {error}")))?;
+        let here = env::current_dir()
+            .map_err(|error| Failure::new(format!("the current folder is unknown: {error}")))?;
         Ok(here.join(&self.config.folder))
     }
 
@@ -161,7 +199,9 @@ impl Settings {
 
     /// Returns the store that is written to.
     pub fn store(&self) -> Store {
-        Store::at(&self.results[0]).hiding(self.secrets().clone()).noting(self.added.clone())
+        Store::at(&self.results[0])
+            .hiding(self.secrets().clone())
+            .noting(self.added.clone())
     }
 
     /// Returns the options, as shell words, with which another command in the same folder finds the same configuration and results. Leaves
@@ -172,33 +212,65 @@ impl Settings {
         // Files that the command reads lie in the cache, and another command reads them again.
         let is_named = |path: &&PathBuf| !path.starts_with(self.imported_folder());
         let named: Vec<&PathBuf> = self.results.iter().filter(is_named).collect();
-        let is_usual = self.lakes.is_empty() && matches!(named.as_slice(), [only] if absolute(only) == usual);
-        let results = named.into_iter().filter(|_| !is_usual).map(|path| ("--results", shown(path)));
-        let lakes = self.lakes.iter().map(|path| ("--results", format!("{LAKE}{}", shown(path))));
-        let places = self.config_path.iter().map(|path| ("--config", shown(path))).chain(results).chain(lakes);
-        places.flat_map(|(option, path)| [option.to_owned(), shell_word(&path)]).collect()
+        let is_usual =
+            self.lakes.is_empty() && matches!(named.as_slice(), [only] if absolute(only) == usual);
+        let results = named
+            .into_iter()
+            .filter(|_| !is_usual)
+            .map(|path| ("--results", shown(path)));
+        let lakes = self
+            .lakes
+            .iter()
+            .map(|path| ("--results", format!("{LAKE}{}", shown(path))));
+        let places = self
+            .config_path
+            .iter()
+            .map(|path| ("--config", shown(path)))
+            .chain(results)
+            .chain(lakes);
+        places
+            .flat_map(|(option, path)| [option.to_owned(), shell_word(&path)])
+            .collect()
     }
 
     /// Returns the secrets that must not be written or published, in every form. They are computed once.
     pub fn secrets(&self) -> &Secrets {
-        self.secrets.get_or_init(|| self.environment(PathBuf::new()).secrets(None))
+        self.secrets
+            .get_or_init(|| self.environment(PathBuf::new()).secrets(None))
     }
 
     /// Returns what agents need from outside: this process's environment variables, and which of them the configuration names as keys.
     pub fn environment(&self, root: PathBuf) -> Environment {
-        let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let keys = self.config.agents.iter().filter_map(|agent| agent.api_key_env.clone()).collect();
-        Environment { variables: variables.collect(), keys, root, ..Environment::default() }
+        let variables = env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let keys = self
+            .config
+            .agents
+            .iter()
+            .filter_map(|agent| agent.api_key_env.clone())
+            .collect();
+        Environment {
+            variables: variables.collect(),
+            keys,
+            root,
+            ..Environment::default()
+        }
     }
 
     /// Returns a folder that exists until the command ends.
     pub fn temporary_folder(&self) -> Result<&Path, Failure> {
         if self.temporary.get().is_none() {
             let made = HeldFolder::create();
-            let made = made.map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+            let made = made.map_err(|error| {
+                Failure::new(format!("cannot make a temporary folder: {error}"))
+            })?;
             let _ = self.temporary.set(made);
         }
-        self.temporary.get().map(HeldFolder::path).ok_or_else(|| Failure::new("cannot make a temporary folder"))
+        self.temporary
+            .get()
+            .map(HeldFolder::path)
+            .ok_or_else(|| Failure::new("cannot make a temporary folder"))
     }
 
     /// Returns the folder of imported stores in the cache. Its name changes whenever an importer reads differently.
@@ -208,7 +280,10 @@ impl Settings {
 
     /// Keeps imported stores in the cache until [`Settings::release_cache`].
     pub fn use_cache(&self) {
-        let mut held = self.cache_use.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self
+            .cache_use
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if held.is_none() {
             // A folder that cannot be made is reported when something is written to it.
             let _ = std::fs::create_dir_all(&self.cache);
@@ -218,7 +293,11 @@ impl Settings {
 
     /// Ends the use of imported stores in the cache, and deletes superseded ones.
     pub fn release_cache(&self) {
-        let held = self.cache_use.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let held = self
+            .cache_use
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if held.is_some() {
             drop(held);
             sweep_cache(&self.cache, Some(&imported_name()));
@@ -227,12 +306,17 @@ impl Settings {
 
     /// Returns the stores, with the configured aliases of names.
     pub fn stores(&self) -> Stores<'_> {
-        Stores { folders: &self.results, names: &self.names }
+        Stores {
+            folders: &self.results,
+            names: &self.names,
+        }
     }
 
     /// Returns the sources that [`Settings::open`] reads.
     pub fn options(&self) -> Options {
-        let is_read = |folder: &&PathBuf| self.answers.is_empty() || self.usual_results.as_ref() != Some(*folder);
+        let is_read = |folder: &&PathBuf| {
+            self.answers.is_empty() || self.usual_results.as_ref() != Some(*folder)
+        };
         Options {
             stores: self.results.iter().filter(is_read).cloned().collect(),
             lakes: self.lakes.clone(),
@@ -278,9 +362,15 @@ fn load_config(path: &Path) -> Result<Config, Failure> {
 pub(super) fn style(global: &Global) -> Style {
     let stdout = std::io::stdout();
     let is_terminal = stdout.is_terminal();
-    let asked = env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
-    let measured = || terminal_size::terminal_size_of(&stdout).map(|(width, _)| usize::from(width.0));
-    let width = asked.or_else(|| if is_terminal { measured() } else { None }).unwrap_or(PIPED_WIDTH).max(MIN_WIDTH);
+    let asked = env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse::<usize>().ok());
+    let measured =
+        || terminal_size::terminal_size_of(&stdout).map(|(width, _)| usize::from(width.0));
+    let width = asked
+        .or_else(|| if is_terminal { measured() } else { None })
+        .unwrap_or(PIPED_WIDTH)
+        .max(MIN_WIDTH);
     let color = match global.color {
         _ if global.no_color => false,
         Color::Always => true,

@@ -24,27 +24,44 @@ struct OfArm<'a> {
 /// Prints why items did not pass, what was not measured, and which rates are too low. Returns the exit code.
 ///
 /// `records` are the committed runs of the batch; `questions` is the number of questions per run, by arm.
-pub(super) fn conclude(settings: &Settings, batch: &Batch, records: &[Run], questions: &[Option<u64>], fail_under: Option<f64>) -> u8 {
+pub(super) fn conclude(
+    settings: &Settings,
+    batch: &Batch,
+    records: &[Run],
+    questions: &[Option<u64>],
+    fail_under: Option<f64>,
+) -> u8 {
     let store = settings.store();
     let mut code = exit_code::DONE;
     let arms: Vec<OfArm<'_>> = arms(batch, records, questions);
     for arm in &arms {
         arm.tell_reasons(settings, &store);
     }
-    for arm in arms.iter().filter(|arm| !arm.records.is_empty() && !arm.records.iter().any(|run| arm.is_measured(run, &store))) {
-        output::tell(&format!("nothing was measured of {}: see why above", arm.name()));
+    for arm in arms.iter().filter(|arm| {
+        !arm.records.is_empty() && !arm.records.iter().any(|run| arm.is_measured(run, &store))
+    }) {
+        output::tell(&format!(
+            "nothing was measured of {}: see why above",
+            arm.name()
+        ));
         code = exit_code::INCONCLUSIVE;
     }
     for arm in &arms {
         if let Some(reason) = arm.undecided(&store) {
-            output::tell(&format!("not all was judged of {}: {reason}; `evalreport judge --retry` asks again", arm.name()));
+            output::tell(&format!(
+                "not all was judged of {}: {reason}; `evalreport judge --retry` asks again",
+                arm.name()
+            ));
             code = exit_code::INCONCLUSIVE;
         }
     }
     if let Some(least) = fail_under {
         for arm in &arms {
             if let Some(why) = arm.below(least, &store) {
-                output::tell(&format!("{} {why}, less than --fail-under {least}", arm.name()));
+                output::tell(&format!(
+                    "{} {why}, less than --fail-under {least}",
+                    arm.name()
+                ));
                 code = exit_code::NEGATIVE;
             }
         }
@@ -55,22 +72,37 @@ pub(super) fn conclude(settings: &Settings, batch: &Batch, records: &[Run], ques
 fn arms<'a>(batch: &'a Batch, records: &'a [Run], questions: &[Option<u64>]) -> Vec<OfArm<'a>> {
     let of = |(place, planned): (usize, &'a PlannedArm)| {
         let runs = batch.runs.iter().filter(|run| run.arm == place);
-        let records = runs.filter_map(|run| records.iter().find(|record| record.id == run.id)).collect();
-        OfArm { planned, questions: questions.get(place).copied().flatten(), records }
+        let records = runs
+            .filter_map(|run| records.iter().find(|record| record.id == run.id))
+            .collect();
+        OfArm {
+            planned,
+            questions: questions.get(place).copied().flatten(),
+            records,
+        }
     };
     batch.arms.iter().enumerate().map(of).collect()
 }
 
 impl OfArm<'_> {
     fn name(&self) -> String {
-        visible(&format!("{} {}/{}", self.planned.suite, self.planned.approach, self.planned.model))
+        visible(&format!(
+            "{} {}/{}",
+            self.planned.suite, self.planned.approach, self.planned.model
+        ))
     }
 
     /// Prints why items of the arm did not pass, and which errors its runs had.
     fn tell_reasons(&self, settings: &Settings, store: &Store) {
         let mut rows = Vec::new();
         for record in &self.records {
-            rows.extend(store.detailed_items(&record.id).ok().flatten().unwrap_or_default());
+            rows.extend(
+                store
+                    .detailed_items(&record.id)
+                    .ok()
+                    .flatten()
+                    .unwrap_or_default(),
+            );
         }
         let is_question = self.questions.is_some();
         let all = rows.len();
@@ -82,10 +114,21 @@ impl OfArm<'_> {
         });
         let found: Vec<Reason> = reasons(endings);
         // A wrong choice needs no explanation, and reasons of failed tests are on the run's page.
-        let told: Vec<&Reason> = found.iter().filter(|reason| is_question && reason.reason != "wrong_choice").collect();
+        let told: Vec<&Reason> = found
+            .iter()
+            .filter(|reason| is_question && reason.reason != "wrong_choice")
+            .collect();
         if let Some(first) = told.first() {
-            let parts: Vec<String> = told.iter().take(MOST_REASONS).map(|reason| cut(&words::line(reason))).collect();
-            let more = if told.len() > MOST_REASONS { "; and others" } else { "" };
+            let parts: Vec<String> = told
+                .iter()
+                .take(MOST_REASONS)
+                .map(|reason| cut(&words::line(reason)))
+                .collect();
+            let more = if told.len() > MOST_REASONS {
+                "; and others"
+            } else {
+                ""
+            };
             output::say(
                 settings,
                 &format!(
@@ -97,18 +140,35 @@ impl OfArm<'_> {
                 ),
             );
         }
-        let endings = self.records.iter().filter(|_| !is_question).map(|record| Ending {
-            kind: "run",
-            item: record.id.as_str(),
-            status: if record.status == RunStatus::Completed { "trouble" } else { record.status.name() },
-            reason: record.error.as_deref(),
-        });
+        let endings = self
+            .records
+            .iter()
+            .filter(|_| !is_question)
+            .map(|record| Ending {
+                kind: "run",
+                item: record.id.as_str(),
+                status: if record.status == RunStatus::Completed {
+                    "trouble"
+                } else {
+                    record.status.name()
+                },
+                reason: record.error.as_deref(),
+            });
         for reason in reasons(endings).iter().take(MOST_REASONS) {
-            let runs = format!("{} of {} runs", format::integer(reason.count), format::integer(self.records.len() as u64));
+            let runs = format!(
+                "{} of {} runs",
+                format::integer(reason.count),
+                format::integer(self.records.len() as u64)
+            );
             let status = &reason.status;
             output::say(
                 settings,
-                &format!("note: {}, {runs}, {status}: {} (`evalreport show {}`)", self.name(), cut(&reason.reason), reason.example),
+                &format!(
+                    "note: {}, {runs}, {status}: {} (`evalreport show {}`)",
+                    self.name(),
+                    cut(&reason.reason),
+                    reason.example
+                ),
             );
         }
     }
@@ -124,21 +184,51 @@ impl OfArm<'_> {
         if self.questions.is_some() {
             return true;
         }
-        let is_scored = || scores(record, store).iter().any(|line| line.score.value.is_some());
-        let items = || store.detailed_items(&record.id).ok().flatten().unwrap_or_default();
+        let is_scored = || {
+            scores(record, store)
+                .iter()
+                .any(|line| line.score.value.is_some())
+        };
+        let items = || {
+            store
+                .detailed_items(&record.id)
+                .ok()
+                .flatten()
+                .unwrap_or_default()
+        };
         let is_tested = record.shared_tests_total.is_some_and(|total| total > 0);
         // Of several criteria, the judge may have decided some.
-        is_tested || is_scored() || items().iter().any(|(outcome, _)| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail))
+        is_tested
+            || is_scored()
+            || items()
+                .iter()
+                .any(|(outcome, _)| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail))
     }
 
     /// Returns why a requested judge left something undecided in a finished run.
     fn undecided(&self, store: &Store) -> Option<String> {
-        let counted = self.records.iter().filter(|record| record.status.is_counted());
-        counted.flat_map(|record| Evaluator::ALL.into_iter().map(move |evaluator| (record, evaluator))).find_map(|(record, evaluator)| {
-            let judgements = evaluator.is_judged().then(|| store.judgements(&record.id, evaluator.name()).ok())??;
-            let newest = judgements.newest().filter(|line| line.score.value.is_none())?;
-            Some(cut(newest.not_evaluated.as_deref().unwrap_or("it gave no reason")))
-        })
+        let counted = self
+            .records
+            .iter()
+            .filter(|record| record.status.is_counted());
+        counted
+            .flat_map(|record| {
+                Evaluator::ALL
+                    .into_iter()
+                    .map(move |evaluator| (record, evaluator))
+            })
+            .find_map(|(record, evaluator)| {
+                let judgements = evaluator
+                    .is_judged()
+                    .then(|| store.judgements(&record.id, evaluator.name()).ok())??;
+                let newest = judgements
+                    .newest()
+                    .filter(|line| line.score.value.is_none())?;
+                Some(cut(newest
+                    .not_evaluated
+                    .as_deref()
+                    .unwrap_or("it gave no reason")))
+            })
     }
 
     /// Returns the arm's result if its mean pass rate over the runs is below `least`, in percent.
@@ -146,13 +236,19 @@ impl OfArm<'_> {
         if self.records.is_empty() {
             return Some("has no run".to_owned());
         }
-        let rates: Vec<f64> = self.records.iter().map(|record| self.share(record, store)).collect();
+        let rates: Vec<f64> = self
+            .records
+            .iter()
+            .map(|record| self.share(record, store))
+            .collect();
         let mean = rates.iter().sum::<f64>() / rates.len() as f64 * 100.0;
         let runs = output::count(rates.len(), "run");
         (mean < least).then(|| match self.records.as_slice() {
             [only] => match only.shared_tests_passed.zip(only.shared_tests_total) {
                 Some((passed, total)) if total > 0 => {
-                    let asked = self.questions.map_or(total, |questions| questions.max(total));
+                    let asked = self
+                        .questions
+                        .map_or(total, |questions| questions.max(total));
                     format!("passed {}% ({passed} of {asked})", format::fixed(mean, 1))
                 }
                 Some(_) | None => format!("passed {}% in {runs}", format::fixed(mean, 1)),
@@ -164,7 +260,17 @@ impl OfArm<'_> {
     /// Returns the share that passed, from 0 to 1.
     fn share(&self, record: &Run, store: &Store) -> f64 {
         // If nothing was tested, use the judge's score for the criteria.
-        let judged = || Some(store.judgements(&record.id, Evaluator::RequirementFulfillment.name()).ok()?.newest()?.score.value? / 100.0);
+        let judged = || {
+            Some(
+                store
+                    .judgements(&record.id, Evaluator::RequirementFulfillment.name())
+                    .ok()?
+                    .newest()?
+                    .score
+                    .value?
+                    / 100.0,
+            )
+        };
         let counts = record.shared_tests_passed.zip(record.shared_tests_total);
         if let (None, Some(share)) = (counts, judged()) {
             return share;

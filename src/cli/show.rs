@@ -28,24 +28,37 @@ pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> 
     let mut filter = selection::with_model_names(&warehouse, arguments.selection.filter()?);
     filter.ids = [ids, of_paths.clone()].concat();
     if filter.is_empty() {
-        return Err(Failure::new("show needs a run id or a selection").with_hint("`evalreport list --runs` shows the ids"));
+        return Err(Failure::new("show needs a run id or a selection")
+            .with_hint("`evalreport list --runs` shows the ids"));
     }
     let unfinished = take_unfinished(&warehouse, &mut filter);
     if unfinished.is_empty() || !filter.is_empty() {
         filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
         selection::check(&warehouse, &filter)?;
     }
-    let rows: Vec<_> = if filter.is_empty() { Vec::new() } else { warehouse.select(&filter).collect() };
+    let rows: Vec<_> = if filter.is_empty() {
+        Vec::new()
+    } else {
+        warehouse.select(&filter).collect()
+    };
     if rows.len() > MAX_RUNS {
-        return Err(Failure::new(format!("{} match; show prints at most {MAX_RUNS}", output::count(rows.len(), "run")))
-            .with_hint("narrow the selection, or use `evalreport list --runs`"));
+        return Err(Failure::new(format!(
+            "{} match; show prints at most {MAX_RUNS}",
+            output::count(rows.len(), "run")
+        ))
+        .with_hint("narrow the selection, or use `evalreport list --runs`"));
     }
     let (choice, texts) = match settings.format {
         Format::Table | Format::Markdown => (ItemChoice::First(ITEMS_ON_A_SCREEN), Texts::Short),
-        Format::Json | Format::Full | Format::Csv | Format::Junit => (ItemChoice::All, Texts::Whole),
+        Format::Json | Format::Full | Format::Csv | Format::Junit => {
+            (ItemChoice::All, Texts::Whole)
+        }
     };
     let choice = arguments.items.unwrap_or(choice);
-    let runs = rows.into_iter().map(|row| one(settings, &warehouse, row, choice)).collect::<Result<Vec<_>, Failure>>()?;
+    let runs = rows
+        .into_iter()
+        .map(|row| one(settings, &warehouse, row, choice))
+        .collect::<Result<Vec<_>, Failure>>()?;
     let of_run = |run: &ShownRun| {
         let mut tables = vec![tables::run(run)];
         tables.extend(judged::criteria(run, texts));
@@ -58,8 +71,14 @@ pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> 
         tables
     };
     let of_unfinished = (!unfinished.is_empty()).then(|| tables::unfinished(&unfinished));
-    let tables: Vec<_> = of_unfinished.into_iter().chain(runs.iter().flat_map(of_run)).collect();
-    output::answer(settings, "show", &tables, || ShowAnswer { runs, unfinished })?;
+    let tables: Vec<_> = of_unfinished
+        .into_iter()
+        .chain(runs.iter().flat_map(of_run))
+        .collect();
+    output::answer(settings, "show", &tables, || ShowAnswer {
+        runs,
+        unfinished,
+    })?;
     settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
@@ -69,17 +88,24 @@ fn take_unfinished(warehouse: &Warehouse, filter: &mut Filter) -> Vec<Unfinished
     if filter.ids.is_empty() || warehouse.unfinished() == 0 {
         return Vec::new();
     }
-    let is_stored = |id: &str| !selection::named(id, warehouse.runs().iter().map(|row| &row.run.id)).is_empty();
+    let is_stored =
+        |id: &str| !selection::named(id, warehouse.runs().iter().map(|row| &row.run.id)).is_empty();
     let mut unfinished = warehouse.unfinished_runs();
-    let (ids, other): (Vec<String>, Vec<String>) = std::mem::take(&mut filter.ids)
-        .into_iter()
-        .partition(|id| !is_stored(id) && selection::named(id, unfinished.iter().map(|run| &run.id)).len() == 1);
+    let (ids, other): (Vec<String>, Vec<String>) =
+        std::mem::take(&mut filter.ids).into_iter().partition(|id| {
+            !is_stored(id) && selection::named(id, unfinished.iter().map(|run| &run.id)).len() == 1
+        });
     filter.ids = other;
     unfinished.retain(|run| ids.iter().any(|id| run.id.as_str().starts_with(id)));
     unfinished
 }
 
-fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemChoice) -> Result<ShownRun, Failure> {
+fn one(
+    settings: &Settings,
+    warehouse: &Warehouse,
+    row: &RunRow,
+    choice: ItemChoice,
+) -> Result<ShownRun, Failure> {
     let id = &row.run.id;
     let stores = settings.stores();
     let store = stores.beside(warehouse, id)?;
@@ -93,14 +119,31 @@ fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemCho
             stores.detailed_imports(warehouse, std::slice::from_ref(&row.run))?
         }
         // Outcomes of imported tables are stored among those of other runs, without details.
-        None if row.items.is_some() && choice != ItemChoice::First(0) => stores.outcomes_of_imports(warehouse, &[id])?,
+        None if row.items.is_some() && choice != ItemChoice::First(0) => {
+            stores.outcomes_of_imports(warehouse, &[id])?
+        }
         None => stores.judgements_of_import(warehouse, id)?,
     };
     let place = |path: Option<std::path::PathBuf>| path.map(|path| shown_path(&path));
-    let transcript = place(store.as_ref().map(|store| store.transcript_path(id)).transpose()?.flatten());
-    let output = place(store.as_ref().map(|store| store.output_path(id)).transpose()?.flatten());
+    let transcript = place(
+        store
+            .as_ref()
+            .map(|store| store.transcript_path(id))
+            .transpose()?
+            .flatten(),
+    );
+    let output = place(
+        store
+            .as_ref()
+            .map(|store| store.output_path(id))
+            .transpose()?
+            .flatten(),
+    );
     let mut page = run_page(warehouse, row);
-    page.add_judgements(evaluators(store.as_ref(), warehouse, id), criteria_of(&items));
+    page.add_judgements(
+        evaluators(store.as_ref(), warehouse, id),
+        criteria_of(&items),
+    );
     Ok(shown_run(page, &items, choice, transcript, output))
 }
 
@@ -111,7 +154,10 @@ impl FromStr for ItemChoice {
         match text {
             "all" => Ok(Self::All),
             "failed" => Ok(Self::Failed),
-            number => number.parse().map(Self::First).map_err(|_| "write all, failed, or a number".to_owned()),
+            number => number
+                .parse()
+                .map(Self::First)
+                .map_err(|_| "write all, failed, or a number".to_owned()),
         }
     }
 }

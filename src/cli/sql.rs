@@ -23,24 +23,62 @@ pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
     let start = Instant::now();
     let policy = policy::configured(settings)?;
     let (filter, store) = (Filter::default(), &warehouse);
-    let arms =
-        || sheet(leaderboard(store, &filter, Grouping::AllBatches, SortKey::Primary, &policy, false).suites.iter().map(board::table));
-    let metrics = || {
-        let groups = board_groups(store, &filter, Grouping::AllBatches, &policy);
-        sheet(groups.iter().map(|group| comparison::table(&compare(store, group, &policy, PairOrder::AheadFirst))))
+    let arms = || {
+        sheet(
+            leaderboard(
+                store,
+                &filter,
+                Grouping::AllBatches,
+                SortKey::Primary,
+                &policy,
+                false,
+            )
+            .suites
+            .iter()
+            .map(board::table),
+        )
     };
-    let derived = [Derived { name: "arms", make: &arms }, Derived { name: "metrics", make: &metrics }];
+    let metrics =
+        || {
+            let groups = board_groups(store, &filter, Grouping::AllBatches, &policy);
+            sheet(groups.iter().map(|group| {
+                comparison::table(&compare(store, group, &policy, PairOrder::AheadFirst))
+            }))
+        };
+    let derived = [
+        Derived {
+            name: "arms",
+            make: &arms,
+        },
+        Derived {
+            name: "metrics",
+            make: &metrics,
+        },
+    ];
     let answer = warehouse.sql(&arguments.query, &derived).map_err(|error| {
         let failure = Failure::new(crate::domain::visible(&error.to_string()));
         match error {
-            SqlError::Failed(_) => failure.with_hint("`evalreport help guide` lists the tables and their columns"),
-            SqlError::Syntax(_) | SqlError::Refused(_) | SqlError::Cache { .. } | SqlError::Unread { .. } => failure,
+            SqlError::Failed(_) => {
+                failure.with_hint("`evalreport help guide` lists the tables and their columns")
+            }
+            SqlError::Syntax(_)
+            | SqlError::Refused(_)
+            | SqlError::Cache { .. }
+            | SqlError::Unread { .. } => failure,
         }
     })?;
-    info!(rows = answer.rows.len(), seconds = start.elapsed().as_secs_f64(), "query answered");
+    info!(
+        rows = answer.rows.len(),
+        seconds = start.elapsed().as_secs_f64(),
+        "query answered"
+    );
     match settings.format {
-        Format::Json | Format::Full => output::print(&crate::render::json::document("sql", json(&answer)))?,
-        Format::Table | Format::Markdown | Format::Csv => output::answer(settings, "sql", &[table(&answer)], || ())?,
+        Format::Json | Format::Full => {
+            output::print(&crate::render::json::document("sql", json(&answer)))?
+        }
+        Format::Table | Format::Markdown | Format::Csv => {
+            output::answer(settings, "sql", &[table(&answer)], || ())?
+        }
         Format::Junit => return Err(output::no_junit()),
     }
     settings.keep(&mut warehouse)?;
@@ -54,13 +92,17 @@ struct Answer<'a> {
 }
 
 fn json(answer: &SqlTable) -> Answer<'_> {
-    Answer { columns: &answer.columns, rows: &answer.rows }
+    Answer {
+        columns: &answer.columns,
+        rows: &answer.rows,
+    }
 }
 
 /// Combines tables with rows of the same kind into one table for queries.
 fn sheet(tables: impl Iterator<Item = Table>) -> SqlTable {
     let tables: Vec<Table> = tables.collect();
-    let Sheet { keys, rows } = Sheet::of(&tables.iter().map(Table::for_programs).collect::<Vec<_>>());
+    let Sheet { keys, rows } =
+        Sheet::of(&tables.iter().map(Table::for_programs).collect::<Vec<_>>());
     let value = |datum: Datum| match datum {
         Datum::Absent => SqlValue::Null,
         Datum::Integer(number) => SqlValue::Integer(number),
@@ -69,13 +111,24 @@ fn sheet(tables: impl Iterator<Item = Table>) -> SqlTable {
         Datum::Text(text) => SqlValue::Text(text),
         Datum::Time(time) => SqlValue::Text(format::timestamp(&time)),
     };
-    SqlTable { columns: keys, rows: rows.into_iter().map(|row| row.into_iter().map(value).collect()).collect() }
+    SqlTable {
+        columns: keys,
+        rows: rows
+            .into_iter()
+            .map(|row| row.into_iter().map(value).collect())
+            .collect(),
+    }
 }
 
 fn table(answer: &SqlTable) -> Table {
     let mut table = Table::default();
     for (index, column) in answer.columns.iter().enumerate() {
-        let is_number = |row: &Vec<SqlValue>| matches!(row[index], SqlValue::Integer(_) | SqlValue::Number(_) | SqlValue::Null);
+        let is_number = |row: &Vec<SqlValue>| {
+            matches!(
+                row[index],
+                SqlValue::Integer(_) | SqlValue::Number(_) | SqlValue::Null
+            )
+        };
         if !answer.rows.is_empty() && answer.rows.iter().all(is_number) {
             table.right(column, 0);
         } else {

@@ -12,7 +12,9 @@ use super::failure::Failure;
 
 /// Restricts the arms to a part of their questions, and names the part.
 pub(super) fn narrow(arms: &mut [Arm], subset: &Subset) -> Result<(), Failure> {
-    let Some(name) = subset.name() else { return Ok(()) };
+    let Some(name) = subset.name() else {
+        return Ok(());
+    };
     for arm in arms {
         narrow_work(&mut arm.work, &arm.planned.suite, subset)?;
         arm.planned.suite = format!("{} ({name})", arm.planned.suite);
@@ -30,12 +32,25 @@ pub(super) fn narrow_work(work: &mut Work, suite: &str, subset: &Subset) -> Resu
                 .with_hint("leave them out, or run only suites of questions"));
         }
     };
-    let is_wanted = |id: &str| subset.items.is_empty() || subset.items.iter().any(|pattern| names_item(pattern, id));
-    if let Some(unknown) = subset.items.iter().find(|pattern| !spec.questions.iter().any(|question| names_item(pattern, &question.id))) {
-        return Err(Failure::new(format!("no question `{}` in `{suite}`", visible(unknown)))
-            .with_hint("`*` matches any text, for example `auth/*`; the ids are in the question file"));
+    let is_wanted = |id: &str| {
+        subset.items.is_empty() || subset.items.iter().any(|pattern| names_item(pattern, id))
+    };
+    if let Some(unknown) = subset.items.iter().find(|pattern| {
+        !spec
+            .questions
+            .iter()
+            .any(|question| names_item(pattern, &question.id))
+    }) {
+        return Err(
+            Failure::new(format!("no question `{}` in `{suite}`", visible(unknown))).with_hint(
+                "`*` matches any text, for example `auth/*`; the ids are in the question file",
+            ),
+        );
     }
     spec.questions.retain(|question| is_wanted(&question.id));
-    spec.questions.truncate(subset.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
+    spec.questions
+        .truncate(subset.limit.map_or(usize::MAX, |limit| {
+            usize::try_from(limit).unwrap_or(usize::MAX)
+        }));
     Ok(())
 }

@@ -34,20 +34,33 @@ pub(super) fn append(path: &Path, batch: &Batch, said: &[Said<'_>]) -> Result<()
         }
         text.push('\n');
     }
-    let append = || OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes());
+    let append = || {
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)?
+            .write_all(text.as_bytes())
+    };
     append().map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))
 }
 
 fn failed(failure: &Failure) -> String {
-    let lines = std::iter::once(&failure.message).chain(&failure.details).chain(&failure.hint);
-    let lines: Vec<String> = lines.map(|line| format!("{}  \n", markdown::escape(line))).collect();
+    let lines = std::iter::once(&failure.message)
+        .chain(&failure.details)
+        .chain(&failure.hint);
+    let lines: Vec<String> = lines
+        .map(|line| format!("{}  \n", markdown::escape(line)))
+        .collect();
     format!("### No answer\n\n{}", lines.concat())
 }
 
 /// Returns when the plan was made, as `2026-02-01 02:00 UTC`.
 fn day(batch: &Batch) -> String {
     let created = chrono::DateTime::parse_from_rfc3339(&batch.created);
-    created.map_or_else(|_| visible(&batch.created), |time| time.to_utc().format("%Y-%m-%d %H:%M UTC").to_string())
+    created.map_or_else(
+        |_| visible(&batch.created),
+        |time| time.to_utc().format("%Y-%m-%d %H:%M UTC").to_string(),
+    )
 }
 
 #[cfg(test)]
@@ -58,17 +71,32 @@ mod tests {
     fn append_puts_date_and_batch_above_the_gate_and_the_gate_above_the_tables() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("night.md");
-        let batch = Batch { id: "b1".to_owned(), created: "2026-02-01T02:00:00Z".to_owned(), ..Batch::default() };
+        let batch = Batch {
+            id: "b1".to_owned(),
+            created: "2026-02-01T02:00:00Z".to_owned(),
+            ..Batch::default()
+        };
         let tables = [Table::new("hello")];
         for _ in 0..2 {
             let gate = Said::Gate(format!("{MARKER}\n### Gate: pass\n"));
             append(&path, &batch, &[gate, Said::Tables(&tables)]).expect("writable");
         }
-        append(&path, &batch, &[Said::Failure(&Failure::new("a | b").with_hint("do"))]).expect("writable");
+        append(
+            &path,
+            &batch,
+            &[Said::Failure(&Failure::new("a | b").with_hint("do"))],
+        )
+        .expect("writable");
         let text = std::fs::read_to_string(&path).expect("written");
         let night = "## 2026-02-01 02:00 UTC, batch `b1`\n\n";
-        assert!(text.starts_with(&format!("{night}### Gate: pass\n\n### hello\n")), "{text}");
+        assert!(
+            text.starts_with(&format!("{night}### Gate: pass\n\n### hello\n")),
+            "{text}"
+        );
         assert_eq!(text.matches(night).count(), 3, "{text}");
-        assert!(text.ends_with("### No answer\n\na \\| b  \ndo  \n\n") && !text.contains(MARKER), "{text}");
+        assert!(
+            text.ends_with("### No answer\n\na \\| b  \ndo  \n\n") && !text.contains(MARKER),
+            "{text}"
+        );
     }
 }

@@ -13,11 +13,21 @@ use super::failure::Failure;
 /// # Errors
 ///
 /// Fails if an option fits none of the targets, or if a target cannot be run.
-pub(super) fn arms(maker: &Maker<'_>, targets: &[String], wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
-    let asked: Vec<bool> = targets.iter().map(|target| maker.asks_questions(target)).collect();
+pub(super) fn arms(
+    maker: &Maker<'_>,
+    targets: &[String],
+    wanted: &Wanted,
+) -> Result<Vec<Arm>, Failure> {
+    let asked: Vec<bool> = targets
+        .iter()
+        .map(|target| maker.asks_questions(target))
+        .collect();
     let is_mixed = asked.contains(&true) && asked.contains(&false);
     // A target's own agent wins over the option.
-    let has_use_for_agents = targets.iter().zip(&asked).any(|(target, asks)| *asks && !target.contains('@'));
+    let has_use_for_agents = targets
+        .iter()
+        .zip(&asked)
+        .any(|(target, asks)| *asks && !target.contains('@'));
     let mut arms = Vec::new();
     for (target, asks) in targets.iter().zip(asked) {
         let wanted = match (is_mixed, asks) {
@@ -33,18 +43,40 @@ pub(super) fn arms(maker: &Maker<'_>, targets: &[String], wanted: &Wanted) -> Re
 /// Returns the options that are for questions, if both kinds are mixed.
 fn of_questions(maker: &Maker<'_>, wanted: &Wanted) -> Wanted {
     let agents = if wanted.agents.is_empty() {
-        wanted.approaches.iter().filter(|name| maker.is_agent_only(name)).cloned().collect()
+        wanted
+            .approaches
+            .iter()
+            .filter(|name| maker.is_agent_only(name))
+            .cloned()
+            .collect()
     } else {
         wanted.agents.clone()
     };
-    Wanted { approaches: Vec::new(), agents, models: wanted.models.clone() }
+    Wanted {
+        approaches: Vec::new(),
+        agents,
+        models: wanted.models.clone(),
+    }
 }
 
 /// Returns the options that are for code, if both kinds are mixed.
 fn of_code(maker: &Maker<'_>, wanted: &Wanted, has_use_for_agents: bool) -> Wanted {
-    let is_for_questions = |name: &String| wanted.agents.is_empty() && has_use_for_agents && maker.is_agent_only(name);
-    let approaches: Vec<String> = wanted.approaches.iter().filter(|name| !is_for_questions(name)).cloned().collect();
-    let agents =
-        if has_use_for_agents && !approaches.iter().any(|name| maker.asks_agent(name)) { Vec::new() } else { wanted.agents.clone() };
-    Wanted { approaches, agents, models: wanted.models.clone() }
+    let is_for_questions =
+        |name: &String| wanted.agents.is_empty() && has_use_for_agents && maker.is_agent_only(name);
+    let approaches: Vec<String> = wanted
+        .approaches
+        .iter()
+        .filter(|name| !is_for_questions(name))
+        .cloned()
+        .collect();
+    let agents = if has_use_for_agents && !approaches.iter().any(|name| maker.asks_agent(name)) {
+        Vec::new()
+    } else {
+        wanted.agents.clone()
+    };
+    Wanted {
+        approaches,
+        agents,
+        models: wanted.models.clone(),
+    }
 }

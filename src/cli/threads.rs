@@ -25,12 +25,19 @@ const REFUSALS: [&str; 5] = [
     "Resource temporarily unavailable",
 ];
 /// Messages of other threads, and of later users of what was not made, once the system has refused a thread.
-const CONSEQUENCES: [&str; 3] = ["has previously been poisoned", "PoisonError", "Cannot allocate memory"];
+const CONSEQUENCES: [&str; 3] = [
+    "has previously been poisoned",
+    "PoisonError",
+    "Cannot allocate memory",
+];
 
 /// Starts the thread pool before anything needs it, because libraries would end the program if the system refuses threads. If the system
 /// does, one thread works: one of its own, because queries wait for it on others, or the current one if the system gives none at all.
 pub(super) fn start() -> Result<(), Failure> {
-    let asked = env::var("RAYON_NUM_THREADS").ok().and_then(|number| number.parse().ok()).filter(|number| *number > 0);
+    let asked = env::var("RAYON_NUM_THREADS")
+        .ok()
+        .and_then(|number| number.parse().ok())
+        .filter(|number| *number > 0);
     let wanted = asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get));
     let pool = ThreadPoolBuilder::new();
     let pool = if threads_are_given(wanted) {
@@ -49,7 +56,9 @@ pub(super) fn start() -> Result<(), Failure> {
 }
 
 /// Runs a command. If a library panics because it gets no thread, returns that as an ordinary failure, whatever then panics in turn.
-pub(super) fn telling_refusals(command: impl FnOnce() -> Result<u8, Failure>) -> Result<u8, Failure> {
+pub(super) fn telling_refusals(
+    command: impl FnOnce() -> Result<u8, Failure>,
+) -> Result<u8, Failure> {
     let usual = panic::take_hook();
     let was_refused = Arc::new(AtomicBool::new(false));
     let seen = was_refused.clone();
@@ -64,19 +73,27 @@ pub(super) fn telling_refusals(command: impl FnOnce() -> Result<u8, Failure>) ->
         // Whoever started a thread that panicked knows only that it ended.
         Ok(Err(_)) if was_refused.load(Ordering::Relaxed) => Err(refused()),
         Ok(done) => done,
-        Err(payload) if is_refusal(payload.as_ref(), was_refused.load(Ordering::Relaxed)) => Err(refused()),
+        Err(payload) if is_refusal(payload.as_ref(), was_refused.load(Ordering::Relaxed)) => {
+            Err(refused())
+        }
         Err(payload) => panic::resume_unwind(payload),
     }
 }
 
 fn refused() -> Failure {
-    Failure::new("the system refuses more threads").with_hint("stored results are intact; try again when fewer programs run")
+    Failure::new("the system refuses more threads")
+        .with_hint("stored results are intact; try again when fewer programs run")
 }
 
 /// Returns whether a panic is because of a refused thread. `was_refused` says whether one has been refused before.
 fn is_refusal(payload: &(dyn Any + Send), was_refused: bool) -> bool {
-    let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
-    let is_one_of = |messages: &[&str]| text.is_some_and(|text| messages.iter().any(|message| text.contains(message)));
+    let text = payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| payload.downcast_ref::<&str>().copied());
+    let is_one_of = |messages: &[&str]| {
+        text.is_some_and(|text| messages.iter().any(|message| text.contains(message)))
+    };
     is_one_of(&REFUSALS) || (was_refused && is_one_of(&CONSEQUENCES))
 }
 
@@ -90,7 +107,8 @@ mod tests {
     fn a_thread_that_is_refused_is_an_error_and_other_panics_stay() {
         assert!(telling_refusals(|| Ok(0)).is_ok_and(|code| code == 0));
         for refusal in REFUSALS {
-            let failure = telling_refusals(|| panic!("{refusal}: Os {{ code: 11 }}")).expect_err("an error");
+            let failure =
+                telling_refusals(|| panic!("{refusal}: Os {{ code: 11 }}")).expect_err("an error");
             assert_eq!(failure.message, "the system refuses more threads");
         }
         for other in ["a defect", "LazyLock instance has previously been poisoned"] {
@@ -101,12 +119,18 @@ mod tests {
             let thread = thread::spawn(|| panic!("could not spawn threads"));
             thread.join().map_err(|_| Failure::new("a thread ended"))
         });
-        assert_eq!(ended.expect_err("an error").message, "the system refuses more threads");
+        assert_eq!(
+            ended.expect_err("an error").message,
+            "the system refuses more threads"
+        );
         let consequence = telling_refusals(|| {
             let made = LazyLock::<u8>::new(|| panic!("could not spawn threads"));
             drop(panic::catch_unwind(AssertUnwindSafe(|| *made)));
             panic!("{}", *made);
         });
-        assert_eq!(consequence.expect_err("an error").message, "the system refuses more threads");
+        assert_eq!(
+            consequence.expect_err("an error").message,
+            "the system refuses more threads"
+        );
     }
 }

@@ -11,11 +11,24 @@ use super::output;
 use super::settings::Settings;
 
 pub(super) fn run(settings: &Settings) {
-    let stores: usize = settings.results.iter().map(|folder| Store::at(folder).tidy()).sum();
+    let stores: usize = settings
+        .results
+        .iter()
+        .map(|folder| Store::at(folder).tidy())
+        .sum();
     let cache = files::sweep_tree(&settings.cache, false);
     let usual = super::carry::usual_scratch(&settings.environment(PathBuf::new()));
-    let workspaces: usize = BTreeSet::from([usual, env::temp_dir()]).iter().map(|folder| files::sweep_folders(folder)).sum();
-    let removed = [(stores + cache, "half-written file"), (workspaces, "workspace")];
-    let removed: Vec<String> = removed.iter().map(|(number, noun)| output::count(*number, noun)).collect();
+    let workspaces: usize = BTreeSet::from([usual, env::temp_dir()])
+        .iter()
+        .map(|folder| files::sweep_folders(folder))
+        .sum();
+    let removed = [
+        (stores + cache, "half-written file"),
+        (workspaces, "workspace"),
+    ];
+    let removed: Vec<String> = removed
+        .iter()
+        .map(|(number, noun)| output::count(*number, noun))
+        .collect();
     output::say(settings, &format!("removed: {}", removed.join(", ")));
 }

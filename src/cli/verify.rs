@@ -30,7 +30,8 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
         return Err(output::no_junit());
     }
     if arguments.goal.trim().is_empty() {
-        return Err(Failure::new("the goal is empty").with_hint("describe the goal of the change in a sentence"));
+        return Err(Failure::new("the goal is empty")
+            .with_hint("describe the goal of the change in a sentence"));
     }
     let folder = folder(&arguments.folder)?;
     let overrides = overrides(settings)?;
@@ -49,8 +50,16 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
     let verifying = Verifying {
         folder: &folder,
         goal: arguments.goal.trim(),
-        profile: arguments.profile.map(VerifyProfile::profile).or(overrides.profile).unwrap_or(Profile::Strict),
-        files: arguments.file.iter().map(|file| below(&folder, file)).collect::<Result<_, _>>()?,
+        profile: arguments
+            .profile
+            .map(VerifyProfile::profile)
+            .or(overrides.profile)
+            .unwrap_or(Profile::Strict),
+        files: arguments
+            .file
+            .iter()
+            .map(|file| below(&folder, file))
+            .collect::<Result<_, _>>()?,
         base: arguments.base.as_deref(),
         overrides: &overrides,
         tickets: tickets.as_ref(),
@@ -80,20 +89,43 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
 }
 
 fn print(settings: &Settings, record: &Verification) -> Result<(), Failure> {
-    output::answer(settings, "verify", &verification::tables(record), || record.clone())
+    output::answer(settings, "verify", &verification::tables(record), || {
+        record.clone()
+    })
 }
 
 fn folder(folder: &Path) -> Result<PathBuf, Failure> {
-    let found = folder.canonicalize().map_err(|error| Failure::new(format!("cannot look at {}: {error}", shown(folder))))?;
-    if found.is_dir() { Ok(found) } else { Err(Failure::new(format!("{} is not a folder", shown(folder)))) }
+    let found = folder
+        .canonicalize()
+        .map_err(|error| Failure::new(format!("cannot look at {}: {error}", shown(folder))))?;
+    if found.is_dir() {
+        Ok(found)
+    } else {
+        Err(Failure::new(format!("{} is not a folder", shown(folder))))
+    }
 }
 
 fn overrides(settings: &Settings) -> Result<Overrides, Failure> {
-    let Some(node) = &settings.config.verification else { return Ok(Overrides::default()) };
-    let path = settings.config_path.clone().or_else(|| config::find(&settings.config.folder)).unwrap_or_default();
+    let Some(node) = &settings.config.verification else {
+        return Ok(Overrides::default());
+    };
+    let path = settings
+        .config_path
+        .clone()
+        .or_else(|| config::find(&settings.config.folder))
+        .unwrap_or_default();
     let mut problems = Vec::new();
-    let overrides = Overrides::read(&visible(&path.display().to_string()), "verification", node, &mut problems);
-    if problems.is_empty() { Ok(overrides) } else { Err(Failure::of_document(&path, &problems)) }
+    let overrides = Overrides::read(
+        &visible(&path.display().to_string()),
+        "verification",
+        node,
+        &mut problems,
+    );
+    if problems.is_empty() {
+        Ok(overrides)
+    } else {
+        Err(Failure::of_document(&path, &problems))
+    }
 }
 
 fn scratch(asked: Option<&Path>, folder: &Path) -> Result<PathBuf, Failure> {
@@ -102,30 +134,51 @@ fn scratch(asked: Option<&Path>, folder: &Path) -> Result<PathBuf, Failure> {
     let real = scratch.canonicalize().unwrap_or_else(|_| scratch.clone());
     // Otherwise the tree before the change would be among the files of the tree after it.
     if real.starts_with(folder) {
-        return Err(Failure::new(format!("the folder for the tree before the change, {}, is inside {}", shown(&scratch), shown(folder)))
-            .with_hint("name one outside with --scratch DIR"));
+        return Err(Failure::new(format!(
+            "the folder for the tree before the change, {}, is inside {}",
+            shown(&scratch),
+            shown(folder)
+        ))
+        .with_hint("name one outside with --scratch DIR"));
     }
     Ok(real)
 }
 
 /// Returns the path of a file relative to the folder.
 fn below(folder: &Path, file: &Path) -> Result<String, Failure> {
-    let outside = || Failure::new(format!("{} is not below {}", shown(file), shown(folder))).with_hint("--file takes paths below DIR");
-    let relative = if file.is_absolute() { file.strip_prefix(folder).map_err(|_| outside())? } else { file };
+    let outside = || {
+        Failure::new(format!("{} is not below {}", shown(file), shown(folder)))
+            .with_hint("--file takes paths below DIR")
+    };
+    let relative = if file.is_absolute() {
+        file.strip_prefix(folder).map_err(|_| outside())?
+    } else {
+        file
+    };
     let mut parts = Vec::new();
     for component in relative.components() {
         match component {
             Component::Normal(part) => parts.push(part.to_str().ok_or_else(outside)?),
             Component::CurDir => {}
-            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return Err(outside()),
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                return Err(outside());
+            }
         }
     }
-    if parts.is_empty() { Err(outside()) } else { Ok(parts.join("/")) }
+    if parts.is_empty() {
+        Err(outside())
+    } else {
+        Ok(parts.join("/"))
+    }
 }
 
 fn bar(interactive: bool) -> Option<ProgressBar> {
-    let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = interactive.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10)).with_style(style))?;
+    let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = interactive.then(|| {
+        ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10))
+            .with_style(style)
+    })?;
     bar.enable_steady_tick(TICK);
     Some(bar)
 }
@@ -139,7 +192,10 @@ mod tests {
         let folder = Path::new("/home/u/app");
         let of = |file: &str| below(folder, Path::new(file)).ok();
         assert_eq!(of("./src//main.py").as_deref(), Some("src/main.py"));
-        assert_eq!(of("/home/u/app/src/main.py").as_deref(), Some("src/main.py"));
+        assert_eq!(
+            of("/home/u/app/src/main.py").as_deref(),
+            Some("src/main.py")
+        );
         for outside in ["../other.py", "/etc/passwd", "", ".", "src/../../x"] {
             assert_eq!(of(outside), None, "{outside}");
         }

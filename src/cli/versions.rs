@@ -21,26 +21,42 @@ pub(super) fn settle(settings: &Settings, arms: &mut [Arm]) {
     let mut told = BTreeSet::new();
     let mut stored = None;
     for arm in arms {
-        let Some(content) = arm.planned.content.clone() else { continue };
-        let of_suite = || planned.iter().filter(|known| known.suite == arm.planned.suite && known.suite_version.is_some());
+        let Some(content) = arm.planned.content.clone() else {
+            continue;
+        };
+        let of_suite = || {
+            planned
+                .iter()
+                .filter(|known| known.suite == arm.planned.suite && known.suite_version.is_some())
+        };
         if let Some(known) = of_suite().find(|known| content.is_of(known)) {
             arm.planned.suite_version.clone_from(&known.suite_version);
         } else {
             // Runs may come without their plan, such as those of a bundle.
-            let stored: &BTreeSet<(String, String)> = stored.get_or_insert_with(|| stored_versions(settings));
-            let known = stored.iter().find(|(suite, version)| *suite == arm.planned.suite && content.has_version(version));
+            let stored: &BTreeSet<(String, String)> =
+                stored.get_or_insert_with(|| stored_versions(settings));
+            let known = stored.iter().find(|(suite, version)| {
+                *suite == arm.planned.suite && content.has_version(version)
+            });
             if let Some((_, version)) = known {
                 arm.planned.suite_version = Some(version.clone());
             }
         }
-        let Some(newest) = of_suite().next() else { continue };
-        if arm.planned.suite_version != newest.suite_version && told.insert(arm.planned.suite.clone()) {
-            let [now, before] = [&arm.planned, newest].map(|arm| words::version(arm.suite_version.as_deref().unwrap_or_default()));
+        let Some(newest) = of_suite().next() else {
+            continue;
+        };
+        if arm.planned.suite_version != newest.suite_version
+            && told.insert(arm.planned.suite.clone())
+        {
+            let [now, before] = [&arm.planned, newest]
+                .map(|arm| words::version(arm.suite_version.as_deref().unwrap_or_default()));
             let suite = visible(&arm.planned.suite);
             let why = why(newest.content.as_ref(), &content);
             output::say(
                 settings,
-                &format!("note: `{suite}` is version {now}, and was {before} in the last batch: {why}. Runs of the two are not compared"),
+                &format!(
+                    "note: `{suite}` is version {now}, and was {before} in the last batch: {why}. Runs of the two are not compared"
+                ),
             );
         }
     }
@@ -48,8 +64,14 @@ pub(super) fn settle(settings: &Settings, arms: &mut [Arm]) {
 
 /// Returns the versions of which the stores hold runs, each with its suite. What cannot be read is reported when it is asked for.
 fn stored_versions(settings: &Settings) -> BTreeSet<(String, String)> {
-    let Ok(warehouse) = settings.open_with(&settings.options()) else { return BTreeSet::new() };
-    warehouse.runs().iter().filter_map(|row| Some((row.run.suite.clone(), row.run.suite_version.clone()?))).collect()
+    let Ok(warehouse) = settings.open_with(&settings.options()) else {
+        return BTreeSet::new();
+    };
+    warehouse
+        .runs()
+        .iter()
+        .filter_map(|row| Some((row.run.suite.clone(), row.run.suite_version.clone()?)))
+        .collect()
 }
 
 /// Returns for each suite why its newest version differs from the one before. Suites with only one version are absent.
@@ -63,18 +85,37 @@ pub(super) fn changes(settings: &Settings) -> Vec<VersionChange> {
         if new.suite_version == arm.suite_version || told.contains_key(suite) {
             continue;
         }
-        let why = new.content.as_ref().map_or_else(|| UNKNOWN.to_owned(), |content| why(arm.content.as_ref(), content));
+        let why = new.content.as_ref().map_or_else(
+            || UNKNOWN.to_owned(),
+            |content| why(arm.content.as_ref(), content),
+        );
         let [version, before] = [new, arm].map(|arm| arm.suite_version.clone());
-        told.insert(suite, VersionChange { suite: suite.to_owned(), version, before, why });
+        told.insert(
+            suite,
+            VersionChange {
+                suite: suite.to_owned(),
+                version,
+                before,
+                why,
+            },
+        );
     }
     told.into_values().collect()
 }
 
 /// Formats a change, such as: `speed` is version 1a2b and was 3c4d before: `timeout` in suite.yaml changed.
 pub(super) fn sentence(change: &VersionChange) -> String {
-    let shown = |version: &Option<String>| version.as_deref().map_or_else(|| "unknown".to_owned(), words::version);
+    let shown = |version: &Option<String>| {
+        version
+            .as_deref()
+            .map_or_else(|| "unknown".to_owned(), words::version)
+    };
     let (now, before) = (shown(&change.version), shown(&change.before));
-    format!("`{}` is version {now} and was {before} before: {}.", visible(&change.suite), change.why)
+    format!(
+        "`{}` is version {now} and was {before} before: {}.",
+        visible(&change.suite),
+        change.why
+    )
 }
 
 const UNKNOWN: &str = "the change was not recorded";
@@ -84,26 +125,39 @@ fn planned(settings: &Settings) -> Vec<PlannedArm> {
     let stores = settings.results.iter().map(Store::at);
     let paths = stores.flat_map(|store| plans(&store, &mut Vec::new()));
     let mut batches: Vec<Batch> = paths.filter_map(|path| Batch::load(&path).ok()).collect();
-    batches.sort_by(|left, right| right.created.cmp(&left.created).then_with(|| right.id.cmp(&left.id)));
+    batches.sort_by(|left, right| {
+        right
+            .created
+            .cmp(&left.created)
+            .then_with(|| right.id.cmp(&left.id))
+    });
     batches.into_iter().flat_map(|batch| batch.arms).collect()
 }
 
 /// Formats the reasons, such as: `timeout` in suite.yaml changed; `tests/test_a.py` is new.
 fn why(before: Option<&PlannedContent>, now: &PlannedContent) -> String {
-    let Some(before) = before.filter(|before| !before.parts.is_empty()) else { return UNKNOWN.to_owned() };
+    let Some(before) = before.filter(|before| !before.parts.is_empty()) else {
+        return UNKNOWN.to_owned();
+    };
     let labels: BTreeSet<&String> = before.parts.keys().chain(now.parts.keys()).collect();
     let changed: Vec<String> = labels
         .into_iter()
-        .filter_map(|label| match (before.parts.get(label), now.parts.get(label)) {
-            (Some(before), Some(now)) if before == now => None,
-            (Some(_), Some(_)) => Some(format!("{} changed", part(label))),
-            (None, _) => Some(format!("{} is new", part(label))),
-            (_, None) => Some(format!("{} is gone", part(label))),
-        })
+        .filter_map(
+            |label| match (before.parts.get(label), now.parts.get(label)) {
+                (Some(before), Some(now)) if before == now => None,
+                (Some(_), Some(_)) => Some(format!("{} changed", part(label))),
+                (None, _) => Some(format!("{} is new", part(label))),
+                (_, None) => Some(format!("{} is gone", part(label))),
+            },
+        )
         .collect();
     match changed.len() {
         0 => "it is hashed in another way".to_owned(),
-        count if count > MOST_PARTS => format!("{} and {} more", changed[..MOST_PARTS].join(", "), count - MOST_PARTS),
+        count if count > MOST_PARTS => format!(
+            "{} and {} more",
+            changed[..MOST_PARTS].join(", "),
+            count - MOST_PARTS
+        ),
         _ => changed.join(", "),
     }
 }
@@ -121,15 +175,32 @@ mod tests {
     use super::*;
 
     fn content(parts: &[(&str, &str)]) -> PlannedContent {
-        let parts = parts.iter().map(|(label, digest)| ((*label).to_owned(), (*digest).to_owned())).collect();
-        PlannedContent { parts, ..PlannedContent::default() }
+        let parts = parts
+            .iter()
+            .map(|(label, digest)| ((*label).to_owned(), (*digest).to_owned()))
+            .collect();
+        PlannedContent {
+            parts,
+            ..PlannedContent::default()
+        }
     }
 
     #[test]
     fn what_changed_is_named() {
-        let before = content(&[("key/timeout", "1"), ("suite/tests", "1"), ("root/a.md", "1")]);
-        let now = content(&[("key/timeout", "2"), ("suite/tests", "1"), ("suite/new.py", "1")]);
-        assert_eq!(why(Some(&before), &now), "`timeout` in suite.yaml changed, `a.md` is gone, `new.py` is new");
+        let before = content(&[
+            ("key/timeout", "1"),
+            ("suite/tests", "1"),
+            ("root/a.md", "1"),
+        ]);
+        let now = content(&[
+            ("key/timeout", "2"),
+            ("suite/tests", "1"),
+            ("suite/new.py", "1"),
+        ]);
+        assert_eq!(
+            why(Some(&before), &now),
+            "`timeout` in suite.yaml changed, `a.md` is gone, `new.py` is new"
+        );
         assert_eq!(why(None, &now), UNKNOWN);
         let many: Vec<String> = (0..9).map(|number| format!("suite/{number}")).collect();
         let many: Vec<(&str, &str)> = many.iter().map(|label| (label.as_str(), "1")).collect();

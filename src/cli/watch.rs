@@ -62,8 +62,14 @@ impl Watch {
     /// `quiet` is set. On a terminal, important events stay above the changing line.
     pub fn new(arms: &[Arm], total: usize, done: &[Run], is_terminal: bool, quiet: bool) -> Self {
         let total = u64::try_from(total).unwrap_or(u64::MAX);
-        let mut seen = Seen { done: done.len() as u64, ..Seen::default() };
-        seen.failed = done.iter().filter(|run| run.status != RunStatus::Completed).count() as u64;
+        let mut seen = Seen {
+            done: done.len() as u64,
+            ..Seen::default()
+        };
+        seen.failed = done
+            .iter()
+            .filter(|run| run.status != RunStatus::Completed)
+            .count() as u64;
         for run in done {
             seen.spend(run.cost_usd);
         }
@@ -80,28 +86,57 @@ impl Watch {
     }
 
     pub fn event(&self, event: &Event<'_>) {
-        let Ok(mut seen) = self.seen.lock() else { return };
+        let Ok(mut seen) = self.seen.lock() else {
+            return;
+        };
         match event {
             Event::Started { arm, run } => {
                 let name = format!("{} {}", label(arm), run.index);
                 info!(run = %run.id, suite = arm.suite, approach = arm.approach, model = arm.model, index = run.index, "run started");
                 self.line(&format!("start     {name}"));
                 let of = self.questions.get(run.arm).copied().flatten();
-                seen.running.insert(run.id.to_string(), Running { name, step: String::new(), items: 0, of, troubled: 0 });
+                seen.running.insert(
+                    run.id.to_string(),
+                    Running {
+                        name,
+                        step: String::new(),
+                        items: 0,
+                        of,
+                        troubled: 0,
+                    },
+                );
             }
             Event::Resumed { run, items } => {
                 info!(run = %run.id, items, "decided before");
-                let of = self.questions.get(run.arm).copied().flatten().map_or_else(String::new, |of| format!(" of {of}"));
-                self.line(&format!("resumed   {}: {items}{of} items were decided before", self.name(run.arm, run.index)));
+                let of = self
+                    .questions
+                    .get(run.arm)
+                    .copied()
+                    .flatten()
+                    .map_or_else(String::new, |of| format!(" of {of}"));
+                self.line(&format!(
+                    "resumed   {}: {items}{of} items were decided before",
+                    self.name(run.arm, run.index)
+                ));
                 if let Some(running) = seen.running.get_mut(run.id.as_str()) {
                     running.items = *items as u64;
                 }
             }
             Event::Warning { run, what } => {
                 warn!(run = %run.id, what, "trouble");
-                self.lasting(&format!("warning: {}: {}", self.name(run.arm, run.index), told(what)));
+                self.lasting(&format!(
+                    "warning: {}: {}",
+                    self.name(run.arm, run.index),
+                    told(what)
+                ));
             }
-            Event::Item { run, item, status, reason, cost_usd } => {
+            Event::Item {
+                run,
+                item,
+                status,
+                reason,
+                cost_usd,
+            } => {
                 info!(run = %run.id, item, status = status.name(), cost_usd, "item");
                 seen.spend(*cost_usd);
                 let is_troubled = !matches!(status, ItemStatus::Pass | ItemStatus::Fail);
@@ -112,18 +147,31 @@ impl Watch {
                     troubled = running.troubled;
                 }
                 if is_troubled && (self.bar.is_none() || troubled <= ITEMS_ON_A_TERMINAL) {
-                    let why = reason.map_or_else(String::new, |reason| format!(" – {}", told(reason)));
-                    self.lasting(&format!("item      {}, {}: {}{why}", self.name(run.arm, run.index), visible(item), status.name()));
+                    let why =
+                        reason.map_or_else(String::new, |reason| format!(" – {}", told(reason)));
+                    self.lasting(&format!(
+                        "item      {}, {}: {}{why}",
+                        self.name(run.arm, run.index),
+                        visible(item),
+                        status.name()
+                    ));
                 }
             }
             Event::Step { run, what } => {
                 info!(run = %run.id, what, "step");
-                self.line(&format!("step      {}: {what}", self.name(run.arm, run.index)));
+                self.line(&format!(
+                    "step      {}: {what}",
+                    self.name(run.arm, run.index)
+                ));
                 if let Some(running) = seen.running.get_mut(run.id.as_str()) {
                     (*what).clone_into(&mut running.step);
                 }
             }
-            Event::Finished { run, record, criteria } => {
+            Event::Finished {
+                run,
+                record,
+                criteria,
+            } => {
                 seen.running.remove(run.id.as_str());
                 seen.done += 1;
                 seen.failed += u64::from(record.status != RunStatus::Completed);
@@ -140,9 +188,20 @@ impl Watch {
                     (None, Some((met, of))) => format!("{met}/{of} criteria met"),
                     (None, None) => "no outcome".to_owned(),
                 };
-                let mut line = format!("{:<9} {}: {counts}", record.status.name(), self.name(run.arm, run.index));
-                line.push_str(&format!(", run {} ({} of {} runs", run.id, seen.done, self.total));
-                line.push_str(&seen.spent().map_or_else(|| ")".to_owned(), |spent| format!(", {spent})")));
+                let mut line = format!(
+                    "{:<9} {}: {counts}",
+                    record.status.name(),
+                    self.name(run.arm, run.index)
+                );
+                line.push_str(&format!(
+                    ", run {} ({} of {} runs",
+                    run.id, seen.done, self.total
+                ));
+                line.push_str(
+                    &seen
+                        .spent()
+                        .map_or_else(|| ")".to_owned(), |spent| format!(", {spent})")),
+                );
                 if let Some(error) = &record.error {
                     line.push_str(&format!(" – {}", told(error)));
                 }
@@ -152,7 +211,11 @@ impl Watch {
                 seen.running.remove(run.id.as_str());
                 seen.left += 1;
                 info!(run = %run.id, "run left to another process");
-                self.lasting(&format!("left      {}, run {}: another process is at it", self.name(run.arm, run.index), run.id));
+                self.lasting(&format!(
+                    "left      {}, run {}: another process is at it",
+                    self.name(run.arm, run.index),
+                    run.id
+                ));
             }
         }
         if let Some(bar) = &self.bar {
@@ -166,12 +229,23 @@ impl Watch {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        let (done, cost) = self.seen.lock().map_or((0, None), |seen| (seen.done, seen.cost));
-        info!(done, total = self.total, cost_usd = cost, seconds = self.start.elapsed().as_secs_f64(), "runs");
+        let (done, cost) = self
+            .seen
+            .lock()
+            .map_or((0, None), |seen| (seen.done, seen.cost));
+        info!(
+            done,
+            total = self.total,
+            cost_usd = cost,
+            seconds = self.start.elapsed().as_secs_f64(),
+            "runs"
+        );
     }
 
     fn name(&self, arm: usize, index: u32) -> String {
-        self.arms.get(arm).map_or_else(String::new, |arm| format!("{} {index}", label(arm)))
+        self.arms
+            .get(arm)
+            .map_or_else(String::new, |arm| format!("{} {index}", label(arm)))
     }
 
     /// Prints an event that must stay visible, above the bar if there is one: a result or an error.
@@ -202,23 +276,42 @@ impl Seen {
     /// Formats the cost, such as `$0.02 so far`. `None` if no cost is known.
     fn spent(&self) -> Option<String> {
         let least = if self.is_lower_bound { "≥ " } else { "" };
-        self.cost.map(|cost| format!("{least}{} so far", format::money(cost)))
+        self.cost
+            .map(|cost| format!("{least}{} so far", format::money(cost)))
     }
 
     /// Returns the progress of all runs, in steps of the bar.
     fn parts(&self) -> u64 {
-        let share = |running: &Running| running.of.filter(|of| *of > 0).map_or(0, |of| running.items.min(of) * PARTS / of);
+        let share = |running: &Running| {
+            running
+                .of
+                .filter(|of| *of > 0)
+                .map_or(0, |of| running.items.min(of) * PARTS / of)
+        };
         // Rounding or a resumed run may complete a run's steps early. The last step counts only when the run has ended.
-        (self.done + self.left) * PARTS + self.running.values().map(|running| share(running).min(PARTS - 1)).sum::<u64>()
+        (self.done + self.left) * PARTS
+            + self
+                .running
+                .values()
+                .map(|running| share(running).min(PARTS - 1))
+                .sum::<u64>()
     }
 
     /// Formats the progress, such as `3/10 runs, 1 not completed · $0.02 so far · tasktracker oneshot/m 2 (setup) and 1 more`.
     fn words(&self, total: u64) -> String {
-        let failed = if self.failed > 0 { format!(", {} not completed", self.failed) } else { String::new() };
+        let failed = if self.failed > 0 {
+            format!(", {} not completed", self.failed)
+        } else {
+            String::new()
+        };
         let mut parts = vec![format!("{}/{total} runs{failed}", self.done)];
         parts.extend(self.spent());
         if let Some(running) = self.running.values().next() {
-            let more = if self.running.len() > 1 { format!(" and {} more", self.running.len() - 1) } else { String::new() };
+            let more = if self.running.len() > 1 {
+                format!(" and {} more", self.running.len() - 1)
+            } else {
+                String::new()
+            };
             parts.push(format!("{}{}{more}", running.name, running.at()));
         }
         parts.join(" · ")
@@ -248,15 +341,33 @@ fn draw(total: u64, before: u64) -> ProgressBar {
     // The message is limited to the remaining width: a line that wraps would stay on the screen.
     let style = ProgressStyle::with_template("{bar:16} {elapsed}{left} {wide_msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("left", move |state: &ProgressState, text: &mut dyn std::fmt::Write| {
-            if let Some(left) = left(state.elapsed(), state.pos(), before * PARTS, state.len().unwrap_or(0)) {
-                // Writing into a text in memory cannot fail.
-                let _ = write!(text, ", about {:#} left", HumanDuration(left));
-            }
-        });
-    let bar = ProgressBar::with_draw_target(Some(total.saturating_mul(PARTS)), ProgressDrawTarget::stderr_with_hz(10)).with_style(style);
+        .with_key(
+            "left",
+            move |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+                if let Some(left) = left(
+                    state.elapsed(),
+                    state.pos(),
+                    before * PARTS,
+                    state.len().unwrap_or(0),
+                ) {
+                    // Writing into a text in memory cannot fail.
+                    let _ = write!(text, ", about {:#} left", HumanDuration(left));
+                }
+            },
+        );
+    let bar = ProgressBar::with_draw_target(
+        Some(total.saturating_mul(PARTS)),
+        ProgressDrawTarget::stderr_with_hz(10),
+    )
+    .with_style(style);
     bar.set_position(before * PARTS);
-    bar.set_message(Seen { done: before, ..Seen::default() }.words(total));
+    bar.set_message(
+        Seen {
+            done: before,
+            ..Seen::default()
+        }
+        .words(total),
+    );
     bar.enable_steady_tick(Duration::from_millis(500));
     bar
 }
@@ -279,7 +390,13 @@ mod tests {
     use super::*;
 
     fn running(items: u64, of: Option<u64>) -> Running {
-        Running { name: "s a/m 1".to_owned(), step: "setup".to_owned(), items, of, troubled: 0 }
+        Running {
+            name: "s a/m 1".to_owned(),
+            step: "setup".to_owned(),
+            items,
+            of,
+            troubled: 0,
+        }
     }
 
     #[test]
@@ -294,18 +411,30 @@ mod tests {
 
     #[test]
     fn a_run_of_questions_moves_the_bar_before_its_end() {
-        let mut seen = Seen { done: 1, ..Seen::default() };
+        let mut seen = Seen {
+            done: 1,
+            ..Seen::default()
+        };
         seen.running.insert("r".to_owned(), running(25, Some(100)));
-        assert_eq!((seen.parts(), seen.words(3).as_str()), (1250, "1/3 runs · s a/m 1 (25/100)"));
+        assert_eq!(
+            (seen.parts(), seen.words(3).as_str()),
+            (1250, "1/3 runs · s a/m 1 (25/100)")
+        );
         // More decided items than the run has, as after a change of the file. The run is still not finished.
         seen.running.insert("r".to_owned(), running(125, Some(100)));
         assert_eq!(seen.parts(), 1999);
         seen.running.insert("s".to_owned(), running(0, None));
         seen.failed = 1;
         seen.spend(Some(0.5));
-        assert_eq!(seen.words(3), "1/3 runs, 1 not completed · $0.50 so far · s a/m 1 (125/100) and 1 more");
+        assert_eq!(
+            seen.words(3),
+            "1/3 runs, 1 not completed · $0.50 so far · s a/m 1 (125/100) and 1 more"
+        );
         seen.spend(None);
         seen.running.remove("r");
-        assert_eq!(seen.words(3), "1/3 runs, 1 not completed · ≥ $0.50 so far · s a/m 1 (setup)");
+        assert_eq!(
+            seen.words(3),
+            "1/3 runs, 1 not completed · ≥ $0.50 so far · s a/m 1 (setup)"
+        );
     }
 }

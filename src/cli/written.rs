@@ -15,11 +15,22 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
     if paths.is_empty() {
         return Ok(());
     }
-    let Places { config, results, lakes: _ } = Places::of(&arguments.global)?;
-    let guarded = Guarded { stores: results, configuration: config };
+    let Places {
+        config,
+        results,
+        lakes: _,
+    } = Places::of(&arguments.global)?;
+    let guarded = Guarded {
+        stores: results,
+        configuration: config,
+    };
     for path in paths {
         if let Some(why) = guarded.refusal(&path) {
-            return Err(Failure::new(format!("{} {why}, which nothing else is written to", shown(&path))).with_hint("name another place"));
+            return Err(Failure::new(format!(
+                "{} {why}, which nothing else is written to",
+                shown(&path)
+            ))
+            .with_hint("name another place"));
         }
     }
     Ok(())
@@ -28,8 +39,21 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
 /// Returns every path that a command was told to write to, except its own stores, cache and workspaces.
 fn paths(arguments: &Arguments) -> Vec<PathBuf> {
     let of_command = match &arguments.command {
-        Command::Export(export) => vec![Some(export.path.clone()), export.sign_key.as_ref().map(|_| signature_path(&export.path))],
-        Command::Build(build) => vec![Some(build.publishing.single_file.as_ref().unwrap_or(&build.out).clone())],
+        Command::Export(export) => vec![
+            Some(export.path.clone()),
+            export
+                .sign_key
+                .as_ref()
+                .map(|_| signature_path(&export.path)),
+        ],
+        Command::Build(build) => vec![Some(
+            build
+                .publishing
+                .single_file
+                .as_ref()
+                .unwrap_or(&build.out)
+                .clone(),
+        )],
         Command::Serve(serve) => vec![serve.out.clone()],
         Command::Gate(gate) => vec![gate.junit.clone(), gate.markdown.clone()],
         Command::Import(import) => vec![import.table.write_map.clone()],
@@ -54,5 +78,9 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
         | Command::Completions(_)
         | Command::Help(_) => Vec::new(),
     };
-    of_command.into_iter().chain([arguments.global.log.clone()]).flatten().collect()
+    of_command
+        .into_iter()
+        .chain([arguments.global.log.clone()])
+        .flatten()
+        .collect()
 }

@@ -51,8 +51,16 @@ pub enum AgentKind {
 }
 
 impl AgentKind {
-    pub const ALL: [Self; 8] =
-        [Self::Command, Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Anthropic, Self::Openai, Self::Replay];
+    pub const ALL: [Self; 8] = [
+        Self::Command,
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Anthropic,
+        Self::Openai,
+        Self::Replay,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -77,7 +85,9 @@ impl AgentKind {
         match self {
             Self::Anthropic | Self::Openai => &["base_url", "api_key_env"],
             Self::Replay => &["file"],
-            Self::Command | Self::Claude | Self::Codex | Self::Gemini | Self::Opencode => &["command", "env"],
+            Self::Command | Self::Claude | Self::Codex | Self::Gemini | Self::Opencode => {
+                &["command", "env"]
+            }
         }
     }
 
@@ -86,7 +96,12 @@ impl AgentKind {
         match self {
             Self::Command => Some("command"),
             Self::Replay => Some("file"),
-            Self::Claude | Self::Codex | Self::Gemini | Self::Opencode | Self::Anthropic | Self::Openai => None,
+            Self::Claude
+            | Self::Codex
+            | Self::Gemini
+            | Self::Opencode
+            | Self::Anthropic
+            | Self::Openai => None,
         }
     }
 }
@@ -135,9 +150,16 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<Agent> {
 
 fn read_kind(fields: &mut Fields) -> Option<AgentKind> {
     // The type of agents in cogni.
-    let is_builtin = |value: &Value| matches!(value, Value::Scalar(scalar) if scalar.text == "builtin");
-    if fields.child("type").is_some_and(|node| is_builtin(&node.value)) {
-        let message = format!("{} is `builtin`, which evalreport does not have", quote(&fields.path_of("type")));
+    let is_builtin =
+        |value: &Value| matches!(value, Value::Scalar(scalar) if scalar.text == "builtin");
+    if fields
+        .child("type")
+        .is_some_and(|node| is_builtin(&node.value))
+    {
+        let message = format!(
+            "{} is `builtin`, which evalreport does not have",
+            quote(&fields.path_of("type"))
+        );
         let hint = "write `type: claude` or `type: command` for an agent with tools, `type: openai` or `type: anthropic` for one without";
         fields.reject("type", message, Some(hint.to_owned()));
         return None;
@@ -161,7 +183,11 @@ fn refuse_key(fields: &mut Fields) {
         return;
     }
     // The message names the line. A problem's place would print the line itself, and with it the key.
-    let message = format!("{} on line {} must not be in a file", quote(&fields.path_of("api_key")), fields.line_of("api_key"));
+    let message = format!(
+        "{} on line {} must not be in a file",
+        quote(&fields.path_of("api_key")),
+        fields.line_of("api_key")
+    );
     let hint = "keys come from the environment: name the variable in `api_key_env`, and replace the key that was written here";
     let problem = Problem::in_file(fields.file(), message).with_hint(hint);
     fields.problems().push(problem);
@@ -171,16 +197,31 @@ fn refuse_key(fields: &mut Fields) {
 fn check_keys(fields: &mut Fields, kind: AgentKind) {
     for key in ["command", "env", "base_url", "api_key_env", "file"] {
         if fields.child(key).is_some() && !kind.own_keys().contains(&key) {
-            let users: Vec<String> =
-                AgentKind::ALL.iter().filter(|kind| kind.own_keys().contains(&key)).map(|kind| format!("`{}`", kind.name())).collect();
-            let message = format!("{} is not used by an agent of type `{}`", quote(&fields.path_of(key)), kind.name());
-            fields.reject(key, message, Some(format!("it belongs to type {}", listed(&users))));
+            let users: Vec<String> = AgentKind::ALL
+                .iter()
+                .filter(|kind| kind.own_keys().contains(&key))
+                .map(|kind| format!("`{}`", kind.name()))
+                .collect();
+            let message = format!(
+                "{} is not used by an agent of type `{}`",
+                quote(&fields.path_of(key)),
+                kind.name()
+            );
+            fields.reject(
+                key,
+                message,
+                Some(format!("it belongs to type {}", listed(&users))),
+            );
         }
     }
     if let Some(key) = kind.required_key()
         && fields.child(key).is_none()
     {
-        let message = format!("{} is missing, which an agent of type `{}` needs", quote(&fields.path_of(key)), kind.name());
+        let message = format!(
+            "{} is missing, which an agent of type `{}` needs",
+            quote(&fields.path_of(key)),
+            kind.name()
+        );
         fields.reject(key, message, None);
     }
 }

@@ -6,7 +6,9 @@ use crate::document::{Fields, quote};
 use crate::domain::Aliases;
 
 pub(super) fn read(fields: &mut Fields) -> Aliases {
-    let Some(mut fields) = fields.fields("aliases") else { return Aliases::default() };
+    let Some(mut fields) = fields.fields("aliases") else {
+        return Aliases::default();
+    };
     let aliases = Aliases {
         suite: read_names(&mut fields, "suite"),
         approach: read_names(&mut fields, "approach"),
@@ -26,10 +28,23 @@ fn read_names(fields: &mut Fields, key: &str) -> BTreeMap<String, String> {
         if target.trim().is_empty() {
             fields.reject_entry(key, name, format!("{place} is empty"), None);
         } else if name == target {
-            fields.reject_entry(key, name, format!("{place} is an alias of itself"), Some("remove it".to_owned()));
+            fields.reject_entry(
+                key,
+                name,
+                format!("{place} is an alias of itself"),
+                Some("remove it".to_owned()),
+            );
         } else if let Some(end) = names.get(target) {
-            let message = format!("{place} leads to {}, which is itself an alias", quote(target));
-            fields.reject_entry(key, name, message, Some(format!("give the final name, such as {}", quote(end))));
+            let message = format!(
+                "{place} leads to {}, which is itself an alias",
+                quote(target)
+            );
+            fields.reject_entry(
+                key,
+                name,
+                message,
+                Some(format!("give the final name, such as {}", quote(end))),
+            );
         }
     }
     names

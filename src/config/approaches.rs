@@ -33,14 +33,23 @@ pub struct Approach {
 }
 
 /// Placeholders in a command's arguments, written in braces and filled in for each run.
-pub const PLACEHOLDERS: [&str; 6] = ["model", "requirements", "output_dir", "prompt_file", "suite", "root"];
+pub const PLACEHOLDERS: [&str; 6] = [
+    "model",
+    "requirements",
+    "output_dir",
+    "prompt_file",
+    "suite",
+    "root",
+];
 
 /// Approaches that need no command of their own.
 const BUILT_IN: [&str; 2] = ["oneshot", "ralph"];
 
 pub(super) fn read(fields: &mut Fields, agents: &Ids) -> Vec<Approach> {
     let mut ids = Ids::of("approach");
-    fields.each("approaches", |fields| read_approach(fields, &mut ids, agents))
+    fields.each("approaches", |fields| {
+        read_approach(fields, &mut ids, agents)
+    })
 }
 
 fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Approach> {
@@ -48,16 +57,27 @@ fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Appr
     let name = fields.text("name");
     let command = command::read(&mut fields, "command");
     if let Some(id) = &id
-        && ["command", "agent"].iter().all(|key| fields.child(key).is_none())
+        && ["command", "agent"]
+            .iter()
+            .all(|key| fields.child(key).is_none())
         && !BUILT_IN.contains(&id.as_str())
     {
         let hint = "only `oneshot` and `ralph` are built in; any other approach is a command, or names the `agent` that it asks";
         let message = format!("{} is missing", quote(&fields.path_of("command")));
         fields.reject("command", message, Some(hint.to_owned()));
     }
-    for unknown in command.iter().flat_map(|argument| placeholders(argument)).filter(|name| !PLACEHOLDERS.contains(name)) {
-        let hint = nearest_hint(unknown, PLACEHOLDERS).unwrap_or_else(|| format!("known placeholders: {}", PLACEHOLDERS.join(", ")));
-        let message = format!("{} has the unknown placeholder {}", quote(&fields.path_of("command")), quote(unknown));
+    for unknown in command
+        .iter()
+        .flat_map(|argument| placeholders(argument))
+        .filter(|name| !PLACEHOLDERS.contains(name))
+    {
+        let hint = nearest_hint(unknown, PLACEHOLDERS)
+            .unwrap_or_else(|| format!("known placeholders: {}", PLACEHOLDERS.join(", ")));
+        let message = format!(
+            "{} has the unknown placeholder {}",
+            quote(&fields.path_of("command")),
+            quote(unknown)
+        );
         fields.reject("command", message, Some(hint));
     }
     let timeout = duration::read(&mut fields, "timeout");
@@ -66,7 +86,10 @@ fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Appr
     let prompt = fields.text("prompt");
     for key in ["agent", "args", "prompt"] {
         if fields.child(key).is_some() && (!command.is_empty() || id.as_deref() == Some("ralph")) {
-            let message = format!("{} is only used by an approach that asks an agent, which has no command", quote(&fields.path_of(key)));
+            let message = format!(
+                "{} is only used by an approach that asks an agent, which has no command",
+                quote(&fields.path_of(key))
+            );
             fields.reject(key, message, None);
         }
     }
@@ -76,11 +99,34 @@ fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Appr
     let writes = fields.texts("writes");
     let env = fields.texts("env");
     fields.finish();
-    Some(Approach { id: id?, name, command, timeout, agent, args, prompt, files, wrap, reads, writes, env })
+    Some(Approach {
+        id: id?,
+        name,
+        command,
+        timeout,
+        agent,
+        args,
+        prompt,
+        files,
+        wrap,
+        reads,
+        writes,
+        env,
+    })
 }
 
 /// Finds placeholders such as `{word}`. Braces around anything else, such as JSON, are plain text.
 fn placeholders(argument: &str) -> impl Iterator<Item = &str> {
-    let is_word = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    argument.split('{').skip(1).filter_map(|after| after.split_once('}')).map(|(name, _)| name).filter(move |name| is_word(name))
+    let is_word = |name: &str| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    argument
+        .split('{')
+        .skip(1)
+        .filter_map(|after| after.split_once('}'))
+        .map(|(name, _)| name)
+        .filter(move |name| is_word(name))
 }

@@ -3,26 +3,40 @@
 use crate::document::{Fields, Form, Value, quote};
 
 /// Shell metacharacters. Their use in plain text suggests that the writer expects a shell.
-const SHELL: &[char] = &['\'', '"', '\\', '|', '&', ';', '<', '>', '$', '`', '*', '?', '~', '#', '(', ')'];
+const SHELL: &[char] = &[
+    '\'', '"', '\\', '|', '&', ';', '<', '>', '$', '`', '*', '?', '~', '#', '(', ')',
+];
 
 /// Reads a list of arguments, or a text split at spaces. Returns an empty list if the key is absent.
 pub(super) fn read(fields: &mut Fields, key: &str) -> Vec<String> {
-    fields.note(key, || Form::OneOf(vec![Form::Filled, Form::list(Form::Text)]));
-    let Some(node) = fields.child(key) else { return Vec::new() };
+    fields.note(key, || {
+        Form::OneOf(vec![Form::Filled, Form::list(Form::Text)])
+    });
+    let Some(node) = fields.child(key) else {
+        return Vec::new();
+    };
     let path = quote(&fields.path_of(key));
     let command = match &node.value {
         Value::List(_) => fields.texts(key),
         Value::Scalar(_) | Value::Map(_) => {
-            let Some(text) = fields.text(key) else { return Vec::new() };
+            let Some(text) = fields.text(key) else {
+                return Vec::new();
+            };
             if text.contains(SHELL) {
-                let hint =
-                    "no shell reads it: write a list with one item for each argument, such as [\"program\", \"--flag\", \"two words\"]";
-                fields.reject(key, format!("{path} has characters that only a shell would understand"), Some(hint.to_owned()));
+                let hint = "no shell reads it: write a list with one item for each argument, such as [\"program\", \"--flag\", \"two words\"]";
+                fields.reject(
+                    key,
+                    format!("{path} has characters that only a shell would understand"),
+                    Some(hint.to_owned()),
+                );
             }
             text.split_whitespace().map(str::to_owned).collect()
         }
     };
-    if command.first().is_none_or(|program| program.trim().is_empty()) {
+    if command
+        .first()
+        .is_none_or(|program| program.trim().is_empty())
+    {
         fields.reject(key, format!("{path} names no program"), None);
     }
     command

@@ -15,10 +15,18 @@ pub enum SuiteDesign {
     Runs,
 }
 
-const WORDS: [(&str, SuiteDesign); 3] = [("items", SuiteDesign::Items), ("clusters", SuiteDesign::Clusters), ("runs", SuiteDesign::Runs)];
+const WORDS: [(&str, SuiteDesign); 3] = [
+    ("items", SuiteDesign::Items),
+    ("clusters", SuiteDesign::Clusters),
+    ("runs", SuiteDesign::Runs),
+];
 
 pub(super) fn read(fields: &mut Fields) -> BTreeMap<String, SuiteDesign> {
-    fields.note("designs", || Form::named(Form::Word(WORDS.iter().map(|(word, _)| (*word).to_owned()).collect())));
+    fields.note("designs", || {
+        Form::named(Form::Word(
+            WORDS.iter().map(|(word, _)| (*word).to_owned()).collect(),
+        ))
+    });
     let words = fields.text_map("designs");
     let mut designs = BTreeMap::new();
     for (suite, word) in words {
@@ -31,7 +39,10 @@ pub(super) fn read(fields: &mut Fields) -> BTreeMap<String, SuiteDesign> {
                 fields.reject_entry(
                     "designs",
                     &suite,
-                    format!("{place} must be one of `items`, `clusters`, `runs`, not {}", quote(&word)),
+                    format!(
+                        "{place} must be one of `items`, `clusters`, `runs`, not {}",
+                        quote(&word)
+                    ),
                     None,
                 );
             }

@@ -38,17 +38,30 @@ pub fn parse_exclusions(file: &str, text: &str) -> Result<Vec<Exclusion>, Vec<Pr
 }
 
 fn read_exclusion(mut fields: Fields) -> Option<Exclusion> {
-    let (item, reason, suite) = (fields.required_text("item"), fields.required_text("reason"), fields.text("suite"));
+    let (item, reason, suite) = (
+        fields.required_text("item"),
+        fields.required_text("reason"),
+        fields.text("suite"),
+    );
     let since = fields.text("since").and_then(|text| {
         let day = text.parse().ok();
         if day.is_none() {
-            let message = format!("{} must be a day, not {}", quote(&fields.path_of("since")), quote(&text));
+            let message = format!(
+                "{} must be a day, not {}",
+                quote(&fields.path_of("since")),
+                quote(&text)
+            );
             fields.reject("since", message, Some("write it as 2026-01-31".to_owned()));
         }
         day
     });
     fields.finish();
-    Some(Exclusion { item: item?, suite, reason: reason?, since })
+    Some(Exclusion {
+        item: item?,
+        suite,
+        reason: reason?,
+        since,
+    })
 }
 
 #[cfg(test)]
@@ -59,18 +72,35 @@ mod tests {
     fn items_with_reasons() {
         let text = "version: 1\nexclusions:\n  - {item: t1, reason: the reference fails it}\n  - {item: t2, suite: s, reason: r, since: 2026-03-01}\n";
         let exclusions = parse_exclusions("e.yaml", text).expect("a good file");
-        assert_eq!((exclusions[0].item.as_str(), exclusions[0].suite.as_deref()), ("t1", None));
-        assert_eq!(exclusions[1].since.map(|day| day.to_string()).as_deref(), Some("2026-03-01"));
+        assert_eq!(
+            (exclusions[0].item.as_str(), exclusions[0].suite.as_deref()),
+            ("t1", None)
+        );
+        assert_eq!(
+            exclusions[1].since.map(|day| day.to_string()).as_deref(),
+            Some("2026-03-01")
+        );
     }
 
     #[test]
     fn every_problem_at_once() {
-        let problems =
-            parse_exclusions("e.yaml", "exclusions:\n  - {item: t1, since: soon}\n  - {reason: r, itm: x}\n").expect_err("wrong");
+        let problems = parse_exclusions(
+            "e.yaml",
+            "exclusions:\n  - {item: t1, since: soon}\n  - {reason: r, itm: x}\n",
+        )
+        .expect_err("wrong");
         let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        for part in ["`version` is missing", "exclusions[0].reason", "must be a day, not `soon`", "exclusions[1].item", "exclusions[1].itm"]
-        {
-            assert!(shown.iter().any(|line| line.contains(part)), "{part}: {shown:?}");
+        for part in [
+            "`version` is missing",
+            "exclusions[0].reason",
+            "must be a day, not `soon`",
+            "exclusions[1].item",
+            "exclusions[1].itm",
+        ] {
+            assert!(
+                shown.iter().any(|line| line.contains(part)),
+                "{part}: {shown:?}"
+            );
         }
     }
 }

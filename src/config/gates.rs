@@ -10,7 +10,10 @@ pub enum OnInconclusive {
     Pass,
 }
 
-const WORDS: [(&str, OnInconclusive); 2] = [("fail", OnInconclusive::Fail), ("pass", OnInconclusive::Pass)];
+const WORDS: [(&str, OnInconclusive); 2] = [
+    ("fail", OnInconclusive::Fail),
+    ("pass", OnInconclusive::Pass),
+];
 
 /// One rule. It applies to every suite and approach unless it names some.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,20 +54,42 @@ fn read_gate(mut fields: Fields) -> Gate {
         allow_removed: fields.boolean("allow_removed").unwrap_or_default(),
         max_missing: bound(&mut fields, "max_missing"),
     };
-    let bounded = ["max_drop", "max_rise"].into_iter().find(|key| fields.child(key).is_some());
+    let bounded = ["max_drop", "max_rise"]
+        .into_iter()
+        .find(|key| fields.child(key).is_some());
     let has_metric = fields.child("metric").is_some();
     // As on the command line, a drop is one of the pass rate unless a metric is named; no metric is meant by a rise alone.
     if fields.child("max_rise").is_some() && !has_metric {
-        let message = format!("{} is missing, which {} needs", quote(&fields.path_of("metric")), quote("max_rise"));
-        fields.reject("metric", message, Some("for example `metric: cost`".to_owned()));
+        let message = format!(
+            "{} is missing, which {} needs",
+            quote(&fields.path_of("metric")),
+            quote("max_rise")
+        );
+        fields.reject(
+            "metric",
+            message,
+            Some("for example `metric: cost`".to_owned()),
+        );
     }
     if has_metric && bounded.is_none() {
         let message = format!("{} has no bound", quote(&fields.path_of("metric")));
-        fields.reject("metric", message, Some("give the allowed change with `max_drop` or `max_rise`".to_owned()));
+        fields.reject(
+            "metric",
+            message,
+            Some("give the allowed change with `max_drop` or `max_rise`".to_owned()),
+        );
     }
-    if !has_metric && bounded.is_none() && fields.child("must_pass").is_none() && !gate.no_new_failures {
+    if !has_metric
+        && bounded.is_none()
+        && fields.child("must_pass").is_none()
+        && !gate.no_new_failures
+    {
         let hint = "give a `metric` with a bound, `must_pass` or `no_new_failures`";
-        fields.reject("metric", "this gate asks for nothing", Some(hint.to_owned()));
+        fields.reject(
+            "metric",
+            "this gate asks for nothing",
+            Some(hint.to_owned()),
+        );
     }
     fields.finish();
     gate
@@ -76,13 +101,24 @@ pub(super) fn bound(fields: &mut Fields, key: &str) -> Option<Bound> {
     let text = match &fields.child(key)?.value {
         Value::Scalar(scalar) if scalar.kind == ScalarKind::Text => &scalar.text,
         Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
-            return fields.amount(key).map(|value| Bound { value, mark: Mark::None });
+            return fields.amount(key).map(|value| Bound {
+                value,
+                mark: Mark::None,
+            });
         }
     };
     let bound = Bound::parse(text);
     if bound.is_none() {
-        let message = format!("{} must be an amount, not {}", quote(&fields.path_of(key)), quote(text));
-        fields.reject(key, message, Some("write a number, or as in 2pp or 10%".to_owned()));
+        let message = format!(
+            "{} must be an amount, not {}",
+            quote(&fields.path_of(key)),
+            quote(text)
+        );
+        fields.reject(
+            key,
+            message,
+            Some("write a number, or as in 2pp or 10%".to_owned()),
+        );
     }
     bound
 }

@@ -13,7 +13,10 @@ pub(super) struct Ids {
 
 impl Ids {
     pub(super) fn of(noun: &'static str) -> Self {
-        Self { noun, lines: BTreeMap::new() }
+        Self {
+            noun,
+            lines: BTreeMap::new(),
+        }
     }
 
     /// Takes the required `id` of an entry: one word, used once. An id counts even if the rest of its entry is invalid, so that one error
@@ -22,15 +25,27 @@ impl Ids {
     pub(super) fn take(&mut self, fields: &mut Fields) -> Option<String> {
         let id = fields.required_text("id")?;
         // `@` separates task and agent in a selector.
-        if id.chars().any(|character| character.is_whitespace() || character.is_control() || character == '@') {
-            let message = format!("{} must be one word without `@`, not {}", quote(&fields.path_of("id")), quote(&id));
+        if id.chars().any(|character| {
+            character.is_whitespace() || character.is_control() || character == '@'
+        }) {
+            let message = format!(
+                "{} must be one word without `@`, not {}",
+                quote(&fields.path_of("id")),
+                quote(&id)
+            );
             fields.reject("id", message, None);
             return None;
         }
         let line = fields.line_of("id");
         if let Some(first) = self.lines.get(&id) {
             let message = format!("duplicate {} {}", self.noun, quote(&id));
-            fields.reject("id", message, Some(format!("it is already on line {first}; give one of them another id")));
+            fields.reject(
+                "id",
+                message,
+                Some(format!(
+                    "it is already on line {first}; give one of them another id"
+                )),
+            );
             return None;
         }
         self.lines.insert(id.clone(), line);
@@ -43,8 +58,14 @@ impl Ids {
         if self.lines.contains_key(&id) {
             return Some(id);
         }
-        let message = format!("{} names the unknown {} {}", quote(&fields.path_of(key)), self.noun, quote(&id));
-        let hint = nearest_hint(&id, self.lines.keys().map(String::as_str)).unwrap_or_else(|| self.known());
+        let message = format!(
+            "{} names the unknown {} {}",
+            quote(&fields.path_of(key)),
+            self.noun,
+            quote(&id)
+        );
+        let hint = nearest_hint(&id, self.lines.keys().map(String::as_str))
+            .unwrap_or_else(|| self.known());
         fields.reject(key, message, Some(hint));
         None
     }

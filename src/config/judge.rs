@@ -34,5 +34,11 @@ pub(super) fn read(fields: &mut Fields, agents: &Ids) -> Option<Judge> {
     let strict = fields.boolean("strict").unwrap_or_default();
     let timeout = duration::read(&mut fields, "timeout");
     fields.finish();
-    Some(Judge { agent: agent?, model, votes, strict, timeout })
+    Some(Judge {
+        agent: agent?,
+        model,
+        votes,
+        strict,
+        timeout,
+    })
 }

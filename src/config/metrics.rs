@@ -2,34 +2,69 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Fields, Form, Key, Node, Scalar, ScalarKind, Setting, Value, nearest_hint, quote};
-use crate::domain::{Direction, Evaluator, Mark, MetricKind, MetricSettings, Problem, Unit, built_in, metric_key};
+use crate::document::{
+    Fields, Form, Key, Node, Scalar, ScalarKind, Setting, Value, nearest_hint, quote,
+};
+use crate::domain::{
+    Direction, Evaluator, Mark, MetricKind, MetricSettings, Problem, Unit, built_in, metric_key,
+};
 
 use super::gates::bound;
 
-const KINDS: [(&str, MetricKind); 4] =
-    [("rate", MetricKind::Rate), ("amount", MetricKind::Amount), ("score", MetricKind::Score), ("count", MetricKind::Count)];
+const KINDS: [(&str, MetricKind); 4] = [
+    ("rate", MetricKind::Rate),
+    ("amount", MetricKind::Amount),
+    ("score", MetricKind::Score),
+    ("count", MetricKind::Count),
+];
 
 /// Reads the metrics' settings, and the enabled evaluators: from `evaluators`, or from `metrics.NAME: true`.
-pub(super) fn read(fields: &mut Fields) -> (BTreeMap<String, MetricSettings>, BTreeMap<Evaluator, Setting>) {
+pub(super) fn read(
+    fields: &mut Fields,
+) -> (
+    BTreeMap<String, MetricSettings>,
+    BTreeMap<Evaluator, Setting>,
+) {
     fields.note("metrics", || {
         let settings = || Fields::form(|own| drop(read_one(own, "")));
         let switch = || Form::OneOf(vec![Form::Boolean, settings()]);
-        Form::Known(Evaluator::ALL.map(|evaluator| (evaluator.name(), switch())).into(), Some(Box::new(settings())))
+        Form::Known(
+            Evaluator::ALL
+                .map(|evaluator| (evaluator.name(), switch()))
+                .into(),
+            Some(Box::new(settings())),
+        )
     });
-    fields.note("evaluators", || Form::Known(Evaluator::ALL.map(|evaluator| (evaluator.name(), Setting::form())).into(), None));
+    fields.note("evaluators", || {
+        Form::Known(
+            Evaluator::ALL
+                .map(|evaluator| (evaluator.name(), Setting::form()))
+                .into(),
+            None,
+        )
+    });
     let mut metrics = BTreeMap::new();
     let mut evaluators = BTreeMap::new();
     for (name, node) in fields.entries_of("metrics") {
         let path = format!("metrics.{}", name.text);
-        if let Value::Scalar(Scalar { kind: ScalarKind::Bool(_), .. }) = &node.value {
+        if let Value::Scalar(Scalar {
+            kind: ScalarKind::Bool(_),
+            ..
+        }) = &node.value
+        {
             take(fields, name, node, &path, &mut evaluators);
         } else if let Some(own) = Fields::new(fields.file(), node, path, fields.problems()) {
             metrics.insert(name.text.clone(), read_one(own, &name.text));
         }
     }
     for (name, node) in fields.entries_of("evaluators") {
-        take(fields, name, node, &format!("evaluators.{}", name.text), &mut evaluators);
+        take(
+            fields,
+            name,
+            node,
+            &format!("evaluators.{}", name.text),
+            &mut evaluators,
+        );
     }
     share_margins(&mut metrics);
     (metrics, evaluators)
@@ -37,8 +72,12 @@ pub(super) fn read(fields: &mut Fields) -> (BTreeMap<String, MetricSettings>, BT
 
 /// Copies a margin given under an alternative name of a metric to the metric's key. Keeps a margin given under the key itself.
 fn share_margins(metrics: &mut BTreeMap<String, MetricSettings>) {
-    let others = metrics.iter().filter_map(|(name, settings)| Some((metric_key(name), settings.margin?)));
-    let others: Vec<(String, f64)> = others.map(|(key, margin)| (key.to_owned(), margin)).collect();
+    let others = metrics
+        .iter()
+        .filter_map(|(name, settings)| Some((metric_key(name), settings.margin?)));
+    let others: Vec<(String, f64)> = others
+        .map(|(key, margin)| (key.to_owned(), margin))
+        .collect();
     for (key, margin) in others {
         metrics.entry(key).or_default().margin.get_or_insert(margin);
     }
@@ -47,7 +86,10 @@ fn share_margins(metrics: &mut BTreeMap<String, MetricSettings>) {
 fn read_one(mut fields: Fields, name: &str) -> MetricSettings {
     let mut settings = MetricSettings {
         label: fields.text("label"),
-        direction: fields.one_of("direction", &Direction::ALL.map(|direction| (direction.name(), direction))),
+        direction: fields.one_of(
+            "direction",
+            &Direction::ALL.map(|direction| (direction.name(), direction)),
+        ),
         unit: fields.one_of("unit", &Unit::ALL.map(|unit| (unit.name(), unit))),
         kind: fields.one_of("kind", &KINDS),
         margin: None,
@@ -60,32 +102,55 @@ fn read_one(mut fields: Fields, name: &str) -> MetricSettings {
 /// Reads a margin, and checks it against the metric's known unit and kind.
 fn margin(fields: &mut Fields, name: &str, settings: &MetricSettings) -> Option<f64> {
     let bound = bound(fields, "margin")?;
-    let (unit, kind) = built_in(metric_key(name)).map_or((None, None), |(unit, kind)| (Some(unit), Some(kind)));
+    let (unit, kind) =
+        built_in(metric_key(name)).map_or((None, None), |(unit, kind)| (Some(unit), Some(kind)));
     let kind = settings.kind.or(kind).unwrap_or(MetricKind::Score);
     // Without a known unit, a score with a percent mark counts as a fraction, and one without as a plain number.
-    let of_mark = || if bound.mark == Mark::None { Unit::Number } else { Unit::Fraction };
+    let of_mark = || {
+        if bound.mark == Mark::None {
+            Unit::Number
+        } else {
+            Unit::Fraction
+        }
+    };
     let unit = settings.unit.or(unit).unwrap_or_else(of_mark);
     bound
         .margin(unit, kind)
         .map_err(|wrong| {
-            fields.reject("margin", format!("{} {}", quote(&fields.path_of("margin")), wrong.problem), Some(wrong.hint.to_owned()));
+            fields.reject(
+                "margin",
+                format!("{} {}", quote(&fields.path_of("margin")), wrong.problem),
+                Some(wrong.hint.to_owned()),
+            );
         })
         .ok()
 }
 
-fn take(fields: &mut Fields, name: &Key, node: &Node, path: &str, evaluators: &mut BTreeMap<Evaluator, Setting>) {
-    let Some(setting) = Setting::read(fields, node, path) else { return };
+fn take(
+    fields: &mut Fields,
+    name: &Key,
+    node: &Node,
+    path: &str,
+    evaluators: &mut BTreeMap<Evaluator, Setting>,
+) {
+    let Some(setting) = Setting::read(fields, node, path) else {
+        return;
+    };
     let mut reject = |message, hint: String| {
         let problem = Problem::at(fields.file(), name.line, name.column, message).with_hint(hint);
         fields.problems().push(problem);
     };
     let Some(evaluator) = Evaluator::from_name(&name.text) else {
         let known = Evaluator::ALL.map(Evaluator::name);
-        let hint = nearest_hint(&name.text, known).unwrap_or_else(|| format!("known: {}", known.join(", ")));
+        let hint = nearest_hint(&name.text, known)
+            .unwrap_or_else(|| format!("known: {}", known.join(", ")));
         reject(format!("unknown evaluator {}", quote(&name.text)), hint);
         return;
     };
     if evaluators.insert(evaluator, setting).is_some() {
-        reject(format!("{} is given twice", quote(&name.text)), "keep one of the two".to_owned());
+        reject(
+            format!("{} is given twice", quote(&name.text)),
+            "keep one of the two".to_owned(),
+        );
     }
 }

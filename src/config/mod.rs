@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 pub use crate::document::duration::parse_duration;
 use crate::document::{self, Fields, Form, Node, Setting, duration, quote};
-use crate::domain::{Aliases, CONFIGURATION_NAMES, Evaluator, MetricSettings, Price, Problem, visible};
+use crate::domain::{
+    Aliases, CONFIGURATION_NAMES, Evaluator, MetricSettings, Price, Problem, visible,
+};
 use crate::files;
 
 mod agents;
@@ -84,7 +86,12 @@ pub struct Config {
 
 /// Finds the nearest configuration in `start` or a parent folder.
 pub fn find(start: &Path) -> Option<PathBuf> {
-    start.ancestors().find_map(|folder| CONFIGURATION_NAMES.map(|name| folder.join(name)).into_iter().find(|path| is_there(path)))
+    start.ancestors().find_map(|folder| {
+        CONFIGURATION_NAMES
+            .map(|name| folder.join(name))
+            .into_iter()
+            .find(|path| is_there(path))
+    })
 }
 
 /// Returns whether the path exists and is no folder. Other special files count too: loading them reports the problem.
@@ -96,7 +103,10 @@ pub fn load(path: &Path) -> Result<Config, Vec<Problem>> {
     let file = visible(&path.display().to_string());
     let text = read(path).map_err(|message| vec![Problem::in_file(&file, message)])?;
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    Ok(Config { folder, ..parse(&file, &text)? })
+    Ok(Config {
+        folder,
+        ..parse(&file, &text)?
+    })
 }
 
 /// Returns the JSON Schema of the file, for editors: the keys that [`parse`] asks for. `verification` is the form of that key's map, which another
@@ -108,9 +118,13 @@ pub fn schema(verification: Form, repository: &str) -> serde_json::Value {
         fields.note("verification", || verification);
         drop(read_fields(fields));
     });
-    let description =
-        "evalreport.yaml: agents, approaches, tasks, metrics, gates and the site. `evalreport help configuration` has every key.";
-    form.file_schema(SCHEMA, repository, "Configuration of evalreport", description)
+    let description = "evalreport.yaml: agents, approaches, tasks, metrics, gates and the site. `evalreport help configuration` has every key.";
+    form.file_schema(
+        SCHEMA,
+        repository,
+        "Configuration of evalreport",
+        description,
+    )
 }
 
 /// Parses the `text` of `file`. The name `file` decides between YAML and JSON, and appears in each problem.
@@ -129,12 +143,21 @@ pub fn parse(file: &str, text: &str) -> Result<Config, Vec<Problem>> {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let size = fs::metadata(path).map_err(|error| format!("cannot be read: {error}"))?.len();
+    let size = fs::metadata(path)
+        .map_err(|error| format!("cannot be read: {error}"))?
+        .len();
     if size > MOST_BYTES {
-        return Err(format!("is no configuration: it has {size} bytes, more than {MOST_BYTES}"));
+        return Err(format!(
+            "is no configuration: it has {size} bytes, more than {MOST_BYTES}"
+        ));
     }
     let bytes = files::read(path).map_err(|error| format!("cannot be read: {error}"))?;
-    String::from_utf8(bytes).map_err(|error| format!("is not valid UTF-8 from byte {} on", error.utf8_error().valid_up_to() + 1))
+    String::from_utf8(bytes).map_err(|error| {
+        format!(
+            "is not valid UTF-8 from byte {} on",
+            error.utf8_error().valid_up_to() + 1
+        )
+    })
 }
 
 fn read_fields(mut fields: Fields) -> Config {
@@ -169,21 +192,38 @@ fn read_fields(mut fields: Fields) -> Config {
 
 /// Keys of cogni's configuration that this one does not have.
 const REPLACED: [(&str, &str); 3] = [
-    ("adapters", "describe agents under `agents`, and their questions as tasks of `type: question_eval`"),
-    ("rate_limiter", "remove it: `concurrency` of a task and --jobs limit parallel questions, and `Retry-After` is obeyed"),
-    ("repo", "remove it: --results DIR replaces `output_dir`; run `setup_commands` before evalreport, as a step of your build"),
+    (
+        "adapters",
+        "describe agents under `agents`, and their questions as tasks of `type: question_eval`",
+    ),
+    (
+        "rate_limiter",
+        "remove it: `concurrency` of a task and --jobs limit parallel questions, and `Retry-After` is obeyed",
+    ),
+    (
+        "repo",
+        "remove it: --results DIR replaces `output_dir`; run `setup_commands` before evalreport, as a step of your build",
+    ),
 ];
 
 fn check_version(fields: &mut Fields) {
     fields.note("version", || Form::Exactly(VERSION));
     fields.note_required("version");
     if fields.child("version").is_none() {
-        fields.reject("version", "`version` is missing", Some(format!("write version: {VERSION}")));
+        fields.reject(
+            "version",
+            "`version` is missing",
+            Some(format!("write version: {VERSION}")),
+        );
     } else if let Some(version) = fields.integer("version")
         && version != VERSION
     {
         let message = format!("version {} is not supported", quote(&version.to_string()));
-        fields.reject("version", message, Some(format!("write version: {VERSION}")));
+        fields.reject(
+            "version",
+            message,
+            Some(format!("write version: {VERSION}")),
+        );
     }
 }
 

@@ -14,7 +14,10 @@ pub(super) fn read(fields: &mut Fields) -> Vec<Price> {
     prices
 }
 
-fn read_price(mut fields: Fields, lines: &mut BTreeMap<(String, Option<NaiveDate>), usize>) -> Option<Price> {
+fn read_price(
+    mut fields: Fields,
+    lines: &mut BTreeMap<(String, Option<NaiveDate>), usize>,
+) -> Option<Price> {
     let model = fields.required_text("model");
     let date = read_date(&mut fields);
     if fields.child("usd_per_million").is_none() {
@@ -26,10 +29,21 @@ fn read_price(mut fields: Fields, lines: &mut BTreeMap<(String, Option<NaiveDate
         && let Some(first) = lines.insert((model.clone(), date), fields.line_of("model"))
     {
         let message = format!("duplicate price of {}", quote(model));
-        fields.reject("model", message, Some(format!("it is already on line {first}; a new price needs a `date` of its own")));
+        fields.reject(
+            "model",
+            message,
+            Some(format!(
+                "it is already on line {first}; a new price needs a `date` of its own"
+            )),
+        );
     }
     fields.finish();
-    Some(Price { model: model?, date, usd_per_million: usd_per_million?, tiers })
+    Some(Price {
+        model: model?,
+        date,
+        usd_per_million: usd_per_million?,
+        tiers,
+    })
 }
 
 fn read_tier(mut fields: Fields) -> Option<PriceTier> {
@@ -41,7 +55,10 @@ fn read_tier(mut fields: Fields) -> Option<PriceTier> {
     let above_input_tokens = fields.unsigned("above_input_tokens");
     let usd_per_million = fields.fields("usd_per_million").and_then(read_token_prices);
     fields.finish();
-    Some(PriceTier { above_input_tokens: above_input_tokens?, usd_per_million: usd_per_million? })
+    Some(PriceTier {
+        above_input_tokens: above_input_tokens?,
+        usd_per_million: usd_per_million?,
+    })
 }
 
 fn read_token_prices(mut fields: Fields) -> Option<TokenPrices> {
@@ -53,15 +70,30 @@ fn read_token_prices(mut fields: Fields) -> Option<TokenPrices> {
     let (input, output) = (fields.amount("input"), fields.amount("output"));
     let (cache_read, cache_write) = (fields.amount("cache_read"), fields.amount("cache_write"));
     fields.finish();
-    Some(TokenPrices { input: input?, output: output?, cache_read, cache_write })
+    Some(TokenPrices {
+        input: input?,
+        output: output?,
+        cache_read,
+        cache_write,
+    })
 }
 
 fn read_date(fields: &mut Fields) -> Option<NaiveDate> {
     let text = fields.text("date")?;
-    let date = NaiveDate::parse_from_str(&text, "%Y-%m-%d").ok().filter(|date| date.to_string() == text);
+    let date = NaiveDate::parse_from_str(&text, "%Y-%m-%d")
+        .ok()
+        .filter(|date| date.to_string() == text);
     if date.is_none() {
-        let message = format!("{} must be a date, not {}", quote(&fields.path_of("date")), quote(&text));
-        fields.reject("date", message, Some("write year, month and day such as 2026-01-31".to_owned()));
+        let message = format!(
+            "{} must be a date, not {}",
+            quote(&fields.path_of("date")),
+            quote(&text)
+        );
+        fields.reject(
+            "date",
+            message,
+            Some("write year, month and day such as 2026-01-31".to_owned()),
+        );
     }
     date
 }

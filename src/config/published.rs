@@ -19,6 +19,10 @@ pub(super) fn read(fields: &mut Fields) -> Vec<PublishedFile> {
         let (suite, file) = (fields.required_text("suite"), fields.required_text("file"));
         let source = read_url(&mut fields, "source");
         fields.finish();
-        Some(PublishedFile { suite: suite?, file: file?, source })
+        Some(PublishedFile {
+            suite: suite?,
+            file: file?,
+            source,
+        })
     })
 }

@@ -19,7 +19,9 @@ pub struct Site {
 }
 
 pub(super) fn read(fields: &mut Fields) -> Site {
-    let Some(mut fields) = fields.fields("site") else { return Site::default() };
+    let Some(mut fields) = fields.fields("site") else {
+        return Site::default();
+    };
     let site = Site {
         title: fields.text("title"),
         base_url: read_base_url(&mut fields),
@@ -33,11 +35,17 @@ pub(super) fn read(fields: &mut Fields) -> Site {
 }
 
 fn read_pattern(mut fields: Fields) -> Option<OwnPattern> {
-    let (name, pattern) = (fields.required_text("name"), fields.required_text("pattern"));
+    let (name, pattern) = (
+        fields.required_text("name"),
+        fields.required_text("pattern"),
+    );
     let parsed = name.zip(pattern).and_then(|(name, pattern)| {
         let parsed = OwnPattern::parse(&name, &pattern);
         if let Err(reason) = &parsed {
-            let message = format!("{} is no pattern to redact by: {reason}", quote(&fields.path_of("pattern")));
+            let message = format!(
+                "{} is no pattern to redact by: {reason}",
+                quote(&fields.path_of("pattern"))
+            );
             fields.reject("pattern", message, None);
         }
         parsed.ok()
@@ -50,8 +58,15 @@ fn read_pattern(mut fields: Fields) -> Option<OwnPattern> {
 fn read_base_url(fields: &mut Fields) -> Option<String> {
     let url = read_url(fields, "base_url")?;
     if url.contains(['?', '#']) {
-        let message = format!("`site.base_url` must be the address of a folder, not {}", quote(&url));
-        fields.reject("base_url", message, Some("leave out what begins with ? or #".to_owned()));
+        let message = format!(
+            "`site.base_url` must be the address of a folder, not {}",
+            quote(&url)
+        );
+        fields.reject(
+            "base_url",
+            message,
+            Some("leave out what begins with ? or #".to_owned()),
+        );
         return None;
     }
     Some(url)
@@ -61,8 +76,16 @@ fn read_base_url(fields: &mut Fields) -> Option<String> {
 pub(super) fn read_url(fields: &mut Fields, key: &str) -> Option<String> {
     let text = fields.text(key)?;
     if !is_web_address(&text) {
-        let message = format!("{} must be a web address, not {}", quote(&fields.path_of(key)), quote(&text));
-        fields.reject(key, message, Some("write it with https:// or http:// in front".to_owned()));
+        let message = format!(
+            "{} must be a web address, not {}",
+            quote(&fields.path_of(key)),
+            quote(&text)
+        );
+        fields.reject(
+            key,
+            message,
+            Some("write it with https:// or http:// in front".to_owned()),
+        );
         return None;
     }
     Some(text.trim_end_matches('/').to_owned())
@@ -74,8 +97,13 @@ pub fn folder_address(text: &str) -> Option<&str> {
 }
 
 fn is_web_address(text: &str) -> bool {
-    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
     host.is_some_and(|host| !host.is_empty() && !host.starts_with('/'))
-        && !text
-            .contains(|character: char| character.is_whitespace() || character.is_control() || matches!(character, '"' | '<' | '>' | '`'))
+        && !text.contains(|character: char| {
+            character.is_whitespace()
+                || character.is_control()
+                || matches!(character, '"' | '<' | '>' | '`')
+        })
 }

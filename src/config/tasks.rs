@@ -46,12 +46,26 @@ fn read_task(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Task> {
     let budget = fields.fields("budget").map(read_budget).unwrap_or_default();
     let concurrency = fields.unsigned("concurrency");
     if concurrency == Some(0) {
-        let message = format!("{} must be at least 1", quote(&fields.path_of("concurrency")));
+        let message = format!(
+            "{} must be at least 1",
+            quote(&fields.path_of("concurrency"))
+        );
         fields.reject("concurrency", message, None);
     }
-    fields.replaced(&[("compaction", "remove it: the agent compacts its own context")]);
+    fields.replaced(&[(
+        "compaction",
+        "remove it: the agent compacts its own context",
+    )]);
     fields.finish();
-    Some(Task { id: id?, agent, model, questions_file: questions_file?, suite, budget, concurrency })
+    Some(Task {
+        id: id?,
+        agent,
+        model,
+        questions_file: questions_file?,
+        suite,
+        budget,
+        concurrency,
+    })
 }
 
 /// Returns whether the rest of the task can be checked as a question evaluation.
@@ -61,15 +75,31 @@ fn check_type(fields: &mut Fields) -> bool {
     fields.note("type", || Form::Word(vec![QUESTIONS.to_owned()]));
     fields.note_required("type");
     if fields.child("type").is_none() {
-        fields.reject("type", format!("{path} is missing"), Some(format!("write type: {QUESTIONS}")));
+        fields.reject(
+            "type",
+            format!("{path} is missing"),
+            Some(format!("write type: {QUESTIONS}")),
+        );
         return true;
     }
-    let Some(name) = fields.text("type") else { return false };
+    let Some(name) = fields.text("type") else {
+        return false;
+    };
     if name == "cucumber_eval" {
-        let hint = format!("write the scenarios as questions and use type: {QUESTIONS} with `questions_file`");
-        fields.reject("type", format!("{path} is `cucumber_eval`, which question evaluation replaced"), Some(hint));
+        let hint = format!(
+            "write the scenarios as questions and use type: {QUESTIONS} with `questions_file`"
+        );
+        fields.reject(
+            "type",
+            format!("{path} is `cucumber_eval`, which question evaluation replaced"),
+            Some(hint),
+        );
     } else if name != QUESTIONS {
-        fields.reject("type", format!("{path} must be `{QUESTIONS}`, not {}", quote(&name)), None);
+        fields.reject(
+            "type",
+            format!("{path} must be `{QUESTIONS}`, not {}", quote(&name)),
+            None,
+        );
     }
     name == QUESTIONS
 }

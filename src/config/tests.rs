@@ -6,7 +6,9 @@ use crate::domain::{Bound, Direction, Mark, MetricKind, Unit};
 const GUIDE: &str = include_str!("../../docs/configuration.md");
 
 fn example() -> &'static str {
-    let (_, after) = GUIDE.split_once("```yaml\n").expect("the guide has an example");
+    let (_, after) = GUIDE
+        .split_once("```yaml\n")
+        .expect("the guide has an example");
     after.split_once("```").expect("the example ends").0
 }
 
@@ -23,25 +25,56 @@ fn refused(text: &str, expected: &[&str]) {
 
 #[track_caller]
 fn accepted(text: &str) -> Config {
-    parse("c.yaml", &format!("version: 1\n{text}")).unwrap_or_else(|problems| panic!("{problems:#?}"))
+    parse("c.yaml", &format!("version: 1\n{text}"))
+        .unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 
 #[test]
 fn the_guide_has_a_complete_example() {
-    let config = parse("evalreport.yaml", example()).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let config =
+        parse("evalreport.yaml", example()).unwrap_or_else(|problems| panic!("{problems:#?}"));
     assert_eq!(
-        config.agents.iter().map(|agent| agent.kind).collect::<Vec<_>>(),
-        [AgentKind::Anthropic, AgentKind::Openai, AgentKind::Claude, AgentKind::Command, AgentKind::Replay]
+        config
+            .agents
+            .iter()
+            .map(|agent| agent.kind)
+            .collect::<Vec<_>>(),
+        [
+            AgentKind::Anthropic,
+            AgentKind::Openai,
+            AgentKind::Claude,
+            AgentKind::Command,
+            AgentKind::Replay
+        ]
     );
     assert_eq!(config.agents[0].temperature, Some(0.0));
     assert_eq!(config.agents[1].model.as_deref(), Some("4.10"));
-    assert_eq!(config.agents[2].timeout.map(|timeout| timeout.as_secs()), Some(5400));
-    assert_eq!(config.agents[3].command, ["python3", "agent.py", "--model", "{model}"]);
+    assert_eq!(
+        config.agents[2].timeout.map(|timeout| timeout.as_secs()),
+        Some(5400)
+    );
+    assert_eq!(
+        config.agents[3].command,
+        ["python3", "agent.py", "--model", "{model}"]
+    );
     assert_eq!(config.default_agent.as_deref(), Some("sonnet"));
-    assert_eq!(config.approaches[1].name.as_deref(), Some("Plan, then build"));
-    assert_eq!(config.tasks[0].budget, Budget { max_tokens: Some(2000), max_seconds: Some(30.0), max_steps: Some(5) });
+    assert_eq!(
+        config.approaches[1].name.as_deref(),
+        Some("Plan, then build")
+    );
+    assert_eq!(
+        config.tasks[0].budget,
+        Budget {
+            max_tokens: Some(2000),
+            max_seconds: Some(30.0),
+            max_steps: Some(5)
+        }
+    );
     assert_eq!(config.judge.as_ref().and_then(|judge| judge.votes), Some(3));
-    assert_eq!(config.metrics["files_created"].direction, Some(Direction::None));
+    assert_eq!(
+        config.metrics["files_created"].direction,
+        Some(Direction::None)
+    );
     assert_eq!(
         config.metrics["accuracy"],
         MetricSettings {
@@ -52,38 +85,72 @@ fn the_guide_has_a_complete_example() {
             margin: Some(0.01),
         }
     );
-    assert_eq!(config.metrics["shared_tests"].margin, Some(0.01), "under the name that it is looked for by");
+    assert_eq!(
+        config.metrics["shared_tests"].margin,
+        Some(0.01),
+        "under the name that it is looked for by"
+    );
     assert_eq!(config.prices[0].usd_per_million.cache_write, Some(3.75));
-    assert_eq!(config.gate[2].must_pass, ["test_add", "test_list", "auth/*"]);
-    assert_eq!(config.gate.iter().map(|gate| gate.no_new_failures).collect::<Vec<_>>(), [false, false, false, true]);
+    assert_eq!(
+        config.gate[2].must_pass,
+        ["test_add", "test_list", "auth/*"]
+    );
+    assert_eq!(
+        config
+            .gate
+            .iter()
+            .map(|gate| gate.no_new_failures)
+            .collect::<Vec<_>>(),
+        [false, false, false, true]
+    );
     assert!(config.site.noindex);
-    assert_eq!(config.aliases.suite.get("todo-app").map(String::as_str), Some("tasktracker"));
+    assert_eq!(
+        config.aliases.suite.get("todo-app").map(String::as_str),
+        Some("tasktracker")
+    );
 }
 
 #[test]
 fn the_guide_names_every_key_of_the_top_level() {
     let mut known = Vec::new();
     let problems = parse("c.yaml", "zzzzzzzz: 1\n").expect_err("unknown key");
-    for hint in problems.iter().filter_map(|problem| problem.hint.as_deref()) {
-        known.extend(hint.strip_prefix("known keys here: ").into_iter().flat_map(|keys| keys.split(", ")));
+    for hint in problems
+        .iter()
+        .filter_map(|problem| problem.hint.as_deref())
+    {
+        known.extend(
+            hint.strip_prefix("known keys here: ")
+                .into_iter()
+                .flat_map(|keys| keys.split(", ")),
+        );
     }
     assert_eq!(known.len(), 18, "{known:?}");
     for key in known {
         assert!(GUIDE.contains(&format!("`{key}`")), "{key}");
-        assert!(example().contains(&format!("\n{key}:")) || example().starts_with(key), "{key}");
+        assert!(
+            example().contains(&format!("\n{key}:")) || example().starts_with(key),
+            "{key}"
+        );
     }
 }
 
 #[test]
 fn nothing_but_a_version_is_the_default() {
-    let default = Config { file: "c.yaml".to_owned(), ..Config::default() };
+    let default = Config {
+        file: "c.yaml".to_owned(),
+        ..Config::default()
+    };
     assert_eq!(accepted(""), default);
     assert_eq!(accepted("agents:\nsite:\naliases: {model: ~}\n"), default);
 }
 
 #[test]
 fn json_is_read_as_json() {
-    let config = parse("c.json", r#"{"version": 1, "site": {"title": "\uD83D\uDE00"}}"#).expect("valid");
+    let config = parse(
+        "c.json",
+        r#"{"version": 1, "site": {"title": "\uD83D\uDE00"}}"#,
+    )
+    .expect("valid");
     assert_eq!(config.site.title.as_deref(), Some("😀"));
     assert!(parse("c.json", "version: 1").is_err());
 }
@@ -92,9 +159,18 @@ fn json_is_read_as_json() {
 fn the_version_is_required_and_known() {
     let message = |text: &str| parse("c.yaml", text).expect_err("wrong version")[0].to_string();
     assert_eq!(message("site: {}"), "c.yaml:1:1: `version` is missing");
-    assert_eq!(message("version: 2"), "c.yaml:1:10: version `2` is not supported");
-    assert_eq!(message("version: '1'"), "c.yaml:1:10: `version` must be a whole number, not text");
-    assert_eq!(message("[]"), "c.yaml:1:1: the file must be a map of keys, not a list");
+    assert_eq!(
+        message("version: 2"),
+        "c.yaml:1:10: version `2` is not supported"
+    );
+    assert_eq!(
+        message("version: '1'"),
+        "c.yaml:1:10: `version` must be a whole number, not text"
+    );
+    assert_eq!(
+        message("[]"),
+        "c.yaml:1:1: the file must be a map of keys, not a list"
+    );
 }
 
 #[test]
@@ -206,12 +282,18 @@ fn a_key_in_the_file_is_refused_without_showing_it() {
     let problems = parse("c.yaml", text).expect_err("a key");
     assert_eq!(problems.len(), 1);
     let shown = document::render(&problems[0], text);
-    assert!(shown.contains("`agents[0].api_key` on line 3") && !shown.contains("sk-secret"), "{shown}");
+    assert!(
+        shown.contains("`agents[0].api_key` on line 3") && !shown.contains("sk-secret"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn a_reference_without_anything_to_refer_to_says_so() {
-    refused("default_agent: a\n", &["c.yaml:2:16: `default_agent` names the unknown agent `a` [no agent is declared]"]);
+    refused(
+        "default_agent: a\n",
+        &["c.yaml:2:16: `default_agent` names the unknown agent `a` [no agent is declared]"],
+    );
     refused(
         "agents: [{id: left, type: claude}, {id: right, type: claude}]\njudge: {agent: zzzzzz, votes: 0}\n",
         &[
@@ -219,13 +301,19 @@ fn a_reference_without_anything_to_refer_to_says_so() {
             "c.yaml:3:31: `judge.votes` must be at least 1",
         ],
     );
-    refused("judge: {votes: 3}\n", &["c.yaml:2:8: `judge.agent` is missing"]);
+    refused(
+        "judge: {votes: 3}\n",
+        &["c.yaml:2:8: `judge.agent` is missing"],
+    );
 }
 
 #[test]
 fn error_rates_of_a_judge_are_shares_of_items() {
     let config = accepted("judge_errors: {sensitivity: .93/200, specificity: 1/150}\n");
-    assert_eq!(config.judge_errors, JudgeErrors::new((0.93, 200), (1.0, 150)));
+    assert_eq!(
+        config.judge_errors,
+        JudgeErrors::new((0.93, 200), (1.0, 150))
+    );
     refused(
         "judge_errors: {sensitivity: 93%, specificity: 0.5/0}\n",
         &[
@@ -233,10 +321,15 @@ fn error_rates_of_a_judge_are_shares_of_items() {
             "c.yaml:2:47: `judge_errors.specificity` is no share with a number of items: `0.5/0` [write 0.93/200 for 93% of 200 items]",
         ],
     );
-    refused("judge_errors: {sensitivity: 0.5/9}\n", &["c.yaml:2:15: `judge_errors.specificity` is missing"]);
+    refused(
+        "judge_errors: {sensitivity: 0.5/9}\n",
+        &["c.yaml:2:15: `judge_errors.specificity` is missing"],
+    );
     refused(
         "judge_errors: {sensitivity: 0.5/9, specificity: 0.5/9}\n",
-        &["c.yaml:2:49: a judge with these error rates is no better than chance, which nothing can correct"],
+        &[
+            "c.yaml:2:49: a judge with these error rates is no better than chance, which nothing can correct",
+        ],
     );
 }
 
@@ -292,7 +385,13 @@ fn margins_fit_their_metrics() {
     let config = accepted(
         "metrics:\n  pass_rate: {margin: 2pp}\n  cost: {margin: 10%}\n  speed: {margin: 5}\n  f1: {margin: 2pp}\n  g: {unit: fraction, margin: 0.5}\n",
     );
-    for (metric, margin) in [("shared_tests", 0.02), ("cost_usd", 0.1), ("speed", 5.0), ("f1", 0.02), ("g", 0.5)] {
+    for (metric, margin) in [
+        ("shared_tests", 0.02),
+        ("cost_usd", 0.1),
+        ("speed", 5.0),
+        ("f1", 0.02),
+        ("g", 0.5),
+    ] {
         assert_eq!(config.metrics[metric].margin, Some(margin), "{metric}");
     }
     refused(
@@ -309,21 +408,49 @@ fn margins_fit_their_metrics() {
 
 #[test]
 fn a_price_may_have_tiers() {
-    let price = "prices:\n  - model: m\n    usd_per_million: {input: 1, output: 2}\n    tiers:\n      - ";
-    let config = accepted(&format!("{price}{{above_input_tokens: 200000, usd_per_million: {{input: 2, output: 3}}}}\n"));
+    let price =
+        "prices:\n  - model: m\n    usd_per_million: {input: 1, output: 2}\n    tiers:\n      - ";
+    let config = accepted(&format!(
+        "{price}{{above_input_tokens: 200000, usd_per_million: {{input: 2, output: 3}}}}\n"
+    ));
     assert_eq!(config.prices[0].tiers[0].above_input_tokens, 200_000);
-    assert!(parse("c.yaml", &format!("version: 1\n{price}{{usd_per_million: {{input: 2, output: 3}}}}\n")).is_err());
+    assert!(
+        parse(
+            "c.yaml",
+            &format!("version: 1\n{price}{{usd_per_million: {{input: 2, output: 3}}}}\n")
+        )
+        .is_err()
+    );
 }
 
 #[test]
 fn prices_are_ordered_and_given_once() {
-    let price = |model: &str, date: &str| format!("  - {{model: {model}, date: {date}, usd_per_million: {{input: 1, output: 2}}}}\n");
-    let config = accepted(&format!("prices:\n{}{}{}", price("b", "2026-02-01"), price("b", "2026-01-01"), price("a", "~")));
-    assert_eq!(config.prices.iter().map(|price| price.model.as_str()).collect::<Vec<_>>(), ["a", "b", "b"]);
+    let price = |model: &str, date: &str| {
+        format!("  - {{model: {model}, date: {date}, usd_per_million: {{input: 1, output: 2}}}}\n")
+    };
+    let config = accepted(&format!(
+        "prices:\n{}{}{}",
+        price("b", "2026-02-01"),
+        price("b", "2026-01-01"),
+        price("a", "~")
+    ));
+    assert_eq!(
+        config
+            .prices
+            .iter()
+            .map(|price| price.model.as_str())
+            .collect::<Vec<_>>(),
+        ["a", "b", "b"]
+    );
     assert!(config.prices[1].date < config.prices[2].date);
     assert_eq!(config.prices[0].usd_per_million.cache_read, None);
     refused(
-        &format!("prices:\n{}{}{}  - model: x\n", price("b", "2026-02-01"), price("b", "2026-02-01"), price("c", "2026-2-30")),
+        &format!(
+            "prices:\n{}{}{}  - model: x\n",
+            price("b", "2026-02-01"),
+            price("b", "2026-02-01"),
+            price("c", "2026-2-30")
+        ),
         &[
             "c.yaml:4:13: duplicate price of `b` [it is already on line 3; a new price needs a `date` of its own]",
             "c.yaml:5:22: `prices[2].date` must be a date, not `2026-2-30` [write year, month and day such as 2026-01-31]",
@@ -345,12 +472,29 @@ fn bounds_of_gates_are_numbers_or_text() {
     let config = parse("c.yaml", "version: 1\ngate:\n  - {metric: a, max_drop: 2pp, max_rise: +10%}\n  - {metric: a, max_drop: 0.5}\n")
         .expect("valid");
     let bound = |value, mark| Some(Bound { value, mark });
-    assert_eq!((config.gate[0].max_drop, config.gate[0].max_rise), (bound(0.02, Mark::PercentagePoints), bound(0.1, Mark::Percent)));
+    assert_eq!(
+        (config.gate[0].max_drop, config.gate[0].max_rise),
+        (
+            bound(0.02, Mark::PercentagePoints),
+            bound(0.1, Mark::Percent)
+        )
+    );
     assert_eq!(config.gate[1].max_drop, bound(0.5, Mark::None));
-    let of_rate = parse("c.yaml", "version: 1\ngate:\n  - {max_drop: 5pp}\n").expect("a drop of the pass rate");
-    assert_eq!((of_rate.gate[0].max_drop, &of_rate.gate[0].metric), (bound(0.05, Mark::PercentagePoints), &None));
-    let problems = parse("c.yaml", "version: 1\ngate:\n  - {metric: a, max_drop: -2pp}\n").expect_err("a negative bound");
-    assert_eq!(problems[0].to_string(), "c.yaml:3:27: `gate[0].max_drop` must be an amount, not `-2pp`");
+    let of_rate = parse("c.yaml", "version: 1\ngate:\n  - {max_drop: 5pp}\n")
+        .expect("a drop of the pass rate");
+    assert_eq!(
+        (of_rate.gate[0].max_drop, &of_rate.gate[0].metric),
+        (bound(0.05, Mark::PercentagePoints), &None)
+    );
+    let problems = parse(
+        "c.yaml",
+        "version: 1\ngate:\n  - {metric: a, max_drop: -2pp}\n",
+    )
+    .expect_err("a negative bound");
+    assert_eq!(
+        problems[0].to_string(),
+        "c.yaml:3:27: `gate[0].max_drop` must be an amount, not `-2pp`"
+    );
 }
 
 #[test]
@@ -368,14 +512,45 @@ fn a_gate_asks_for_something() {
 
 #[test]
 fn the_site_has_a_web_address() {
-    assert_eq!(accepted("site: {base_url: 'https://e.org/x//'}").site.base_url.as_deref(), Some("https://e.org/x"));
+    assert_eq!(
+        accepted("site: {base_url: 'https://e.org/x//'}")
+            .site
+            .base_url
+            .as_deref(),
+        Some("https://e.org/x")
+    );
     for url in ["https://e.org/?site=1", "https://e.org/x#top"] {
-        let problems = parse("c.yaml", &format!("version: 1\nsite: {{base_url: \"{url}\"}}")).expect_err(url);
-        assert!(problems[0].message.starts_with("`site.base_url` must be the address of a folder, not"), "{problems:?}");
+        let problems = parse(
+            "c.yaml",
+            &format!("version: 1\nsite: {{base_url: \"{url}\"}}"),
+        )
+        .expect_err(url);
+        assert!(
+            problems[0]
+                .message
+                .starts_with("`site.base_url` must be the address of a folder, not"),
+            "{problems:?}"
+        );
     }
-    for url in ["e.org", "javascript:alert(1)", "https://", "https:///x", "https://e.org/\\\"><script>", "https://e.org/a b"] {
-        let problems = parse("c.yaml", &format!("version: 1\nsite: {{base_url: \"{url}\"}}")).expect_err(url);
-        assert!(problems[0].message.starts_with("`site.base_url` must be a web address"), "{problems:?}");
+    for url in [
+        "e.org",
+        "javascript:alert(1)",
+        "https://",
+        "https:///x",
+        "https://e.org/\\\"><script>",
+        "https://e.org/a b",
+    ] {
+        let problems = parse(
+            "c.yaml",
+            &format!("version: 1\nsite: {{base_url: \"{url}\"}}"),
+        )
+        .expect_err(url);
+        assert!(
+            problems[0]
+                .message
+                .starts_with("`site.base_url` must be a web address"),
+            "{problems:?}"
+        );
     }
 }
 
@@ -409,7 +584,12 @@ fn hostile_text_is_shown_safely() {
     for problem in &problems {
         let shown = document::render(problem, &text);
         assert!(shown.len() < 700 && !shown.contains('\u{202e}'), "{shown}");
-        assert!(!shown.chars().any(|character| character.is_control() && character != '\n'), "{shown}");
+        assert!(
+            !shown
+                .chars()
+                .any(|character| character.is_control() && character != '\n'),
+            "{shown}"
+        );
         assert!(shown.lines().count() <= 4, "{shown}");
     }
 }
@@ -419,7 +599,10 @@ fn the_nearest_file_upwards_is_found() {
     let root = tempfile::tempdir().expect("a temporary folder");
     let inner = root.path().join("a/b");
     fs::create_dir_all(&inner).expect("folders");
-    assert_eq!(find(&inner).filter(|path| path.starts_with(root.path())), None);
+    assert_eq!(
+        find(&inner).filter(|path| path.starts_with(root.path())),
+        None
+    );
     fs::write(root.path().join("evalreport.yml"), "version: 1\n").expect("a file");
     assert_eq!(find(&inner), Some(root.path().join("evalreport.yml")));
     fs::write(root.path().join("evalreport.yaml"), "version: 1\n").expect("a file");
@@ -434,7 +617,10 @@ fn a_loaded_file_knows_its_folder() {
     let path = root.path().join("evalreport.yaml");
     fs::write(&path, "version: 1\nsite: {title: x}\n").expect("a file");
     let config = load(&path).expect("valid");
-    assert_eq!((config.folder.as_path(), config.site.title.as_deref()), (root.path(), Some("x")));
+    assert_eq!(
+        (config.folder.as_path(), config.site.title.as_deref()),
+        (root.path(), Some("x"))
+    );
 }
 
 #[test]
@@ -445,8 +631,16 @@ fn a_file_that_cannot_be_read_is_one_problem() {
     assert!(message().starts_with("cannot be read: "));
     fs::write(&path, b"version: 1\n\xff").expect("a file");
     assert_eq!(message(), "is not valid UTF-8 from byte 12 on");
-    fs::File::create(&path).and_then(|file| file.set_len(MOST_BYTES + 1)).expect("a large file");
-    assert!(message().starts_with("is no configuration: "), "{}", message());
-    fs::remove_file(&path).and_then(|()| fs::create_dir(&path)).expect("a folder");
+    fs::File::create(&path)
+        .and_then(|file| file.set_len(MOST_BYTES + 1))
+        .expect("a large file");
+    assert!(
+        message().starts_with("is no configuration: "),
+        "{}",
+        message()
+    );
+    fs::remove_file(&path)
+        .and_then(|()| fs::create_dir(&path))
+        .expect("a folder");
     assert!(message().starts_with("cannot be read: "));
 }

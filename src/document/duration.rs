@@ -14,7 +14,10 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let mut rest = text.trim();
     let mut seconds: u64 = 0;
     for (unit, length) in [('h', 3600), ('m', 60), ('s', 1)] {
-        let digits = rest.len() - rest.trim_start_matches(|character: char| character.is_ascii_digit()).len();
+        let digits = rest.len()
+            - rest
+                .trim_start_matches(|character: char| character.is_ascii_digit())
+                .len();
         if let Some(after) = rest[digits..].strip_prefix(unit) {
             let count: u64 = rest[..digits].parse().map_err(|_| wrong())?;
             let part = count.checked_mul(length).ok_or_else(wrong)?;
@@ -33,11 +36,21 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 
 /// Reads a key that holds a duration. Rejects a bare number, which has no unit.
 pub fn read(fields: &mut Fields, key: &str) -> Option<Duration> {
-    fields.note(key, || Form::Pattern("^\\s*([0-9]+h([0-9]+m)?([0-9]+s)?|[0-9]+m([0-9]+s)?|[0-9]+s)\\s*$"));
+    fields.note(key, || {
+        Form::Pattern("^\\s*([0-9]+h([0-9]+m)?([0-9]+s)?|[0-9]+m([0-9]+s)?|[0-9]+s)\\s*$")
+    });
     let node = fields.child(key)?;
     let path = quote(&fields.path_of(key));
-    if let Value::Scalar(Scalar { kind: ScalarKind::Integer(_) | ScalarKind::Float(_), text }) = &node.value {
-        fields.reject(key, format!("{path} needs a unit after {}", quote(text)), Some(FORM.to_owned()));
+    if let Value::Scalar(Scalar {
+        kind: ScalarKind::Integer(_) | ScalarKind::Float(_),
+        text,
+    }) = &node.value
+    {
+        fields.reject(
+            key,
+            format!("{path} needs a unit after {}", quote(text)),
+            Some(FORM.to_owned()),
+        );
         return None;
     }
     let text = fields.text(key)?;
@@ -56,21 +69,52 @@ mod tests {
 
     #[test]
     fn hours_minutes_and_seconds_add_up() {
-        for (text, seconds) in [("2h", 7200), ("30m", 1800), ("1h30m", 5400), ("90s", 90), ("1h2m3s", 3723), ("1h5s", 3605), (" 5m ", 300)]
-        {
-            assert_eq!(parse_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        for (text, seconds) in [
+            ("2h", 7200),
+            ("30m", 1800),
+            ("1h30m", 5400),
+            ("90s", 90),
+            ("1h2m3s", 3723),
+            ("1h5s", 3605),
+            (" 5m ", 300),
+        ] {
+            assert_eq!(
+                parse_duration(text),
+                Ok(Duration::from_secs(seconds)),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn anything_else_is_refused() {
-        for text in
-            ["", " ", "90", "h", "1.5h", "-1h", "30m1h", "1h1h", "1d", "1h 30m", "1H", "5 m", "99999999999999999999s", "5124095576030432h"]
-        {
-            assert!(parse_duration(text).is_err_and(|message| message.starts_with("must be a duration")), "{text}");
+        for text in [
+            "",
+            " ",
+            "90",
+            "h",
+            "1.5h",
+            "-1h",
+            "30m1h",
+            "1h1h",
+            "1d",
+            "1h 30m",
+            "1H",
+            "5 m",
+            "99999999999999999999s",
+            "5124095576030432h",
+        ] {
+            assert!(
+                parse_duration(text)
+                    .is_err_and(|message| message.starts_with("must be a duration")),
+                "{text}"
+            );
         }
         for text in ["0s", "0h0m"] {
-            assert!(parse_duration(text).is_err_and(|message| message.starts_with("must be longer")), "{text}");
+            assert!(
+                parse_duration(text).is_err_and(|message| message.starts_with("must be longer")),
+                "{text}"
+            );
         }
     }
 }

@@ -28,7 +28,11 @@ pub fn render(problem: &Problem, source: &str) -> String {
         let after = format!("{}{closing}", visible(&after.replace('\t', " ")));
         let gutter = " ".repeat(number.to_string().len());
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {number} | {}", format!("{before}{after}").trim_end());
+        let _ = writeln!(
+            text,
+            "  {number} | {}",
+            format!("{before}{after}").trim_end()
+        );
         if problem.column.is_some() {
             let _ = writeln!(text, "  {gutter} | {}^", " ".repeat(before.width()));
         }
@@ -40,7 +44,11 @@ pub fn render(problem: &Problem, source: &str) -> String {
 }
 
 fn nth_line(source: &str, number: usize) -> Option<&str> {
-    source.strip_prefix('\u{feff}').unwrap_or(source).lines().nth(number.checked_sub(1)?)
+    source
+        .strip_prefix('\u{feff}')
+        .unwrap_or(source)
+        .lines()
+        .nth(number.checked_sub(1)?)
 }
 
 #[cfg(test)]
@@ -49,7 +57,13 @@ mod tests {
 
     #[test]
     fn the_caret_stands_below_the_column() {
-        let problem = Problem::at("evalreport.yaml", 2, 10, "`model` must be text, not a number").with_hint("write \"4.10\"");
+        let problem = Problem::at(
+            "evalreport.yaml",
+            2,
+            10,
+            "`model` must be text, not a number",
+        )
+        .with_hint("write \"4.10\"");
         assert_eq!(
             render(&problem, "\u{feff}version: 1\r\n\tmodel:\t 4.10\r\n"),
             "evalreport.yaml:2:10: `model` must be text, not a number\n  2 |  model:  4.10\n    |          ^\n  hint: write \"4.10\"\n"
@@ -58,7 +72,10 @@ mod tests {
 
     #[test]
     fn wide_characters_move_the_caret() {
-        assert_eq!(render(&Problem::at("a", 1, 3, "m"), "漢字x"), "a:1:3: m\n  1 | 漢字x\n    |     ^\n");
+        assert_eq!(
+            render(&Problem::at("a", 1, 3, "m"), "漢字x"),
+            "a:1:3: m\n  1 | 漢字x\n    |     ^\n"
+        );
     }
 
     #[test]
@@ -66,17 +83,29 @@ mod tests {
         let source = format!("{}\x1b[2J{}", "a".repeat(200), "b".repeat(1_000_000));
         let shown = render(&Problem::at("a", 1, 201, "m"), &source);
         let lines: Vec<&str> = shown.lines().collect();
-        assert!(lines[1].chars().count() < 140 && lines[1].contains("…a") && lines[1].ends_with("b…"), "{shown}");
+        assert!(
+            lines[1].chars().count() < 140 && lines[1].contains("…a") && lines[1].ends_with("b…"),
+            "{shown}"
+        );
         assert!(!shown.contains('\x1b'));
         let caret = lines[2].chars().position(|character| character == '^');
-        assert_eq!(caret.and_then(|caret| lines[1].chars().nth(caret)), Some('␛'));
+        assert_eq!(
+            caret.and_then(|caret| lines[1].chars().nth(caret)),
+            Some('␛')
+        );
     }
 
     #[test]
     fn a_place_beyond_the_source_shows_no_excerpt() {
         assert_eq!(render(&Problem::at("a", 9, 9, "m"), "x"), "a:9:9: m\n");
         assert_eq!(render(&Problem::in_file("a", "m"), "x"), "a: m\n");
-        assert_eq!(render(&Problem::at_line("a", 1, "m"), "x"), "a:1: m\n  1 | x\n");
-        assert_eq!(render(&Problem::at("a", 1, 9, "m"), "x"), "a:1:9: m\n  1 | x\n    |  ^\n");
+        assert_eq!(
+            render(&Problem::at_line("a", 1, "m"), "x"),
+            "a:1: m\n  1 | x\n"
+        );
+        assert_eq!(
+            render(&Problem::at("a", 1, 9, "m"), "x"),
+            "a:1:9: m\n  1 | x\n    |  ^\n"
+        );
     }
 }

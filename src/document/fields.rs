@@ -26,18 +26,46 @@ pub struct Fields<'d, 'p> {
 }
 
 /// Stands for any name in a map of free names.
-static ANY_NAME: Key = Key { text: String::new(), line: 0, column: 0 };
+static ANY_NAME: Key = Key {
+    text: String::new(),
+    line: 0,
+    column: 0,
+};
 
 impl<'d, 'p> Fields<'d, 'p> {
     /// Opens `node`, which is at `path` in the file. Adds a problem and returns `None` if it is not a map.
-    pub fn new(file: &'d str, node: &'d Node, path: impl Into<String>, problems: &'p mut Vec<Problem>) -> Option<Self> {
+    pub fn new(
+        file: &'d str,
+        node: &'d Node,
+        path: impl Into<String>,
+        problems: &'p mut Vec<Problem>,
+    ) -> Option<Self> {
         let path = path.into();
         let Value::Map(entries) = &node.value else {
-            let what = if path.is_empty() { "the file".to_owned() } else { quote(&path) };
-            problems.push(Problem::at(file, node.line, node.column, format!("{what} must be a map of keys, not {}", node.noun())));
+            let what = if path.is_empty() {
+                "the file".to_owned()
+            } else {
+                quote(&path)
+            };
+            problems.push(Problem::at(
+                file,
+                node.line,
+                node.column,
+                format!("{what} must be a map of keys, not {}", node.noun()),
+            ));
             return None;
         };
-        Some(Self { file, path, line: node.line, column: node.column, entries, known: Vec::new(), replaced: &[], problems, noted: None })
+        Some(Self {
+            file,
+            path,
+            line: node.line,
+            column: node.column,
+            entries,
+            known: Vec::new(),
+            replaced: &[],
+            problems,
+            noted: None,
+        })
     }
 
     /// Returns the form of the maps that `read` reads: it gets an empty map, and what it asks for is noted.
@@ -81,7 +109,11 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Returns the path of `key` in the file, such as `agents[0].model`.
     pub fn path_of(&self, key: &str) -> String {
-        if self.path.is_empty() { clip(key) } else { format!("{}.{}", self.path, clip(key)) }
+        if self.path.is_empty() {
+            clip(key)
+        } else {
+            format!("{}.{}", self.path, clip(key))
+        }
     }
 
     /// Returns the problems found so far, so that callers can add their own.
@@ -99,33 +131,66 @@ impl<'d, 'p> Fields<'d, 'p> {
     /// Returns the key's value, or `None` if it is absent or null.
     pub fn child(&mut self, key: &str) -> Option<&'d Node> {
         self.mark_used(key);
-        self.entries.iter().find(|(found, _)| found.text == key).map(|(_, node)| node).filter(|node| !node.is_null())
+        self.entries
+            .iter()
+            .find(|(found, _)| found.text == key)
+            .map(|(_, node)| node)
+            .filter(|node| !node.is_null())
     }
 
     /// Adds a problem about the value of `key`, or about the map if it is absent.
     pub fn reject(&mut self, key: &str, message: impl Into<String>, hint: Option<String>) {
-        let place = self.entries.iter().find(|(found, _)| found.text == key).map(|(_, node)| (node.line, node.column));
+        let place = self
+            .entries
+            .iter()
+            .find(|(found, _)| found.text == key)
+            .map(|(_, node)| (node.line, node.column));
         let (line, column) = place.unwrap_or((self.line, self.column));
-        push(self.problems, Problem::at(self.file, line, column, message), hint);
+        push(
+            self.problems,
+            Problem::at(self.file, line, column, message),
+            hint,
+        );
     }
 
     /// Adds a problem about the entry `name` of the map below `key`.
-    pub fn reject_entry(&mut self, key: &str, name: &str, message: impl Into<String>, hint: Option<String>) {
-        let node = self.entries.iter().find(|(found, _)| found.text == key).and_then(|(_, node)| node.get(name));
+    pub fn reject_entry(
+        &mut self,
+        key: &str,
+        name: &str,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) {
+        let node = self
+            .entries
+            .iter()
+            .find(|(found, _)| found.text == key)
+            .and_then(|(_, node)| node.get(name));
         let (line, column) = node.map_or((self.line, self.column), |node| (node.line, node.column));
-        push(self.problems, Problem::at(self.file, line, column, message), hint);
+        push(
+            self.problems,
+            Problem::at(self.file, line, column, message),
+            hint,
+        );
     }
 
     /// Returns the line of the value of `key`, or of the map if it is absent.
     pub fn line_of(&self, key: &str) -> usize {
-        self.entries.iter().find(|(found, _)| found.text == key).map_or(self.line, |(_, node)| node.line)
+        self.entries
+            .iter()
+            .find(|(found, _)| found.text == key)
+            .map_or(self.line, |(_, node)| node.line)
     }
 
     /// Adds the problem that `key` is missing.
     pub fn reject_missing(&mut self, key: &str) {
         self.note_required(key);
         let message = format!("{} is missing", quote(&self.path_of(key)));
-        push(self.problems, Problem::at(self.file, self.line, self.column, message), None);
+        push(
+            self.problems,
+            Problem::at(self.file, self.line, self.column, message),
+            None,
+        );
     }
 
     /// Reads text. A number or boolean is a problem, whose hint shows the quoted form.
@@ -157,7 +222,15 @@ impl<'d, 'p> Fields<'d, 'p> {
         match scalar.kind {
             ScalarKind::Integer(integer) => Some(integer),
             ScalarKind::Text | ScalarKind::Null | ScalarKind::Bool(_) | ScalarKind::Float(_) => {
-                self.reject(key, format!("{} must be a whole number, not {}", quote(&path), quote(&scalar.text)), None);
+                self.reject(
+                    key,
+                    format!(
+                        "{} must be a whole number, not {}",
+                        quote(&path),
+                        quote(&scalar.text)
+                    ),
+                    None,
+                );
                 None
             }
         }
@@ -168,7 +241,14 @@ impl<'d, 'p> Fields<'d, 'p> {
         self.note(key, || Form::Unsigned);
         let integer = self.integer(key)?;
         if integer < 0 {
-            self.reject(key, format!("{} must not be negative, but is `{integer}`", quote(&self.path_of(key))), None);
+            self.reject(
+                key,
+                format!(
+                    "{} must not be negative, but is `{integer}`",
+                    quote(&self.path_of(key))
+                ),
+                None,
+            );
         }
         u64::try_from(integer).ok()
     }
@@ -183,7 +263,15 @@ impl<'d, 'p> Fields<'d, 'p> {
             ScalarKind::Text | ScalarKind::Null | ScalarKind::Bool(_) => return None,
         };
         if !number.is_finite() {
-            self.reject(key, format!("{} must be a finite number, not {}", quote(&path), quote(&scalar.text)), None);
+            self.reject(
+                key,
+                format!(
+                    "{} must be a finite number, not {}",
+                    quote(&path),
+                    quote(&scalar.text)
+                ),
+                None,
+            );
             return None;
         }
         Some(number)
@@ -194,7 +282,14 @@ impl<'d, 'p> Fields<'d, 'p> {
         self.note(key, || Form::Amount);
         let number = self.number(key)?;
         if number < 0.0 {
-            self.reject(key, format!("{} must not be negative, but is `{number}`", quote(&self.path_of(key))), None);
+            self.reject(
+                key,
+                format!(
+                    "{} must not be negative, but is `{number}`",
+                    quote(&self.path_of(key))
+                ),
+                None,
+            );
             return None;
         }
         Some(number)
@@ -212,23 +307,53 @@ impl<'d, 'p> Fields<'d, 'p> {
                 "no" | "off" | "false" => Some("write false".to_owned()),
                 _ => None,
             };
-            self.reject(key, format!("{} must be true or false, not {}", quote(&self.path_of(key)), quote(&scalar.text)), hint);
+            self.reject(
+                key,
+                format!(
+                    "{} must be true or false, not {}",
+                    quote(&self.path_of(key)),
+                    quote(&scalar.text)
+                ),
+                hint,
+            );
             return None;
         }
-        self.reject(key, format!("{} must be true or false, not {}", quote(&self.path_of(key)), node.noun()), None);
+        self.reject(
+            key,
+            format!(
+                "{} must be true or false, not {}",
+                quote(&self.path_of(key)),
+                node.noun()
+            ),
+            None,
+        );
         None
     }
 
     /// Reads one of the given names, and returns its value.
     pub fn one_of<T: Copy>(&mut self, key: &str, choices: &[(&str, T)]) -> Option<T> {
-        self.note(key, || Form::Word(choices.iter().map(|(name, _)| (*name).to_owned()).collect()));
+        self.note(key, || {
+            Form::Word(choices.iter().map(|(name, _)| (*name).to_owned()).collect())
+        });
         let text = self.text(key)?;
         if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == text) {
             return Some(*choice);
         }
-        let names = choices.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let names = choices
+            .iter()
+            .map(|(name, _)| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
         let hint = nearest_hint(&text, choices.iter().map(|(name, _)| *name));
-        self.reject(key, format!("{} must be one of {names}, not {}", quote(&self.path_of(key)), quote(&text)), hint);
+        self.reject(
+            key,
+            format!(
+                "{} must be one of {names}, not {}",
+                quote(&self.path_of(key)),
+                quote(&text)
+            ),
+            hint,
+        );
         None
     }
 
@@ -239,7 +364,15 @@ impl<'d, 'p> Fields<'d, 'p> {
         match &node.value {
             Value::List(items) => Some(items),
             Value::Scalar(_) | Value::Map(_) => {
-                self.reject(key, format!("{} must be a list, not {}", quote(&self.path_of(key)), node.noun()), None);
+                self.reject(
+                    key,
+                    format!(
+                        "{} must be a list, not {}",
+                        quote(&self.path_of(key)),
+                        node.noun()
+                    ),
+                    None,
+                );
                 None
             }
         }
@@ -250,7 +383,11 @@ impl<'d, 'p> Fields<'d, 'p> {
         self.note(key, || Form::list(Form::Text));
         let items = self.list(key).unwrap_or_default();
         let path = self.path_of(key);
-        items.iter().enumerate().filter_map(|(index, item)| self.text_of(item, &format!("{path}[{index}]"))).collect()
+        items
+            .iter()
+            .enumerate()
+            .filter_map(|(index, item)| self.text_of(item, &format!("{path}[{index}]")))
+            .collect()
     }
 
     /// Reads a map of free names to texts; empty if absent.
@@ -277,11 +414,17 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// Reads each item of a list of maps. Leaves out items that are not maps or that `read` rejects.
-    pub fn each<T>(&mut self, key: &str, mut read: impl FnMut(Fields<'d, '_>) -> Option<T>) -> Vec<T> {
+    pub fn each<T>(
+        &mut self,
+        key: &str,
+        mut read: impl FnMut(Fields<'d, '_>) -> Option<T>,
+    ) -> Vec<T> {
         if let Some(shape) = &self.noted {
             let inner = Shape::default();
             shape.ask(key, Form::list(Form::Map(inner.clone())));
-            return read(Fields::noting(&inner, self.problems)).into_iter().collect();
+            return read(Fields::noting(&inner, self.problems))
+                .into_iter()
+                .collect();
         }
         let items = self.list(key).unwrap_or_default();
         let path = self.path_of(key);
@@ -293,17 +436,29 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// Reads each map in a map of free names, sorted by name.
-    pub fn each_named<T>(&mut self, key: &str, mut read: impl FnMut(&'d Key, Fields<'d, '_>) -> Option<T>) -> BTreeMap<String, T> {
+    pub fn each_named<T>(
+        &mut self,
+        key: &str,
+        mut read: impl FnMut(&'d Key, Fields<'d, '_>) -> Option<T>,
+    ) -> BTreeMap<String, T> {
         if let Some(shape) = &self.noted {
             let inner = Shape::default();
             shape.ask(key, Form::named(Form::Map(inner.clone())));
             let read = read(&ANY_NAME, Fields::noting(&inner, self.problems));
-            return read.into_iter().map(|value| (String::new(), value)).collect();
+            return read
+                .into_iter()
+                .map(|value| (String::new(), value))
+                .collect();
         }
         let entries = self.entries_of(key);
         let path = self.path_of(key);
         let entry = |(name, node): &'d (Key, Node)| {
-            let fields = Fields::new(self.file, node, format!("{path}.{}", clip(&name.text)), self.problems)?;
+            let fields = Fields::new(
+                self.file,
+                node,
+                format!("{path}.{}", clip(&name.text)),
+                self.problems,
+            )?;
             Some((name.text.clone(), read(name, fields)?))
         };
         entries.iter().filter_map(entry).collect()
@@ -311,11 +466,21 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Returns the entries of a map of free names at `key`; empty if absent.
     pub fn entries_of(&mut self, key: &str) -> &'d [(Key, Node)] {
-        let Some(node) = self.child(key) else { return &[] };
+        let Some(node) = self.child(key) else {
+            return &[];
+        };
         match &node.value {
             Value::Map(entries) => entries,
             Value::Scalar(_) | Value::List(_) => {
-                self.reject(key, format!("{} must be a map of names, not {}", quote(&self.path_of(key)), node.noun()), None);
+                self.reject(
+                    key,
+                    format!(
+                        "{} must be a map of names, not {}",
+                        quote(&self.path_of(key)),
+                        node.noun()
+                    ),
+                    None,
+                );
                 &[]
             }
         }
@@ -324,14 +489,21 @@ impl<'d, 'p> Fields<'d, 'p> {
     /// Reads text from the node at `path`, which need not be directly in this map.
     pub fn text_of(&mut self, node: &'d Node, path: &str) -> Option<String> {
         match &node.value {
-            Value::Scalar(Scalar { text, kind: ScalarKind::Text }) => Some(text.clone()),
+            Value::Scalar(Scalar {
+                text,
+                kind: ScalarKind::Text,
+            }) => Some(text.clone()),
             Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
                 let message = format!("{} must be text, not {}", quote(path), node.noun());
                 let hint = match &node.value {
                     Value::Scalar(scalar) => Some(format!("write \"{}\"", clip(&scalar.text))),
                     Value::List(_) | Value::Map(_) => None,
                 };
-                push(self.problems, Problem::at(self.file, node.line, node.column, message), hint);
+                push(
+                    self.problems,
+                    Problem::at(self.file, node.line, node.column, message),
+                    hint,
+                );
                 None
             }
         }
@@ -344,16 +516,27 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reports each key that no method asked for, with its replacement or the nearest valid key.
     pub fn finish(self) {
-        for (key, _) in self.entries.iter().filter(|(key, _)| !self.known.contains(&key.text)) {
+        for (key, _) in self
+            .entries
+            .iter()
+            .filter(|(key, _)| !self.known.contains(&key.text))
+        {
             let known = self.known.iter().map(String::as_str);
-            let replacement = self.replaced.iter().find(|(old, _)| *old == key.text).map(|(_, hint)| (*hint).to_owned());
-            let hint = replacement.or_else(|| nearest_hint(&key.text, known.clone())).unwrap_or_else(|| {
-                let mut known: Vec<&str> = known.collect();
-                known.sort_unstable();
-                format!("known keys here: {}", known.join(", "))
-            });
+            let replacement = self
+                .replaced
+                .iter()
+                .find(|(old, _)| *old == key.text)
+                .map(|(_, hint)| (*hint).to_owned());
+            let hint = replacement
+                .or_else(|| nearest_hint(&key.text, known.clone()))
+                .unwrap_or_else(|| {
+                    let mut known: Vec<&str> = known.collect();
+                    known.sort_unstable();
+                    format!("known keys here: {}", known.join(", "))
+                });
             let message = format!("unknown key {}", quote(&self.path_of(&key.text)));
-            self.problems.push(Problem::at(self.file, key.line, key.column, message).with_hint(hint));
+            self.problems
+                .push(Problem::at(self.file, key.line, key.column, message).with_hint(hint));
         }
     }
 
@@ -364,18 +547,28 @@ impl<'d, 'p> Fields<'d, 'p> {
         let (found, hint) = match &node.value {
             Value::Scalar(scalar) => match scalar.kind {
                 ScalarKind::Integer(_) | ScalarKind::Float(_) => return Some((scalar, path)),
-                ScalarKind::Text if is_number(&scalar.text) => (node.noun(), Some(format!("write {} without quotes", clip(&scalar.text)))),
+                ScalarKind::Text if is_number(&scalar.text) => (
+                    node.noun(),
+                    Some(format!("write {} without quotes", clip(&scalar.text))),
+                ),
                 ScalarKind::Text | ScalarKind::Null | ScalarKind::Bool(_) => (node.noun(), None),
             },
             Value::List(_) | Value::Map(_) => (node.noun(), None),
         };
-        self.reject(key, format!("{} must be {wanted}, not {found}", quote(&path)), hint);
+        self.reject(
+            key,
+            format!("{} must be {wanted}, not {found}", quote(&path)),
+            hint,
+        );
         None
     }
 }
 
 fn is_number(text: &str) -> bool {
-    matches!(Scalar::plain(text.to_owned()).kind, ScalarKind::Integer(_) | ScalarKind::Float(_))
+    matches!(
+        Scalar::plain(text.to_owned()).kind,
+        ScalarKind::Integer(_) | ScalarKind::Float(_)
+    )
 }
 
 fn push(problems: &mut Vec<Problem>, problem: Problem, hint: Option<String>) {
@@ -410,12 +603,28 @@ mod tests {
         let ((), problems) = read(text, |fields| {
             assert_eq!(fields.text("t").as_deref(), Some("x"));
             assert_eq!(fields.required_text("q").as_deref(), Some("4.10"));
-            assert_eq!((fields.integer("i"), fields.unsigned("u")), (Some(-3), Some(3)));
-            assert_eq!((fields.number("n"), fields.amount("f")), (Some(2.0), Some(0.5)));
+            assert_eq!(
+                (fields.integer("i"), fields.unsigned("u")),
+                (Some(-3), Some(3))
+            );
+            assert_eq!(
+                (fields.number("n"), fields.amount("f")),
+                (Some(2.0), Some(0.5))
+            );
             assert_eq!(fields.boolean("b"), Some(true));
             assert_eq!(fields.texts("l"), ["a", "b"]);
-            assert_eq!(fields.text_map("m"), BTreeMap::from([("x".to_owned(), "y".to_owned())]));
-            assert_eq!((fields.text("nothing"), fields.text("absent"), fields.integer("absent")), (None, None, None));
+            assert_eq!(
+                fields.text_map("m"),
+                BTreeMap::from([("x".to_owned(), "y".to_owned())])
+            );
+            assert_eq!(
+                (
+                    fields.text("nothing"),
+                    fields.text("absent"),
+                    fields.integer("absent")
+                ),
+                (None, None, None)
+            );
             assert_eq!(fields.one_of("choice", &[("one", 1), ("two", 2)]), Some(2));
             let mut inner = fields.fields("in").expect("a map");
             assert_eq!(inner.text("deep").as_deref(), Some("v"));
@@ -426,13 +635,16 @@ mod tests {
 
     #[test]
     fn text_must_be_quoted_where_it_looks_like_something_else() {
-        let ((), problems) = read("model: 4.10\nid: 007\non: true\nl: [a, 1e3, [b], ~]\nm: {k: 2026}\n", |fields| {
-            fields.text("model");
-            fields.required_text("id");
-            fields.text("on");
-            assert_eq!(fields.texts("l"), ["a"]);
-            assert!(fields.text_map("m").is_empty());
-        });
+        let ((), problems) = read(
+            "model: 4.10\nid: 007\non: true\nl: [a, 1e3, [b], ~]\nm: {k: 2026}\n",
+            |fields| {
+                fields.text("model");
+                fields.required_text("id");
+                fields.text("on");
+                assert_eq!(fields.texts("l"), ["a"]);
+                assert!(fields.text_map("m").is_empty());
+            },
+        );
         assert_eq!(
             problems,
             [
@@ -451,11 +663,24 @@ mod tests {
     fn wrong_types_are_all_named() {
         let text = "i: 1.5\nj: '5'\nu: -1\nn: .inf\no: x\np: -0.5\nb: yes\nc: 1\nl: x\nm: [1]\ne: ' '\nf: []\nbig: 99999999999999999999\n";
         let ((), problems) = read(text, |fields| {
-            assert_eq!((fields.integer("i"), fields.integer("j"), fields.unsigned("u")), (None, None, None));
-            assert_eq!((fields.number("n"), fields.number("o"), fields.amount("p")), (None, None, None));
+            assert_eq!(
+                (
+                    fields.integer("i"),
+                    fields.integer("j"),
+                    fields.unsigned("u")
+                ),
+                (None, None, None)
+            );
+            assert_eq!(
+                (fields.number("n"), fields.number("o"), fields.amount("p")),
+                (None, None, None)
+            );
             assert_eq!((fields.boolean("b"), fields.boolean("c")), (None, None));
             assert!(fields.texts("l").is_empty() && fields.text_map("m").is_empty());
-            assert_eq!((fields.required_text("e"), fields.required_text("missing")), (None, None));
+            assert_eq!(
+                (fields.required_text("e"), fields.required_text("missing")),
+                (None, None)
+            );
             assert!(fields.fields("f").is_none());
             assert_eq!(fields.integer("big"), None);
         });
@@ -523,19 +748,38 @@ mod tests {
                 "a.yaml:8:9: `metrics.cost` must be a map of keys, not null",
             ]
             .iter()
-            .zip([None, Some("write \"7\""), Some("known keys here: id"), Some("write \"1\""), None])
-            .map(|(problem, hint)| hint.map_or((*problem).to_owned(), |hint| format!("{problem} [{hint}]")))
+            .zip([
+                None,
+                Some("write \"7\""),
+                Some("known keys here: id"),
+                Some("write \"1\""),
+                None
+            ])
+            .map(|(problem, hint)| hint
+                .map_or((*problem).to_owned(), |hint| format!("{problem} [{hint}]")))
             .collect::<Vec<_>>()
         );
     }
 
     #[test]
     fn hostile_keys_and_values_are_shown_safely() {
-        let ((), problems) = read(&format!("\"\\e[2J\": 1\n? {}\n: 1\nk: \"\\e]0;x\\a\"\n", "x".repeat(100_000)), |fields| {
-            fields.one_of("k", &[("a", 1)]);
-        });
-        assert_eq!(problems[0], "a.yaml:4:4: `k` must be one of `a`, not `␛]0;x␇`");
-        assert_eq!(problems[1], "a.yaml:1:1: unknown key `␛[2J` [known keys here: k]");
+        let ((), problems) = read(
+            &format!(
+                "\"\\e[2J\": 1\n? {}\n: 1\nk: \"\\e]0;x\\a\"\n",
+                "x".repeat(100_000)
+            ),
+            |fields| {
+                fields.one_of("k", &[("a", 1)]);
+            },
+        );
+        assert_eq!(
+            problems[0],
+            "a.yaml:4:4: `k` must be one of `a`, not `␛]0;x␇`"
+        );
+        assert_eq!(
+            problems[1],
+            "a.yaml:1:1: unknown key `␛[2J` [known keys here: k]"
+        );
         assert!(problems[2].chars().count() < 150, "{}", problems[2]);
     }
 
@@ -544,6 +788,9 @@ mod tests {
         let node = parse("a.yaml", "- 1\n").expect("valid YAML");
         let mut problems = Vec::new();
         assert!(Fields::new("a.yaml", &node, "", &mut problems).is_none());
-        assert_eq!(problems[0].to_string(), "a.yaml:1:1: the file must be a map of keys, not a list");
+        assert_eq!(
+            problems[0].to_string(),
+            "a.yaml:1:1: the file must be a map of keys, not a list"
+        );
     }
 }

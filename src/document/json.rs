@@ -16,11 +16,30 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
         // `serde_json` counts columns in bytes.
-        let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
-        let column = line.char_indices().filter(|(index, _)| *index < error.column()).count().max(1);
-        return Err(vec![Problem::at(file, error.line(), column, format!("not valid JSON: {}", visible(message)))]);
+        let line = text
+            .lines()
+            .nth(error.line().saturating_sub(1))
+            .unwrap_or_default();
+        let column = line
+            .char_indices()
+            .filter(|(index, _)| *index < error.column())
+            .count()
+            .max(1);
+        return Err(vec![Problem::at(
+            file,
+            error.line(),
+            column,
+            format!("not valid JSON: {}", visible(message)),
+        )]);
     }
-    let mut walker = Walker { file, text, position: 0, line: 1, column: 1, problems: Vec::new() };
+    let mut walker = Walker {
+        file,
+        text,
+        position: 0,
+        line: 1,
+        column: 1,
+        problems: Vec::new(),
+    };
     match walker.node(0) {
         Ok(node) if walker.problems.is_empty() => Ok(node),
         Ok(_) => Err(walker.problems),
@@ -54,7 +73,11 @@ impl<'t> Walker<'t> {
             b'"' => Value::Scalar(Scalar::quoted(self.string()?)),
             _ => Value::Scalar(Scalar::plain(self.word().to_owned())),
         };
-        Ok(Node { line, column, value })
+        Ok(Node {
+            line,
+            column,
+            value,
+        })
     }
 
     fn list(&mut self, depth: usize) -> Result<Vec<Node>, Stop> {
@@ -72,7 +95,11 @@ impl<'t> Walker<'t> {
         self.advance(1);
         while !self.closes(b'}') {
             let (line, column) = (self.line, self.column);
-            let key = Key { text: self.string()?, line, column };
+            let key = Key {
+                text: self.string()?,
+                line,
+                column,
+            };
             self.skip_space();
             self.advance(1);
             let node = self.node(depth + 1)?;
@@ -109,7 +136,12 @@ impl<'t> Walker<'t> {
         let length = (length + 1).min(bytes.len());
         let decoded = serde_json::from_str(&self.rest()[..length]);
         let string = decoded.map_err(|_| {
-            Stop(Problem::at(self.file, self.line, self.column, "text has half of a surrogate pair, which is no character"))
+            Stop(Problem::at(
+                self.file,
+                self.line,
+                self.column,
+                "text has half of a surrogate pair, which is no character",
+            ))
         })?;
         self.advance(length);
         Ok(string)
@@ -118,19 +150,30 @@ impl<'t> Walker<'t> {
     /// Reads a number, `true`, `false` or `null`.
     fn word(&mut self) -> &'t str {
         let rest = self.rest();
-        let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')).count();
+        let length = rest
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.'))
+            .count();
         self.advance(length);
         &rest[..length]
     }
 
     fn skip_space(&mut self) {
-        let length = self.rest().bytes().take_while(u8::is_ascii_whitespace).count();
+        let length = self
+            .rest()
+            .bytes()
+            .take_while(u8::is_ascii_whitespace)
+            .count();
         self.advance(length);
     }
 
     /// Returns the next byte, or 0 at the end.
     fn peek(&self) -> u8 {
-        self.text.as_bytes().get(self.position).copied().unwrap_or(0)
+        self.text
+            .as_bytes()
+            .get(self.position)
+            .copied()
+            .unwrap_or(0)
     }
 
     fn rest(&self) -> &'t str {
@@ -158,31 +201,74 @@ mod tests {
 
     #[track_caller]
     fn refused(text: &str, expected: &[&str]) {
-        let problems: Vec<String> = parse("a.json", text).expect_err("the text is wrong").iter().map(ToString::to_string).collect();
+        let problems: Vec<String> = parse("a.json", text)
+            .expect_err("the text is wrong")
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(problems, expected);
     }
 
     #[test]
     fn every_node_knows_its_place() {
-        let root = parse("a.json", "{\n  \"é\": [1, \"\\uD83D\\uDE00\\\"\", {}],\r\n\t\"b\" : null , \"c\":-1.5e3}\n").expect("valid");
-        let Some(Value::List(items)) = root.get("é").map(|node| &node.value) else { panic!("a list") };
-        assert_eq!(items.iter().map(|node| (node.line, node.column)).collect::<Vec<_>>(), [(2, 9), (2, 12), (2, 30)]);
-        assert_eq!(items[1].value, Value::Scalar(Scalar::quoted("😀\"".to_owned())));
+        let root = parse(
+            "a.json",
+            "{\n  \"é\": [1, \"\\uD83D\\uDE00\\\"\", {}],\r\n\t\"b\" : null , \"c\":-1.5e3}\n",
+        )
+        .expect("valid");
+        let Some(Value::List(items)) = root.get("é").map(|node| &node.value) else {
+            panic!("a list")
+        };
+        assert_eq!(
+            items
+                .iter()
+                .map(|node| (node.line, node.column))
+                .collect::<Vec<_>>(),
+            [(2, 9), (2, 12), (2, 30)]
+        );
+        assert_eq!(
+            items[1].value,
+            Value::Scalar(Scalar::quoted("😀\"".to_owned()))
+        );
         assert!(root.get("b").is_some_and(Node::is_null));
         let c = root.get("c").expect("present");
         assert_eq!((c.line, c.column), (3, 19));
-        assert_eq!(c.value, Value::Scalar(Scalar { text: "-1.5e3".to_owned(), kind: ScalarKind::Float(-1500.0) }));
+        assert_eq!(
+            c.value,
+            Value::Scalar(Scalar {
+                text: "-1.5e3".to_owned(),
+                kind: ScalarKind::Float(-1500.0)
+            })
+        );
     }
 
     #[test]
     fn the_grammar_is_json_and_no_more() {
-        refused("{\"a\": 1,}", &["a.json:1:9: not valid JSON: key must be a string"]);
+        refused(
+            "{\"a\": 1,}",
+            &["a.json:1:9: not valid JSON: key must be a string"],
+        );
         refused("a: 1", &["a.json:1:1: not valid JSON: expected value"]);
-        refused("{\"a\": 1} {}", &["a.json:1:10: not valid JSON: trailing characters"]);
-        refused("{\"é\": 01}", &["a.json:1:8: not valid JSON: invalid number"]);
-        refused("{\"a\": [1", &["a.json:1:8: not valid JSON: EOF while parsing a list"]);
-        refused("{\"a\": NaN}", &["a.json:1:7: not valid JSON: expected value"]);
-        refused("{\"a\": \"\\uD83D\"}", &["a.json:1:7: text has half of a surrogate pair, which is no character"]);
+        refused(
+            "{\"a\": 1} {}",
+            &["a.json:1:10: not valid JSON: trailing characters"],
+        );
+        refused(
+            "{\"é\": 01}",
+            &["a.json:1:8: not valid JSON: invalid number"],
+        );
+        refused(
+            "{\"a\": [1",
+            &["a.json:1:8: not valid JSON: EOF while parsing a list"],
+        );
+        refused(
+            "{\"a\": NaN}",
+            &["a.json:1:7: not valid JSON: expected value"],
+        );
+        refused(
+            "{\"a\": \"\\uD83D\"}",
+            &["a.json:1:7: text has half of a surrogate pair, which is no character"],
+        );
         refused(" ", &["a.json: the file is empty"]);
     }
 
@@ -190,20 +276,39 @@ mod tests {
     fn duplicate_keys_are_all_named() {
         refused(
             "{\"a\": 1, \"\\u0061\": 2,\n \"b\": {\"c\": 1, \"c\": 1}}",
-            &["a.json:1:10: duplicate key `a`", "a.json:2:16: duplicate key `c`"],
+            &[
+                "a.json:1:10: duplicate key `a`",
+                "a.json:2:16: duplicate key `c`",
+            ],
         );
     }
 
     #[test]
     fn depth_is_bounded() {
-        assert!(parse("a.json", &format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST))).is_ok());
+        assert!(
+            parse(
+                "a.json",
+                &format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST))
+            )
+            .is_ok()
+        );
         let deep = 200_000;
-        refused(&format!("{}{}", "[".repeat(deep), "]".repeat(deep)), &["a.json:1:101: nested deeper than 100 levels"]);
+        refused(
+            &format!("{}{}", "[".repeat(deep), "]".repeat(deep)),
+            &["a.json:1:101: nested deeper than 100 levels"],
+        );
     }
 
     #[test]
     fn an_escaped_control_character_is_text() {
         let root = parse("a.json", "[\"\\u0000\\u001b\"]").expect("valid");
-        assert_eq!(root.value, Value::List(vec![Node { line: 1, column: 2, value: Value::Scalar(Scalar::quoted("\0\x1b".to_owned())) }]));
+        assert_eq!(
+            root.value,
+            Value::List(vec![Node {
+                line: 1,
+                column: 2,
+                value: Value::Scalar(Scalar::quoted("\0\x1b".to_owned()))
+            }])
+        );
     }
 }

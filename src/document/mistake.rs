@@ -11,10 +11,22 @@ pub(super) fn empty(file: &str) -> Problem {
 }
 
 pub(super) fn too_deep(file: &str, line: usize, column: usize) -> Problem {
-    Problem::at(file, line, column, format!("nested deeper than {DEEPEST} levels"))
+    Problem::at(
+        file,
+        line,
+        column,
+        format!("nested deeper than {DEEPEST} levels"),
+    )
 }
 
 pub(super) fn duplicate(file: &str, key: &Key, first_line: usize) -> Problem {
-    Problem::at(file, key.line, key.column, format!("duplicate key {}", quote(&key.text)))
-        .with_hint(format!("it is already on line {first_line}; remove one of the two"))
+    Problem::at(
+        file,
+        key.line,
+        key.column,
+        format!("duplicate key {}", quote(&key.text)),
+    )
+    .with_hint(format!(
+        "it is already on line {first_line}; remove one of the two"
+    ))
 }

@@ -39,12 +39,22 @@ pub fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
     if text.trim().is_empty() {
         return Err(vec![empty(file)]);
     }
-    let is_json = Path::new(file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    if is_json { json::parse(file, text) } else { yaml::parse(file, text, Repeats::Refused) }
+    let is_json = Path::new(file)
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    if is_json {
+        json::parse(file, text)
+    } else {
+        yaml::parse(file, text, Repeats::Refused)
+    }
 }
 
 /// Parses YAML from another tool: a key may appear twice in a map, and both entries are kept for the caller to judge.
 pub fn parse_table(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if text.trim().is_empty() { Err(vec![empty(file)]) } else { yaml::parse(file, text, Repeats::Kept) }
+    if text.trim().is_empty() {
+        Err(vec![empty(file)])
+    } else {
+        yaml::parse(file, text, Repeats::Kept)
+    }
 }

@@ -28,13 +28,22 @@ pub struct Key {
 
 impl Node {
     pub fn is_null(&self) -> bool {
-        matches!(&self.value, Value::Scalar(Scalar { kind: ScalarKind::Null, .. }))
+        matches!(
+            &self.value,
+            Value::Scalar(Scalar {
+                kind: ScalarKind::Null,
+                ..
+            })
+        )
     }
 
     /// Returns the value of `key`, or `None` if this is no map or lacks the key.
     pub fn get(&self, key: &str) -> Option<&Self> {
         match &self.value {
-            Value::Map(entries) => entries.iter().find(|(found, _)| found.text == key).map(|(_, node)| node),
+            Value::Map(entries) => entries
+                .iter()
+                .find(|(found, _)| found.text == key)
+                .map(|(_, node)| node),
             Value::List(_) | Value::Scalar(_) => None,
         }
     }

@@ -10,7 +10,10 @@ pub fn quote(text: &str) -> String {
 }
 
 /// Returns the hint "did you mean `…`?" if a candidate is near enough.
-pub fn nearest_hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn nearest_hint<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
     // Edit distance takes time proportional to the product of the lengths, and a long name is no typo.
     if name.chars().take(LONGEST + 1).count() > LONGEST {
         return None;
@@ -39,7 +42,10 @@ mod tests {
 
     #[test]
     fn a_hint_needs_a_near_name_of_reasonable_length() {
-        assert_eq!(nearest_hint("modell", ["id", "model"]), Some("did you mean `model`?".to_owned()));
+        assert_eq!(
+            nearest_hint("modell", ["id", "model"]),
+            Some("did you mean `model`?".to_owned())
+        );
         assert_eq!(nearest_hint("zzzzz", ["id", "model"]), None);
         let long = "x".repeat(81);
         assert_eq!(nearest_hint(&long, [long.as_str()]), None);

@@ -19,7 +19,10 @@ pub enum ScalarKind {
 
 impl Scalar {
     pub(super) fn quoted(text: String) -> Self {
-        Self { text, kind: ScalarKind::Text }
+        Self {
+            text,
+            kind: ScalarKind::Text,
+        }
     }
 
     /// Resolves plain text by YAML 1.2's core schema, which includes JSON's literals and numbers.
@@ -42,12 +45,17 @@ fn resolve(text: &str) -> ScalarKind {
             && !digits.is_empty()
             && digits.chars().all(|digit| digit.is_digit(radix))
         {
-            return i64::from_str_radix(digits, radix).map_or(ScalarKind::Text, ScalarKind::Integer);
+            return i64::from_str_radix(digits, radix)
+                .map_or(ScalarKind::Text, ScalarKind::Integer);
         }
     }
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
-        return ScalarKind::Float(if text.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY });
+        return ScalarKind::Float(if text.starts_with('-') {
+            f64::NEG_INFINITY
+        } else {
+            f64::INFINITY
+        });
     }
     if !is_decimal(unsigned) {
         return ScalarKind::Text;
@@ -63,7 +71,11 @@ fn resolve(text: &str) -> ScalarKind {
 /// Matches `(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`.
 fn is_decimal(text: &str) -> bool {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let (mantissa, exponent) = text.split_once(['e', 'E']).map_or((text, None), |(mantissa, exponent)| (mantissa, Some(exponent)));
+    let (mantissa, exponent) = text
+        .split_once(['e', 'E'])
+        .map_or((text, None), |(mantissa, exponent)| {
+            (mantissa, Some(exponent))
+        });
     let exponent_fits = exponent.is_none_or(|exponent| {
         let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
         !exponent.is_empty() && digits(exponent)
@@ -88,12 +100,16 @@ mod tests {
         }
         check("true", ScalarKind::Bool(true));
         check("FALSE", ScalarKind::Bool(false));
-        for text in
-            ["yes", "no", "on", "off", "y", "tRUE", "nULL", "1_000", "1:30", "0o", "0x", "0o9", "0xg", "0b1", "-0x1", ".", "+", "-."]
-        {
+        for text in [
+            "yes", "no", "on", "off", "y", "tRUE", "nULL", "1_000", "1:30", "0o", "0x", "0o9",
+            "0xg", "0b1", "-0x1", ".", "+", "-.",
+        ] {
             check(text, ScalarKind::Text);
         }
-        for text in ["e5", ".e5", "1e", "1e+", "1.2.3", "4,5", "inf", "nan", "Infinity", "NaN", "-.nan", "--1", "+-1", "1 2"] {
+        for text in [
+            "e5", ".e5", "1e", "1e+", "1.2.3", "4,5", "inf", "nan", "Infinity", "NaN", "-.nan",
+            "--1", "+-1", "1 2",
+        ] {
             check(text, ScalarKind::Text);
         }
         check("007", ScalarKind::Integer(7));
@@ -102,7 +118,10 @@ mod tests {
         check("0o17", ScalarKind::Integer(15));
         check("0xFf", ScalarKind::Integer(255));
         check("9223372036854775807", ScalarKind::Integer(i64::MAX));
-        check("9223372036854775808", ScalarKind::Float(9_223_372_036_854_775_808.0));
+        check(
+            "9223372036854775808",
+            ScalarKind::Float(9_223_372_036_854_775_808.0),
+        );
         check("4.10", ScalarKind::Float(4.1));
         check(".5", ScalarKind::Float(0.5));
         check("5.", ScalarKind::Float(5.0));

@@ -36,10 +36,20 @@ impl Setting {
     pub fn read(fields: &mut Fields, node: &Node, path: &str) -> Option<Self> {
         match &node.value {
             Value::Map(_) => Some(Self::With(node.clone())),
-            Value::Scalar(Scalar { kind: ScalarKind::Bool(true), .. }) => Some(Self::On),
-            Value::Scalar(Scalar { kind: ScalarKind::Bool(false), .. }) => Some(Self::Off),
+            Value::Scalar(Scalar {
+                kind: ScalarKind::Bool(true),
+                ..
+            }) => Some(Self::On),
+            Value::Scalar(Scalar {
+                kind: ScalarKind::Bool(false),
+                ..
+            }) => Some(Self::Off),
             Value::Scalar(_) | Value::List(_) => {
-                let message = format!("{} must be true, false or a map of settings, not {}", quote(path), node.noun());
+                let message = format!(
+                    "{} must be true, false or a map of settings, not {}",
+                    quote(path),
+                    node.noun()
+                );
                 let problem = Problem::at(fields.file(), node.line, node.column, message);
                 fields.problems().push(problem);
                 None

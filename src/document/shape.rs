@@ -50,10 +50,20 @@ impl Form {
     }
 
     /// Returns the schema of a file for editors. `name` is that of the schema, and `repository`, as `owner/name`, has its address.
-    pub fn file_schema(&self, name: &str, repository: &str, title: &str, description: &str) -> Value {
+    pub fn file_schema(
+        &self,
+        name: &str,
+        repository: &str,
+        title: &str,
+        description: &str,
+    ) -> Value {
         let mut schema = self.schema();
         schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
-        schema["$id"] = format!("https://raw.githubusercontent.com/{}/HEAD/docs/schemas/{name}.json", repository.trim()).into();
+        schema["$id"] = format!(
+            "https://raw.githubusercontent.com/{}/HEAD/docs/schemas/{name}.json",
+            repository.trim()
+        )
+        .into();
         schema["title"] = title.into();
         schema["description"] = description.into();
         schema
@@ -77,13 +87,18 @@ impl Form {
             Self::List(form) => json!({"type": "array", "items": form.schema()}),
             Self::Named(form) => json!({"type": "object", "additionalProperties": form.schema()}),
             Self::Known(names, others) => {
-                let properties: Map<String, Value> = names.iter().map(|(name, form)| ((*name).to_owned(), form.schema())).collect();
+                let properties: Map<String, Value> = names
+                    .iter()
+                    .map(|(name, form)| ((*name).to_owned(), form.schema()))
+                    .collect();
                 let others = others.as_ref().map_or(json!(false), |form| form.schema());
                 json!({"type": "object", "properties": properties, "additionalProperties": others})
             }
             Self::Map(shape) => shape.schema(),
             Self::Like(key) => json!({"$ref": format!("#/properties/{key}")}),
-            Self::OneOf(forms) => json!({"anyOf": forms.iter().map(Self::schema).collect::<Vec<_>>()}),
+            Self::OneOf(forms) => {
+                json!({"anyOf": forms.iter().map(Self::schema).collect::<Vec<_>>()})
+            }
         }
     }
 }
@@ -101,11 +116,20 @@ struct Asked {
 
 impl Shape {
     pub(super) fn ask(&self, key: &str, form: Form) {
-        self.0.borrow_mut().entry(key.to_owned()).or_default().form.get_or_insert(form);
+        self.0
+            .borrow_mut()
+            .entry(key.to_owned())
+            .or_default()
+            .form
+            .get_or_insert(form);
     }
 
     pub(super) fn require(&self, key: &str) {
-        self.0.borrow_mut().entry(key.to_owned()).or_default().is_required = true;
+        self.0
+            .borrow_mut()
+            .entry(key.to_owned())
+            .or_default()
+            .is_required = true;
     }
 
     /// Returns the schema of the map: other keys are refused, and a key without a value is absent.
@@ -117,12 +141,20 @@ impl Shape {
             let Some(form) = &asked.form else { continue };
             let schema = form.schema();
             let is_any = schema == json!(true);
-            properties.insert(key.clone(), if asked.is_required || is_any { schema } else { json!({"anyOf": [schema, {"type": "null"}]}) });
+            properties.insert(
+                key.clone(),
+                if asked.is_required || is_any {
+                    schema
+                } else {
+                    json!({"anyOf": [schema, {"type": "null"}]})
+                },
+            );
             if asked.is_required {
                 required.push(key.as_str());
             }
         }
-        let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        let mut schema =
+            json!({"type": "object", "properties": properties, "additionalProperties": false});
         if !required.is_empty() {
             schema["required"] = json!(required);
         }

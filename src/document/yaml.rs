@@ -16,7 +16,10 @@ const NODE_COST: usize = 64;
 /// Number of values that any file may have, and bytes of text required for each further value. A value takes up to 400 bytes of memory.
 const FREE_VALUES: usize = 150_000;
 const TEXT_OF_A_VALUE: usize = 48;
-const TOO_MANY: (&str, &str) = ("holds more values than are read of YAML", "convert it to JSON or JSON lines");
+const TOO_MANY: (&str, &str) = (
+    "holds more values than are read of YAML",
+    "convert it to JSON or JSON lines",
+);
 /// Number of values per allowed mark inside brackets: the parser uses up to 600 bytes for each mark.
 const VALUES_OF_A_MARK: usize = 2;
 /// Parsing stops after this many problems. A person fixes a few and runs again.
@@ -28,18 +31,37 @@ pub(super) fn parse(file: &str, text: &str, repeats: Repeats) -> Result<Node, Ve
         return Err(vec![problem]);
     }
     let values_left = FREE_VALUES + text.len() / TEXT_OF_A_VALUE;
-    let mut builder =
-        Builder { file, repeats, open: Vec::new(), root: None, anchors: BTreeMap::new(), spent: 0, values_left, problems: Vec::new() };
+    let mut builder = Builder {
+        file,
+        repeats,
+        open: Vec::new(),
+        root: None,
+        anchors: BTreeMap::new(),
+        spent: 0,
+        values_left,
+        problems: Vec::new(),
+    };
     let most_marks = values_left / VALUES_OF_A_MARK;
-    if text.chars().filter(|character| is_mark(*character)).nth(most_marks).is_none() {
+    if text
+        .chars()
+        .filter(|character| is_mark(*character))
+        .nth(most_marks)
+        .is_none()
+    {
         builder.take_all(Parser::new_from_str(text), || {});
     } else {
         let left = Cell::new(most_marks);
-        builder.take_all(Parser::new_from_iter(Ahead { characters: text.chars(), left: &left }), || {
-            if left.get() > 0 {
-                left.set(most_marks);
-            }
-        });
+        builder.take_all(
+            Parser::new_from_iter(Ahead {
+                characters: text.chars(),
+                left: &left,
+            }),
+            || {
+                if left.get() > 0 {
+                    left.set(most_marks);
+                }
+            },
+        );
         if left.get() == 0 {
             // The text was cut short here, so the parser's complaints about its end are meaningless.
             builder.problems = vec![Problem::in_file(file, TOO_MANY.0).with_hint(TOO_MANY.1)];
@@ -84,13 +106,21 @@ fn unprintable(file: &str, text: &str) -> Option<Problem> {
         '\u{fffe}' | '\u{ffff}' => false,
         _ => !character.is_control(),
     };
-    let (index, character) = text.char_indices().find(|(_, character)| !allowed(*character))?;
+    let (index, character) = text
+        .char_indices()
+        .find(|(_, character)| !allowed(*character))?;
     let before = &text[..index];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
     let column = before[line_start..].chars().count() + 1;
-    let message = format!("control character U+{:04X} is not allowed in YAML", u32::from(character));
-    Some(Problem::at(file, line, column, message).with_hint("in text in double quotes, write it as an escape such as \"\\u001B\""))
+    let message = format!(
+        "control character U+{:04X} is not allowed in YAML",
+        u32::from(character)
+    );
+    Some(
+        Problem::at(file, line, column, message)
+            .with_hint("in text in double quotes, write it as an escape such as \"\\u001B\""),
+    )
 }
 
 struct Builder<'t> {
@@ -115,7 +145,11 @@ struct Open {
 
 enum Content {
     List(Vec<Node>),
-    Map { entries: Vec<(Key, Node)>, lines: BTreeMap<String, usize>, pending: Option<Pending> },
+    Map {
+        entries: Vec<(Key, Node)>,
+        lines: BTreeMap<String, usize>,
+        pending: Option<Pending>,
+    },
 }
 
 /// The key of the next value. The value of a rejected key is read and dropped.
@@ -129,7 +163,11 @@ struct Stop;
 
 impl Builder<'_> {
     /// Processes events until one fails. Calls `taken` before each.
-    fn take_all<'e>(&mut self, events: impl Iterator<Item = Result<(Event<'e>, Span), ScanError>>, taken: impl Fn()) {
+    fn take_all<'e>(
+        &mut self,
+        events: impl Iterator<Item = Result<(Event<'e>, Span), ScanError>>,
+        taken: impl Fn(),
+    ) {
         for event in events {
             taken();
             match event {
@@ -141,7 +179,12 @@ impl Builder<'_> {
                 Err(error) => {
                     let marker = error.marker();
                     let message = format!("not valid YAML: {}", visible(error.info()));
-                    self.problems.push(Problem::at(self.file, marker.line(), marker.col() + 1, message));
+                    self.problems.push(Problem::at(
+                        self.file,
+                        marker.line(),
+                        marker.col() + 1,
+                        message,
+                    ));
                     return;
                 }
             }
@@ -153,7 +196,10 @@ impl Builder<'_> {
 
     fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Stop> {
         let (line, column) = (span.start.line(), span.start.col() + 1);
-        if matches!(event, Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..)) {
+        if matches!(
+            event,
+            Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..)
+        ) {
             let Some(left) = self.values_left.checked_sub(1) else {
                 self.problem(line, column, TOO_MANY.0, Some(TOO_MANY.1));
                 return Err(Stop);
@@ -164,21 +210,38 @@ impl Builder<'_> {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
             Event::DocumentStart(_) => {
                 if self.root.is_some() {
-                    self.problem(line, column, "a second document starts here", Some("keep one document per file"));
+                    self.problem(
+                        line,
+                        column,
+                        "a second document starts here",
+                        Some("keep one document per file"),
+                    );
                     return Err(Stop);
                 }
                 Ok(())
             }
             Event::Scalar(text, style, anchor, tag) => {
                 let text = text.into_owned();
-                let is_text = self.check_tag(tag.as_deref(), "str", line, column) || style != ScalarStyle::Plain;
+                let is_text = self.check_tag(tag.as_deref(), "str", line, column)
+                    || style != ScalarStyle::Plain;
                 // The document is empty, such as a lone `---`.
                 if self.open.is_empty() && text.is_empty() && !is_text {
                     self.problems.push(empty(self.file));
                     return Err(Stop);
                 }
-                let scalar = if is_text { Scalar::quoted(text) } else { Scalar::plain(text) };
-                self.complete(Node { line, column, value: Value::Scalar(scalar) }, anchor)
+                let scalar = if is_text {
+                    Scalar::quoted(text)
+                } else {
+                    Scalar::plain(text)
+                };
+                self.complete(
+                    Node {
+                        line,
+                        column,
+                        value: Value::Scalar(scalar),
+                    },
+                    anchor,
+                )
             }
             Event::SequenceStart(anchor, tag) => {
                 self.check_tag(tag.as_deref(), "seq", line, column);
@@ -186,24 +249,60 @@ impl Builder<'_> {
             }
             Event::MappingStart(anchor, tag) => {
                 self.check_tag(tag.as_deref(), "map", line, column);
-                self.open(line, column, anchor, Content::Map { entries: Vec::new(), lines: BTreeMap::new(), pending: None })
+                self.open(
+                    line,
+                    column,
+                    anchor,
+                    Content::Map {
+                        entries: Vec::new(),
+                        lines: BTreeMap::new(),
+                        pending: None,
+                    },
+                )
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                let Some(Open { line, column, anchor, content }) = self.open.pop() else { return Ok(()) };
+                let Some(Open {
+                    line,
+                    column,
+                    anchor,
+                    content,
+                }) = self.open.pop()
+                else {
+                    return Ok(());
+                };
                 let value = match content {
                     Content::List(items) => Value::List(items),
                     Content::Map { entries, .. } => Value::Map(entries),
                 };
-                self.complete(Node { line, column, value }, anchor)
+                self.complete(
+                    Node {
+                        line,
+                        column,
+                        value,
+                    },
+                    anchor,
+                )
             }
             Event::Alias(anchor) => {
                 let Some((node, cost)) = self.anchors.get(&anchor) else {
-                    self.problem(line, column, "this alias refers to the value that contains it", None);
+                    self.problem(
+                        line,
+                        column,
+                        "this alias refers to the value that contains it",
+                        None,
+                    );
                     return Err(Stop);
                 };
                 let (node, cost) = (node, *cost);
-                if self.spent.saturating_add(cost) > ALIAS_BUDGET || self.open.len() + depth(node) > DEEPEST {
-                    self.problem(line, column, "aliases expand to more than a file may hold", None);
+                if self.spent.saturating_add(cost) > ALIAS_BUDGET
+                    || self.open.len() + depth(node) > DEEPEST
+                {
+                    self.problem(
+                        line,
+                        column,
+                        "aliases expand to more than a file may hold",
+                        None,
+                    );
                     return Err(Stop);
                 }
                 self.spent += cost;
@@ -213,12 +312,23 @@ impl Builder<'_> {
         }
     }
 
-    fn open(&mut self, line: usize, column: usize, anchor: usize, content: Content) -> Result<(), Stop> {
+    fn open(
+        &mut self,
+        line: usize,
+        column: usize,
+        anchor: usize,
+        content: Content,
+    ) -> Result<(), Stop> {
         if self.open.len() >= DEEPEST {
             self.problems.push(too_deep(self.file, line, column));
             return Err(Stop);
         }
-        self.open.push(Open { line, column, anchor, content });
+        self.open.push(Open {
+            line,
+            column,
+            anchor,
+            content,
+        });
         Ok(())
     }
 
@@ -229,7 +339,12 @@ impl Builder<'_> {
             let cost = cost(&node);
             self.spent = self.spent.saturating_add(cost);
             if self.spent > ALIAS_BUDGET {
-                self.problem(node.line, node.column, "anchors hold more than a file may repeat", None);
+                self.problem(
+                    node.line,
+                    node.column,
+                    "anchors hold more than a file may repeat",
+                    None,
+                );
                 return Err(Stop);
             }
             self.anchors.insert(anchor, (node.clone(), cost));
@@ -237,7 +352,11 @@ impl Builder<'_> {
         match self.open.last_mut().map(|open| &mut open.content) {
             None => self.root = Some(node),
             Some(Content::List(items)) => items.push(node),
-            Some(Content::Map { entries, lines, pending }) => match pending.take() {
+            Some(Content::Map {
+                entries,
+                lines,
+                pending,
+            }) => match pending.take() {
                 Some(Pending::Good(key)) => entries.push((key, node)),
                 Some(Pending::Refused) => {}
                 None => {
@@ -256,8 +375,17 @@ impl Builder<'_> {
         let is_bare = tag.handle.is_empty() && tag.suffix == "!";
         let only_repeats = tag.is_yaml_core_schema() && tag.suffix == expected;
         if !is_bare && !only_repeats {
-            let tag = if tag.is_yaml_core_schema() { format!("!!{}", tag.suffix) } else { tag.to_string() };
-            self.problem(line, column, &format!("tag {} is not supported", quote(&tag)), Some("write the value without a tag"));
+            let tag = if tag.is_yaml_core_schema() {
+                format!("!!{}", tag.suffix)
+            } else {
+                tag.to_string()
+            };
+            self.problem(
+                line,
+                column,
+                &format!("tag {} is not supported", quote(&tag)),
+                Some("write the value without a tag"),
+            );
         }
         expected == "str"
     }
@@ -272,14 +400,31 @@ impl Builder<'_> {
 }
 
 /// Turns a node into a map's key, and notes its line in `lines`.
-fn accept_key(file: &str, node: Node, lines: &mut BTreeMap<String, usize>, repeats: Repeats) -> (Pending, Option<Problem>) {
+fn accept_key(
+    file: &str,
+    node: Node,
+    lines: &mut BTreeMap<String, usize>,
+    repeats: Repeats,
+) -> (Pending, Option<Problem>) {
     let refused = |problem| (Pending::Refused, Some(problem));
     let noun = node.noun();
-    let Node { line, column, value } = node;
+    let Node {
+        line,
+        column,
+        value,
+    } = node;
     match value {
-        Value::Scalar(Scalar { kind: ScalarKind::Null, .. }) | Value::List(_) | Value::Map(_) => {
-            refused(Problem::at(file, line, column, format!("a key must be text, not {noun}")))
-        }
+        Value::Scalar(Scalar {
+            kind: ScalarKind::Null,
+            ..
+        })
+        | Value::List(_)
+        | Value::Map(_) => refused(Problem::at(
+            file,
+            line,
+            column,
+            format!("a key must be text, not {noun}"),
+        )),
         Value::Scalar(Scalar { text, .. }) => {
             let key = Key { text, line, column };
             if let (Repeats::Refused, Some(first)) = (repeats, lines.get(&key.text)) {
@@ -296,7 +441,10 @@ fn cost(node: &Node) -> usize {
         + match &node.value {
             Value::Scalar(scalar) => scalar.text.len(),
             Value::List(items) => items.iter().map(cost).sum(),
-            Value::Map(entries) => entries.iter().map(|(key, node)| key.text.len() + cost(node)).sum(),
+            Value::Map(entries) => entries
+                .iter()
+                .map(|(key, node)| key.text.len() + cost(node))
+                .sum(),
         }
 }
 
@@ -304,7 +452,13 @@ fn depth(node: &Node) -> usize {
     match &node.value {
         Value::Scalar(_) => 0,
         Value::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Value::Map(entries) => 1 + entries.iter().map(|(_, node)| depth(node)).max().unwrap_or(0),
+        Value::Map(entries) => {
+            1 + entries
+                .iter()
+                .map(|(_, node)| depth(node))
+                .max()
+                .unwrap_or(0)
+        }
     }
 }
 
@@ -324,30 +478,64 @@ mod tests {
 
     #[track_caller]
     fn refused(text: &str, expected: &[&str]) {
-        let problems: Vec<String> = parse("a.yaml", text).expect_err("the text is wrong").iter().map(ToString::to_string).collect();
+        let problems: Vec<String> = parse("a.yaml", text)
+            .expect_err("the text is wrong")
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(problems, expected);
     }
 
     #[test]
     fn every_node_knows_its_place() {
-        let root = parse("a.yaml", "# head\na: 1\nlist:\n  - x\n  - {y: 'é', z: true}\nempty:\ntext: |\n  two\n  lines\n").expect("valid");
+        let root = parse(
+            "a.yaml",
+            "# head\na: 1\nlist:\n  - x\n  - {y: 'é', z: true}\nempty:\ntext: |\n  two\n  lines\n",
+        )
+        .expect("valid");
         assert_eq!((root.line, root.column), (2, 1));
         let place = |node: &Node| (node.line, node.column);
         assert_eq!(root.get("a").map(place), Some((2, 4)));
-        let Some(Value::List(items)) = root.get("list").map(|node| &node.value) else { panic!("a list") };
-        assert_eq!(items.iter().map(place).collect::<Vec<_>>(), [(4, 5), (5, 5)]);
-        assert_eq!(items[1].get("y"), Some(&Node { line: 5, column: 9, value: Value::Scalar(Scalar::quoted("é".to_owned())) }));
+        let Some(Value::List(items)) = root.get("list").map(|node| &node.value) else {
+            panic!("a list")
+        };
+        assert_eq!(
+            items.iter().map(place).collect::<Vec<_>>(),
+            [(4, 5), (5, 5)]
+        );
+        assert_eq!(
+            items[1].get("y"),
+            Some(&Node {
+                line: 5,
+                column: 9,
+                value: Value::Scalar(Scalar::quoted("é".to_owned()))
+            })
+        );
         assert_eq!(items[1].get("z").map(place), Some((5, 17)));
         assert!(root.get("empty").is_some_and(Node::is_null));
-        assert_eq!(root.get("text").map(|node| &node.value), Some(&Value::Scalar(Scalar::quoted("two\nlines\n".to_owned()))));
-        let Value::Map(entries) = &root.value else { panic!("a map") };
-        assert_eq!(entries.iter().map(|(key, _)| (key.line, key.column)).collect::<Vec<_>>(), [(2, 1), (3, 1), (6, 1), (7, 1)]);
+        assert_eq!(
+            root.get("text").map(|node| &node.value),
+            Some(&Value::Scalar(Scalar::quoted("two\nlines\n".to_owned())))
+        );
+        let Value::Map(entries) = &root.value else {
+            panic!("a map")
+        };
+        assert_eq!(
+            entries
+                .iter()
+                .map(|(key, _)| (key.line, key.column))
+                .collect::<Vec<_>>(),
+            [(2, 1), (3, 1), (6, 1), (7, 1)]
+        );
     }
 
     #[test]
     fn a_byte_order_mark_is_not_content() {
         let root = parse("a.yaml", "\u{feff}a: 1\r\nb: 2\r\n").expect("valid");
-        assert_eq!(root.get("b").map(|node| (node.line, node.column)), Some((2, 4)));
+        assert_eq!(
+            root.get("b").map(|node| (node.line, node.column)),
+            Some((2, 4))
+        );
     }
 
     #[test]
@@ -360,14 +548,25 @@ mod tests {
     #[test]
     fn a_table_keeps_both_of_a_repeated_key() {
         let root = super::super::parse_table("t.yml", "a: 1\na: 2\n").expect("valid");
-        let Value::Map(entries) = &root.value else { panic!("a map") };
-        assert_eq!(entries.iter().map(|(key, node)| (key.text.as_str(), node.line)).collect::<Vec<_>>(), [("a", 1), ("a", 2)]);
+        let Value::Map(entries) = &root.value else {
+            panic!("a map")
+        };
+        assert_eq!(
+            entries
+                .iter()
+                .map(|(key, node)| (key.text.as_str(), node.line))
+                .collect::<Vec<_>>(),
+            [("a", 1), ("a", 2)]
+        );
         assert!(super::super::parse_table("t.yml", "[a]: 1\n").is_err());
     }
 
     #[test]
     fn one_document_per_file() {
-        refused("a: 1\n---\nb: 2\n", &["a.yaml:2:1: a second document starts here"]);
+        refused(
+            "a: 1\n---\nb: 2\n",
+            &["a.yaml:2:1: a second document starts here"],
+        );
         assert!(parse("a.yaml", "---\na: 1\n...\n").is_ok());
     }
 
@@ -388,9 +587,19 @@ mod tests {
 
     #[test]
     fn tags_beyond_text_are_refused() {
-        let root = parse("a.yaml", "a: !!str 4.10\nb: ! 12\nc: !!map {d: !!seq [1]}\n").expect("valid");
-        assert_eq!(root.get("a").map(|node| &node.value), Some(&Value::Scalar(Scalar::quoted("4.10".to_owned()))));
-        assert_eq!(root.get("b").map(|node| &node.value), Some(&Value::Scalar(Scalar::quoted("12".to_owned()))));
+        let root = parse(
+            "a.yaml",
+            "a: !!str 4.10\nb: ! 12\nc: !!map {d: !!seq [1]}\n",
+        )
+        .expect("valid");
+        assert_eq!(
+            root.get("a").map(|node| &node.value),
+            Some(&Value::Scalar(Scalar::quoted("4.10".to_owned())))
+        );
+        assert_eq!(
+            root.get("b").map(|node| &node.value),
+            Some(&Value::Scalar(Scalar::quoted("12".to_owned())))
+        );
         refused(
             "a: !!python/object:os.system x\nb: !env HOME\nc: !!int 3\n",
             &[
@@ -405,7 +614,10 @@ mod tests {
     fn aliases_repeat_a_value_within_bounds() {
         let root = parse("a.yaml", "a: &x {k: 1}\nb: *x\n").expect("valid");
         assert_eq!(root.get("a"), root.get("b"));
-        refused("a: &x [1, *x]\n", &["a.yaml:1:11: this alias refers to the value that contains it"]);
+        refused(
+            "a: &x [1, *x]\n",
+            &["a.yaml:1:11: this alias refers to the value that contains it"],
+        );
 
         let mut laughs = "a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]\n".to_owned();
         for level in 1..20 {
@@ -413,16 +625,24 @@ mod tests {
             let _ = writeln!(laughs, "a{level}: &a{level} [{aliases}]");
         }
         let problems = parse("a.yaml", &laughs).expect_err("far too large");
-        assert!(problems[0].message.contains("more than a file may"), "{problems:?}");
+        assert!(
+            problems[0].message.contains("more than a file may"),
+            "{problems:?}"
+        );
 
-        let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(1 << 20), "*a, ".repeat(10_000));
+        let long = format!(
+            "a: &a {}\nb: [{}]\n",
+            "x".repeat(1 << 20),
+            "*a, ".repeat(10_000)
+        );
         assert!(parse("a.yaml", &long).is_err());
     }
 
     #[test]
     fn brackets_without_end_are_given_up_before_they_are_parsed() {
         for piece in ["0,", "{a: 0},", "a: 0,", "[],", "&a ", "? "] {
-            let problems = parse("a.yaml", &format!("[{}", piece.repeat(FREE_VALUES))).expect_err("too many");
+            let problems =
+                parse("a.yaml", &format!("[{}", piece.repeat(FREE_VALUES))).expect_err("too many");
             assert_eq!(problems.len(), 1);
             assert_eq!(problems[0].message, TOO_MANY.0, "{piece}");
         }
@@ -432,18 +652,38 @@ mod tests {
     fn many_marks_outside_of_brackets_are_none() {
         let rows = "- {a: 1, b: [2, 3]}\n".repeat(FREE_VALUES / 8);
         let text = format!("{rows}- |\n  {}\n", "a, b: [".repeat(FREE_VALUES / 24));
-        assert!(text.chars().filter(|character| is_mark(*character)).count() > FREE_VALUES / VALUES_OF_A_MARK * 3 / 2);
+        assert!(
+            text.chars().filter(|character| is_mark(*character)).count()
+                > FREE_VALUES / VALUES_OF_A_MARK * 3 / 2
+        );
         assert!(parse("a.yaml", &text).is_ok());
     }
 
     #[test]
     fn depth_is_bounded() {
-        assert!(parse("a.yaml", &format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST))).is_ok());
-        refused(&format!("{}{}", "[".repeat(101), "]".repeat(101)), &["a.yaml:1:101: nested deeper than 100 levels"]);
+        assert!(
+            parse(
+                "a.yaml",
+                &format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST))
+            )
+            .is_ok()
+        );
+        refused(
+            &format!("{}{}", "[".repeat(101), "]".repeat(101)),
+            &["a.yaml:1:101: nested deeper than 100 levels"],
+        );
         assert!(parse("a.yaml", &"[".repeat(100_000)).is_err());
-        let steps: Vec<String> = (0..2000).map(|level| format!("{}- ", " ".repeat(level))).collect();
-        refused(&steps.join("\n"), &["a.yaml:101:101: nested deeper than 100 levels"]);
-        refused(&format!("a: {}", "- ".repeat(5)), &["a.yaml:1:4: not valid YAML: block sequence entries are not allowed in this context"]);
+        let steps: Vec<String> = (0..2000)
+            .map(|level| format!("{}- ", " ".repeat(level)))
+            .collect();
+        refused(
+            &steps.join("\n"),
+            &["a.yaml:101:101: nested deeper than 100 levels"],
+        );
+        refused(
+            &format!("a: {}", "- ".repeat(5)),
+            &["a.yaml:1:4: not valid YAML: block sequence entries are not allowed in this context"],
+        );
         let mut ladder = "a0: &a0 [1]\n".to_owned();
         for level in 1..200 {
             let _ = writeln!(ladder, "a{level}: &a{level} [*a{}]", level - 1);
@@ -453,15 +693,24 @@ mod tests {
 
     #[test]
     fn control_characters_do_not_hide_what_follows() {
-        refused("a: 1\nbé\0b: 2\n", &["a.yaml:2:3: control character U+0000 is not allowed in YAML"]);
-        refused("a: \u{1b}[2J\n", &["a.yaml:1:4: control character U+001B is not allowed in YAML"]);
+        refused(
+            "a: 1\nbé\0b: 2\n",
+            &["a.yaml:2:3: control character U+0000 is not allowed in YAML"],
+        );
+        refused(
+            "a: \u{1b}[2J\n",
+            &["a.yaml:1:4: control character U+001B is not allowed in YAML"],
+        );
     }
 
     #[test]
     fn broken_syntax_is_named_with_its_place() {
         let problems = parse("a.yaml", "a: [1, 2\nb: 3\n").expect_err("unclosed");
         assert_eq!(problems.len(), 1);
-        assert!(problems[0].line.is_some() && problems[0].message.starts_with("not valid YAML: "), "{problems:?}");
+        assert!(
+            problems[0].line.is_some() && problems[0].message.starts_with("not valid YAML: "),
+            "{problems:?}"
+        );
     }
 
     proptest::proptest! {

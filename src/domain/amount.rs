@@ -35,13 +35,19 @@ pub fn amount_problem(number: f64) -> Option<String> {
     } else if number < 0.0 {
         Some("is negative".to_owned())
     } else {
-        Some(format!("is {number:e}; an amount is 0, or from {LEAST:e} to {MOST:e}"))
+        Some(format!(
+            "is {number:e}; an amount is 0, or from {LEAST:e} to {MOST:e}"
+        ))
     }
 }
 
 /// Says why a number is no figure, or returns `None` if it is one.
 pub fn figure_problem(number: f64) -> Option<String> {
-    (!is_figure(number)).then(|| format!("is {number:e}; a number is 0, or from {NARROWEST:e} to {WIDEST:e}, with either sign"))
+    (!is_figure(number)).then(|| {
+        format!(
+            "is {number:e}; a number is 0, or from {NARROWEST:e} to {WIDEST:e}, with either sign"
+        )
+    })
 }
 
 /// Says why a number is no count, or returns `None` if it is one.
@@ -56,16 +62,31 @@ mod tests {
     #[test]
     fn amounts_figures_and_counts_are_those_that_can_be_computed_with() {
         for number in [0.0, -0.0, 1e-30, 5.5e-17, 0.25, 1e9] {
-            assert!(is_amount(number) && is_figure(number) && is_figure(-number), "{number:e}");
+            assert!(
+                is_amount(number) && is_figure(number) && is_figure(-number),
+                "{number:e}"
+            );
         }
-        for number in [-1e-30, -1.0, 5e-324, 1e-31, 1.1e9, 1e300, f64::INFINITY, f64::NAN] {
+        for number in [
+            -1e-30,
+            -1.0,
+            5e-324,
+            1e-31,
+            1.1e9,
+            1e300,
+            f64::INFINITY,
+            f64::NAN,
+        ] {
             assert!(amount_problem(number).is_some(), "{number:e}");
         }
         for number in [5e-324, 1e-61, 1e61, 1.7e308, f64::NEG_INFINITY, f64::NAN] {
             assert!(figure_problem(number).is_some(), "{number:e}");
         }
         assert_eq!(amount_problem(-2.0).as_deref(), Some("is negative"));
-        assert_eq!(amount_problem(1e300).as_deref(), Some("is 1e300; an amount is 0, or from 1e-30 to 1e9"));
+        assert_eq!(
+            amount_problem(1e300).as_deref(),
+            Some("is 1e300; an amount is 0, or from 1e-30 to 1e9")
+        );
         assert!(is_count(0) && is_count(10_000_000_000_000) && count_problem(1 << 53).is_some());
     }
 }

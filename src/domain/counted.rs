@@ -19,5 +19,9 @@ pub fn grouped(digits: &str) -> String {
 
 /// Formats a count with its noun: `1 run`, `2 runs`.
 pub fn count(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", integer(number), if number == 1 { "" } else { "s" })
+    format!(
+        "{} {noun}{}",
+        integer(number),
+        if number == 1 { "" } else { "s" }
+    )
 }

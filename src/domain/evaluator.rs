@@ -12,16 +12,32 @@ pub enum Evaluator {
 }
 
 impl Evaluator {
-    pub const ALL: [Self; 6] =
-        [Self::RequirementFulfillment, Self::Efficiency, Self::ToolUse, Self::Functional, Self::CodeQuality, Self::Complexity];
+    pub const ALL: [Self; 6] = [
+        Self::RequirementFulfillment,
+        Self::Efficiency,
+        Self::ToolUse,
+        Self::Functional,
+        Self::CodeQuality,
+        Self::Complexity,
+    ];
 
     /// Ordered by importance: whether the work meets its requirements, then how it was made, then how it is written.
-    const BY_WEIGHT: [Self; 6] =
-        [Self::RequirementFulfillment, Self::Functional, Self::ToolUse, Self::Efficiency, Self::CodeQuality, Self::Complexity];
+    const BY_WEIGHT: [Self; 6] = [
+        Self::RequirementFulfillment,
+        Self::Functional,
+        Self::ToolUse,
+        Self::Efficiency,
+        Self::CodeQuality,
+        Self::Complexity,
+    ];
 
     /// Returns the position of a score's name in order of importance. Unknown names come last.
     pub fn place_by_weight(name: &str) -> usize {
-        let found = Self::from_name(name).and_then(|named| Self::BY_WEIGHT.iter().position(|evaluator| *evaluator == named));
+        let found = Self::from_name(name).and_then(|named| {
+            Self::BY_WEIGHT
+                .iter()
+                .position(|evaluator| *evaluator == named)
+        });
         found.unwrap_or(Self::BY_WEIGHT.len())
     }
 
@@ -40,9 +56,14 @@ impl Evaluator {
     /// Finds an evaluator by name in any spelling: `code_quality`, `codeQuality` or `code-quality`.
     pub fn from_name(name: &str) -> Option<Self> {
         let plain = |name: &str| -> String {
-            name.chars().filter(|character| !['_', '-'].contains(character)).flat_map(char::to_lowercase).collect()
+            name.chars()
+                .filter(|character| !['_', '-'].contains(character))
+                .flat_map(char::to_lowercase)
+                .collect()
         };
-        Self::ALL.into_iter().find(|evaluator| plain(evaluator.name()) == plain(name))
+        Self::ALL
+            .into_iter()
+            .find(|evaluator| plain(evaluator.name()) == plain(name))
     }
 
     /// Returns whether a judge decides. A judge can be asked again.

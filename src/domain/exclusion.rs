@@ -19,7 +19,10 @@ pub struct Exclusion {
 impl Exclusion {
     /// Returns whether the item is excluded from this run. A run without a time does not count as earlier.
     pub fn covers(&self, run: &Run) -> bool {
-        let is_old = self.since.zip(run.timestamp).is_some_and(|(since, time)| time.date_naive() < since);
+        let is_old = self
+            .since
+            .zip(run.timestamp)
+            .is_some_and(|(since, time)| time.date_naive() < since);
         self.suite.as_ref().is_none_or(|suite| *suite == run.suite) && !is_old
     }
 }
@@ -39,10 +42,15 @@ mod tests {
         };
         let mut run = Run::new(RunId::parse("r").expect("an id"), "s", "a", "m");
         assert!(exclusion(None, None).covers(&run));
-        assert!(exclusion(None, Some("2026-01-02")).covers(&run), "of unknown time");
+        assert!(
+            exclusion(None, Some("2026-01-02")).covers(&run),
+            "of unknown time"
+        );
         run.timestamp = Some("2026-01-01T23:59:59Z".parse().expect("a time"));
         assert!(!exclusion(None, Some("2026-01-02")).covers(&run));
         assert!(exclusion(None, Some("2026-01-01")).covers(&run));
-        assert!(exclusion(Some("s"), None).covers(&run) && !exclusion(Some("t"), None).covers(&run));
+        assert!(
+            exclusion(Some("s"), None).covers(&run) && !exclusion(Some("t"), None).covers(&run)
+        );
     }
 }

@@ -20,8 +20,14 @@ const SOON: f64 = 10.0;
 /// The exit statuses of what cannot be executed, and of what is not there.
 const STATUSES: [i32; 2] = [126, 127];
 /// What shells and starters say then, in lower case.
-const COMPLAINTS: [&str; 6] =
-    ["not found", "no such file", "permission denied", "cannot execute", "exec format error", "executable file not found"];
+const COMPLAINTS: [&str; 6] = [
+    "not found",
+    "no such file",
+    "permission denied",
+    "cannot execute",
+    "exec format error",
+    "executable file not found",
+];
 /// How the reason of a failed program begins.
 const ENDED: &str = "ended with exit status ";
 /// Between the number of questions and their reason, in the error of a run whose questions all ended alike.
@@ -34,24 +40,41 @@ pub fn is_failed_start(status: i32, has_output: bool, seconds: f64) -> bool {
 
 /// Returns whether the recorded reason of a failed program tells of a failed start.
 pub fn tells_failed_start(reason: &str) -> bool {
-    let Some(rest) = reason.strip_prefix(ENDED) else { return false };
-    let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+    let Some(rest) = reason.strip_prefix(ENDED) else {
+        return false;
+    };
+    let end = rest
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(rest.len());
     let (status, said) = rest.split_at(end);
     let said = said.to_lowercase();
-    let is_complaint = said.is_empty() || COMPLAINTS.iter().any(|complaint| said.contains(complaint));
-    status.parse().is_ok_and(|status| STATUSES.contains(&status)) && is_complaint
+    let is_complaint =
+        said.is_empty() || COMPLAINTS.iter().any(|complaint| said.contains(complaint));
+    status
+        .parse()
+        .is_ok_and(|status| STATUSES.contains(&status))
+        && is_complaint
 }
 
 impl Run {
     /// Returns whether a run that is recorded as failed never started, by its header: earlier releases counted every question of it as not
     /// passed.
     pub fn never_started(&self) -> bool {
-        let Some(error) = self.error.as_deref().filter(|_| self.status == RunStatus::Failed && self.provenance.is_none()) else {
+        let Some(error) = self
+            .error
+            .as_deref()
+            .filter(|_| self.status == RunStatus::Failed && self.provenance.is_none())
+        else {
             return false;
         };
-        let reason = error.strip_prefix("all ").and_then(|rest| Some(rest.split_once(ALL_ALIKE)?.1)).unwrap_or(error);
+        let reason = error
+            .strip_prefix("all ")
+            .and_then(|rest| Some(rest.split_once(ALL_ALIKE)?.1))
+            .unwrap_or(error);
         let calls = self.total_calls.unwrap_or(1).max(1) as f64;
-        let is_soon = self.duration_seconds.is_none_or(|seconds| seconds / calls < SOON);
+        let is_soon = self
+            .duration_seconds
+            .is_none_or(|seconds| seconds / calls < SOON);
         let has_worked = self.shared_tests_passed.is_some_and(|passed| passed > 0)
             || self.files_generated.is_some_and(|files| files > 0)
             || self.cost_usd.is_some_and(|cost| cost > 0.0)
@@ -68,7 +91,11 @@ mod tests {
     #[test]
     fn a_program_that_wrote_or_worked_has_started() {
         assert!(is_failed_start(127, false, 0.1) && is_failed_start(126, false, 0.1));
-        assert!(!is_failed_start(1, false, 0.1) && !is_failed_start(127, true, 0.1) && !is_failed_start(127, false, 60.0));
+        assert!(
+            !is_failed_start(1, false, 0.1)
+                && !is_failed_start(127, true, 0.1)
+                && !is_failed_start(127, false, 60.0)
+        );
     }
 
     fn run(error: &str) -> Run {
@@ -97,9 +124,33 @@ mod tests {
             assert!(!run(error).never_started(), "{error}");
         }
         let error = "ended with exit status 127: sh: 1: claude: not found";
-        assert!(!Run { cost_usd: Some(0.2), ..run(error) }.never_started());
-        assert!(!Run { files_generated: Some(2), ..run(error) }.never_started());
-        assert!(!Run { duration_seconds: Some(600.0), ..run(error) }.never_started());
-        assert!(!Run { status: RunStatus::Completed, ..run(error) }.never_started());
+        assert!(
+            !Run {
+                cost_usd: Some(0.2),
+                ..run(error)
+            }
+            .never_started()
+        );
+        assert!(
+            !Run {
+                files_generated: Some(2),
+                ..run(error)
+            }
+            .never_started()
+        );
+        assert!(
+            !Run {
+                duration_seconds: Some(600.0),
+                ..run(error)
+            }
+            .never_started()
+        );
+        assert!(
+            !Run {
+                status: RunStatus::Completed,
+                ..run(error)
+            }
+            .never_started()
+        );
     }
 }

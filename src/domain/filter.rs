@@ -30,13 +30,23 @@ impl Filter {
 
     /// Returns whether `run` is selected. Aliases of suite, approach and model must already be applied.
     pub fn matches(&self, run: &Run) -> bool {
-        let one_of = |wanted: &[String], name: &str| wanted.is_empty() || wanted.iter().any(|one| one == name);
+        let one_of = |wanted: &[String], name: &str| {
+            wanted.is_empty() || wanted.iter().any(|one| one == name)
+        };
         one_of(&self.suites, &run.suite)
             && one_of(&self.approaches, &run.approach)
             && one_of(&self.models, &run.model)
-            && self.tags.iter().all(|(key, value)| run.tags.get(key) == Some(value))
-            && self.since.is_none_or(|since| run.timestamp.is_some_and(|time| time >= since))
-            && self.batch.as_ref().is_none_or(|batch| run.batch_id.as_ref() == Some(batch))
+            && self
+                .tags
+                .iter()
+                .all(|(key, value)| run.tags.get(key) == Some(value))
+            && self
+                .since
+                .is_none_or(|since| run.timestamp.is_some_and(|time| time >= since))
+            && self
+                .batch
+                .as_ref()
+                .is_none_or(|batch| run.batch_id.as_ref() == Some(batch))
             && (self.ids.is_empty() || self.ids.iter().any(|id| id == run.id.as_str()))
     }
 }
@@ -52,23 +62,38 @@ pub struct Aliases {
 
 impl Aliases {
     pub fn is_empty(&self) -> bool {
-        self.suite.is_empty() && self.approach.is_empty() && self.model.is_empty() && self.item.is_empty()
+        self.suite.is_empty()
+            && self.approach.is_empty()
+            && self.model.is_empty()
+            && self.item.is_empty()
     }
 
     /// Returns the stored names of suites that are shown under one of these names.
     pub fn stored_suites(&self, shown: &[String]) -> Vec<String> {
-        let renamed = self.suite.iter().filter(|(_, name)| shown.contains(name)).map(|(stored, _)| stored.clone());
+        let renamed = self
+            .suite
+            .iter()
+            .filter(|(_, name)| shown.contains(name))
+            .map(|(stored, _)| stored.clone());
         shown.iter().cloned().chain(renamed).collect()
     }
 
     /// Returns the run with aliases of suite, approach and model applied, or the same run if it has none.
     pub fn applied(&self, run: &Arc<Run>) -> Arc<Run> {
-        let (suite, approach, model) = (self.suite.get(&run.suite), self.approach.get(&run.approach), self.model.get(&run.model));
+        let (suite, approach, model) = (
+            self.suite.get(&run.suite),
+            self.approach.get(&run.approach),
+            self.model.get(&run.model),
+        );
         if suite.or(approach).or(model).is_none() {
             return Arc::clone(run);
         }
         let mut renamed = Run::clone(run);
-        for (name, alias) in [(&mut renamed.suite, suite), (&mut renamed.approach, approach), (&mut renamed.model, model)] {
+        for (name, alias) in [
+            (&mut renamed.suite, suite),
+            (&mut renamed.approach, approach),
+            (&mut renamed.model, model),
+        ] {
             if let Some(alias) = alias {
                 name.clone_from(alias);
             }

@@ -39,7 +39,11 @@ pub struct ItemOutcome {
 
 impl ItemOutcome {
     pub fn key(&self) -> ItemKey {
-        ItemKey { kind: self.kind, evaluator: self.evaluator.clone(), item: self.item.clone() }
+        ItemKey {
+            kind: self.kind,
+            evaluator: self.evaluator.clone(),
+            item: self.item.clone(),
+        }
     }
 
     /// Returns the category. In lines of earlier versions, it is in the details.

@@ -6,7 +6,19 @@ use serde::{Deserialize, Serialize};
 
 /// What kind of thing passes or fails. Questions and tasks (one prompt and one workspace each) were attempted independently of each other.
 /// Tests, criteria and checks look at one artefact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemKind {
     Question,
@@ -17,7 +29,13 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    pub const ALL: [Self; 5] = [Self::Question, Self::Task, Self::Test, Self::Criterion, Self::Check];
+    pub const ALL: [Self; 5] = [
+        Self::Question,
+        Self::Task,
+        Self::Test,
+        Self::Criterion,
+        Self::Check,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {

@@ -15,7 +15,10 @@ pub struct MessageKeys(BTreeSet<u64>);
 impl MessageKeys {
     /// Returns the key of a message with this digest.
     pub fn key(digest: &[u8]) -> u64 {
-        digest.iter().take(DIGITS / 2).fold(0, |key, byte| key << 8 | u64::from(*byte))
+        digest
+            .iter()
+            .take(DIGITS / 2)
+            .fold(0, |key, byte| key << 8 | u64::from(*byte))
     }
 
     pub fn contains(&self, key: u64) -> bool {
@@ -61,8 +64,12 @@ impl TryFrom<String> for MessageKeys {
 
     fn try_from(text: String) -> Result<Self, String> {
         let key = |digits: &[u8]| {
-            let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.len() == DIGITS);
-            digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()).ok_or_else(|| "is no list of keys of messages".to_owned())
+            let digits = std::str::from_utf8(digits)
+                .ok()
+                .filter(|digits| digits.len() == DIGITS);
+            digits
+                .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+                .ok_or_else(|| "is no list of keys of messages".to_owned())
         };
         text.as_bytes().chunks(DIGITS).map(key).collect()
     }
@@ -74,10 +81,19 @@ mod tests {
 
     #[test]
     fn keys_are_read_as_they_were_written() {
-        let keys: MessageKeys = [MessageKeys::key(&[1, 2, 3, 4, 5, 6, 7]), 0xffff_ffff_ffff, 0].into_iter().collect();
+        let keys: MessageKeys = [
+            MessageKeys::key(&[1, 2, 3, 4, 5, 6, 7]),
+            0xffff_ffff_ffff,
+            0,
+        ]
+        .into_iter()
+        .collect();
         let text = String::from(keys.clone());
         assert_eq!(text, "000000000000010203040506ffffffffffff");
         assert_eq!(MessageKeys::try_from(text), Ok(keys));
-        assert!(MessageKeys::try_from("0102".to_owned()).is_err() && MessageKeys::try_from("01020304050g".to_owned()).is_err());
+        assert!(
+            MessageKeys::try_from("0102".to_owned()).is_err()
+                && MessageKeys::try_from("01020304050g".to_owned()).is_err()
+        );
     }
 }

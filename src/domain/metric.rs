@@ -3,7 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 /// Which way is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     Up,
@@ -13,7 +25,19 @@ pub enum Direction {
 }
 
 /// What a number counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// A share between 0 and 1, shown in percent; differences in percentage points.
@@ -29,7 +53,15 @@ pub enum Unit {
 }
 
 impl Unit {
-    pub const ALL: [Self; 7] = [Self::Fraction, Self::Points, Self::Seconds, Self::Tokens, Self::Usd, Self::Count, Self::Number];
+    pub const ALL: [Self; 7] = [
+        Self::Fraction,
+        Self::Points,
+        Self::Seconds,
+        Self::Tokens,
+        Self::Usd,
+        Self::Count,
+        Self::Number,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -60,12 +92,26 @@ impl Direction {
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|direction| direction.name() == name)
+        Self::ALL
+            .into_iter()
+            .find(|direction| direction.name() == name)
     }
 }
 
 /// What family of methods fits the metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum MetricKind {
     /// Passed of total.
@@ -137,26 +183,46 @@ impl Bound {
     /// unit.
     pub fn margin(self, unit: Unit, kind: MetricKind) -> Result<f64, NoMargin> {
         let wrong = match (kind, self.mark) {
-            (MetricKind::Count, _) => Some(("is for a count, and counts are shown but never judged", "leave it out")),
-            (MetricKind::Amount, Mark::PercentagePoints) => {
-                Some(("is in percentage points, but an amount needs a percentage", "write 10%"))
-            }
+            (MetricKind::Count, _) => Some((
+                "is for a count, and counts are shown but never judged",
+                "leave it out",
+            )),
+            (MetricKind::Amount, Mark::PercentagePoints) => Some((
+                "is in percentage points, but an amount needs a percentage",
+                "write 10%",
+            )),
             // 5 could mean 5 seconds or five times.
-            (MetricKind::Amount, Mark::None) if self.value >= 1.0 => {
-                Some(("has no percent sign, and for an amount it is relative", "write 10% or 0.1 for a tenth"))
-            }
+            (MetricKind::Amount, Mark::None) if self.value >= 1.0 => Some((
+                "has no percent sign, and for an amount it is relative",
+                "write 10% or 0.1 for a tenth",
+            )),
             (MetricKind::Rate | MetricKind::Score, Mark::Percent) if unit == Unit::Fraction => {
-                Some(("is in percent, which for a share could be relative", "write 2pp or 0.02 for two percentage points"))
+                Some((
+                    "is in percent, which for a share could be relative",
+                    "write 2pp or 0.02 for two percentage points",
+                ))
             }
-            (MetricKind::Rate | MetricKind::Score, _) if unit == Unit::Fraction && self.value > WIDEST_SHARE => {
-                Some(("is more than 50 percentage points", "write 2pp or 0.02 for two percentage points"))
+            (MetricKind::Rate | MetricKind::Score, _)
+                if unit == Unit::Fraction && self.value > WIDEST_SHARE =>
+            {
+                Some((
+                    "is more than 50 percentage points",
+                    "write 2pp or 0.02 for two percentage points",
+                ))
             }
-            (MetricKind::Rate | MetricKind::Score, Mark::Percent | Mark::PercentagePoints) if unit != Unit::Fraction => {
-                Some(("is no plain number, and the metric is no share", "write it in the metric's own unit, as in 1.5"))
+            (MetricKind::Rate | MetricKind::Score, Mark::Percent | Mark::PercentagePoints)
+                if unit != Unit::Fraction =>
+            {
+                Some((
+                    "is no plain number, and the metric is no share",
+                    "write it in the metric's own unit, as in 1.5",
+                ))
             }
             _ => None,
         };
-        wrong.map_or(Ok(self.value), |(problem, hint)| Err(NoMargin { problem, hint }))
+        wrong.map_or(Ok(self.value), |(problem, hint)| {
+            Err(NoMargin { problem, hint })
+        })
     }
 }
 
@@ -181,7 +247,10 @@ pub const BUILT_IN: [(&str, Unit, MetricKind); 9] = [
 
 /// Returns the unit and kind of a built-in metric by its key.
 pub fn built_in(key: &str) -> Option<(Unit, MetricKind)> {
-    BUILT_IN.into_iter().find(|(name, _, _)| *name == key).map(|(_, unit, kind)| (unit, kind))
+    BUILT_IN
+        .into_iter()
+        .find(|(name, _, _)| *name == key)
+        .map(|(_, unit, kind)| (unit, kind))
 }
 
 /// Returns the key of a metric from any of its names.
@@ -236,7 +305,11 @@ impl Metric {
     /// are the arm's own: their evidence may be over items.
     pub fn shares_state(&self) -> bool {
         // A project may give the time of a run another unit. Speeds have none of their own: their names tell.
-        let is_speed = || ["_per_second", "_per_minute", "throughput", "latency"].iter().any(|part| self.name.contains(part));
+        let is_speed = || {
+            ["_per_second", "_per_minute", "throughput", "latency"]
+                .iter()
+                .any(|part| self.name.contains(part))
+        };
         self.unit == Unit::Seconds || metric_key(&self.name) == "duration_seconds" || is_speed()
     }
 }
@@ -258,13 +331,26 @@ mod tests {
 
     #[test]
     fn amounts_as_people_write_them() {
-        for (text, value) in [("2pp", 0.02), ("+10%", 0.1), (" 1.5 ", 1.5), ("0", 0.0), ("0.5 pp", 0.005)] {
+        for (text, value) in [
+            ("2pp", 0.02),
+            ("+10%", 0.1),
+            (" 1.5 ", 1.5),
+            ("0", 0.0),
+            ("0.5 pp", 0.005),
+        ] {
             assert_eq!(parse_amount(text), Some(value), "{text}");
         }
-        for (text, mark) in
-            [("2pp", Mark::PercentagePoints), ("2 pp ", Mark::PercentagePoints), ("10%", Mark::Percent), ("0.1", Mark::None)]
-        {
-            assert_eq!(Bound::parse(text).map(|bound| bound.mark), Some(mark), "{text}");
+        for (text, mark) in [
+            ("2pp", Mark::PercentagePoints),
+            ("2 pp ", Mark::PercentagePoints),
+            ("10%", Mark::Percent),
+            ("0.1", Mark::None),
+        ] {
+            assert_eq!(
+                Bound::parse(text).map(|bound| bound.mark),
+                Some(mark),
+                "{text}"
+            );
         }
         for text in ["", "pp", "-2pp", "-0", "1e999", "nan", "2 p", "%"] {
             assert_eq!(parse_amount(text), None, "{text}");
@@ -273,7 +359,11 @@ mod tests {
 
     #[test]
     fn shares_state_of_times_and_speeds_and_of_nothing_that_is_the_arms_own() {
-        let metric = |name: &str, unit| Metric { name: name.to_owned(), unit, ..Metric::pass_rate() };
+        let metric = |name: &str, unit| Metric {
+            name: name.to_owned(),
+            unit,
+            ..Metric::pass_rate()
+        };
         for (name, unit) in [
             ("duration_seconds", Unit::Seconds),
             ("duration_seconds", Unit::Number),
@@ -296,8 +386,15 @@ mod tests {
 
     #[test]
     fn a_margin_fits_its_metric() {
-        let (rate, share) = ((Unit::Fraction, MetricKind::Rate), (Unit::Fraction, MetricKind::Score));
-        let (cost, points, calls) = ((Unit::Usd, MetricKind::Amount), (Unit::Points, MetricKind::Score), (Unit::Count, MetricKind::Count));
+        let (rate, share) = (
+            (Unit::Fraction, MetricKind::Rate),
+            (Unit::Fraction, MetricKind::Score),
+        );
+        let (cost, points, calls) = (
+            (Unit::Usd, MetricKind::Amount),
+            (Unit::Points, MetricKind::Score),
+            (Unit::Count, MetricKind::Count),
+        );
         for (text, (unit, kind), value) in [
             ("2pp", rate, Some(0.02)),
             ("0.02", rate, Some(0.02)),
@@ -319,7 +416,11 @@ mod tests {
             ("2%", points, None),
             ("3", calls, None),
         ] {
-            assert_eq!(Bound::parse(text).and_then(|bound| bound.margin(unit, kind).ok()), value, "{text} of {unit:?} {kind:?}");
+            assert_eq!(
+                Bound::parse(text).and_then(|bound| bound.margin(unit, kind).ok()),
+                value,
+                "{text} of {unit:?} {kind:?}"
+            );
         }
     }
 }

@@ -53,8 +53,8 @@ pub use item_counts::ItemCounts;
 pub use item_kind::ItemKind;
 pub use message_keys::MessageKeys;
 pub use metric::{
-    BUILT_IN, Bound, COST_PER_SOLVED, Direction, Mark, Metric, MetricKind, MetricSettings, NoMargin, PASS_RATE, Unit, built_in, metric_key,
-    parse_amount, score_label,
+    BUILT_IN, Bound, COST_PER_SOLVED, Direction, Mark, Metric, MetricKind, MetricSettings,
+    NoMargin, PASS_RATE, Unit, built_in, metric_key, parse_amount, score_label,
 };
 pub use model_name::{is_same_model, may_mean};
 pub use moment::{date_of, nanoseconds};
@@ -65,13 +65,20 @@ pub use problem::{Problem, Problems};
 pub use profile::Profile;
 pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor, is_known_secret};
 pub use resources::{Repeated, Resources};
-pub use run::{Git, ImportedContent, ItemsDigest, JoinedPart, JudgeProbe, Provenance, Run, RunId, ScoreRecord, StatedFigure};
+pub use run::{
+    Git, ImportedContent, ItemsDigest, JoinedPart, JudgeProbe, Provenance, Run, RunId, ScoreRecord,
+    StatedFigure,
+};
 pub use run_names::{NamesByRun, RunNames};
 pub use secrets::{Secrets, is_secret};
-pub use standing::{is_asked_again, standing, standing_of_each, standing_revision, standing_score, takes_over};
+pub use standing::{
+    is_asked_again, standing, standing_of_each, standing_revision, standing_score, takes_over,
+};
 pub use status::{ItemStatus, RunStatus};
 pub use text::{beginning, nearest, shell_word, visible};
 pub use title_words::words_of;
 pub use unfinished::{UnfinishedRun, UnfinishedState};
 pub use usage::{CostSource, Usage};
-pub use verification::{Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};
+pub use verification::{
+    Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart,
+};

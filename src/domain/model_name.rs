@@ -16,14 +16,21 @@ pub fn is_same_model(asked: &str, reported: &str) -> bool {
     if asked == reported {
         return true;
     }
-    let has_digit = |parts: &[String]| parts.iter().any(|part| part.contains(|letter: char| letter.is_ascii_digit()));
-    !asked.is_empty() && !has_digit(&asked) && reported.windows(asked.len()).any(|window| *window == asked)
+    let has_digit = |parts: &[String]| {
+        parts
+            .iter()
+            .any(|part| part.contains(|letter: char| letter.is_ascii_digit()))
+    };
+    !asked.is_empty()
+        && !has_digit(&asked)
+        && reported.windows(asked.len()).any(|window| *window == asked)
 }
 
 /// Returns whether someone who writes `asked` may mean the model that a run calls `name`: its own name, or an alias or undated name of it. A
 /// dated name means only itself, and so do the words for a run without a known model.
 pub fn may_mean(asked: &str, name: &str) -> bool {
-    let is_name = !asked.is_empty() && !NAMELESS.contains(&asked) && date_length(&words(asked)) == 0;
+    let is_name =
+        !asked.is_empty() && !NAMELESS.contains(&asked) && date_length(&words(asked)) == 0;
     asked == name || is_name && is_same_model(asked, name)
 }
 
@@ -39,7 +46,11 @@ fn words(name: &str) -> Vec<String> {
     let name = name.trim().to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
     let name = name.split('[').next().unwrap_or_default();
-    let mut parts: Vec<String> = name.split(['-', '_', '@', ':', ' ']).filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    let mut parts: Vec<String> = name
+        .split(['-', '_', '@', ':', ' '])
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect();
     if parts.last().is_some_and(|last| last == LATEST) {
         parts.pop();
     }
@@ -48,10 +59,16 @@ fn words(name: &str) -> Vec<String> {
 
 /// Returns how many words at the end are a date: `20250929` or `2024-08-06`.
 fn date_length(parts: &[String]) -> usize {
-    let is_number = |part: &String, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |part: &String, digits: usize| {
+        part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
     match parts {
         // A name must have more words than its date.
-        [_, .., year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2) => 3,
+        [_, .., year, month, day]
+            if is_number(year, 4) && is_number(month, 2) && is_number(day, 2) =>
+        {
+            3
+        }
         [_, .., date] if is_number(date, 8) && date.starts_with("20") => 1,
         _ => 0,
     }
@@ -82,10 +99,21 @@ mod tests {
     #[test]
     fn a_dated_name_means_only_itself() {
         let dated = "claude-sonnet-4-5-20250929";
-        for asked in ["sonnet", "claude-sonnet-4-5", "claude-sonnet-4-5-latest", dated] {
+        for asked in [
+            "sonnet",
+            "claude-sonnet-4-5",
+            "claude-sonnet-4-5-latest",
+            dated,
+        ] {
             assert!(may_mean(asked, dated), "{asked}");
         }
-        for asked in ["opus", "claude-sonnet-4", "claude-sonnet-4-5-20251101", "anthropic/claude-sonnet-4-5-20250929", ""] {
+        for asked in [
+            "opus",
+            "claude-sonnet-4",
+            "claude-sonnet-4-5-20251101",
+            "anthropic/claude-sonnet-4-5-20250929",
+            "",
+        ] {
             assert!(!may_mean(asked, dated), "{asked}");
         }
         assert!(!may_mean(dated, "claude-sonnet-4-5") && may_mean("", ""));

@@ -8,7 +8,9 @@ use chrono::{DateTime, Utc};
 pub fn nanoseconds(time: SystemTime) -> i64 {
     match time.duration_since(UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanoseconds| -nanoseconds),
+        Err(before) => {
+            i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanoseconds| -nanoseconds)
+        }
     }
 }
 
@@ -26,9 +28,27 @@ mod tests {
     #[test]
     fn clocks_before_1970_and_far_away_give_numbers() {
         let day = Duration::from_hours(24);
-        assert_eq!(date_of(UNIX_EPOCH - 3653 * day).to_rfc3339(), "1960-01-01T00:00:00+00:00");
-        assert_eq!(date_of(UNIX_EPOCH + 3653 * day).to_rfc3339(), "1980-01-02T00:00:00+00:00");
-        assert_eq!((nanoseconds(UNIX_EPOCH), nanoseconds(UNIX_EPOCH - Duration::from_nanos(5))), (0, -5));
-        assert_eq!((nanoseconds(UNIX_EPOCH - 365 * 400 * day), nanoseconds(UNIX_EPOCH + 365 * 400 * day)), (i64::MIN, i64::MAX));
+        assert_eq!(
+            date_of(UNIX_EPOCH - 3653 * day).to_rfc3339(),
+            "1960-01-01T00:00:00+00:00"
+        );
+        assert_eq!(
+            date_of(UNIX_EPOCH + 3653 * day).to_rfc3339(),
+            "1980-01-02T00:00:00+00:00"
+        );
+        assert_eq!(
+            (
+                nanoseconds(UNIX_EPOCH),
+                nanoseconds(UNIX_EPOCH - Duration::from_nanos(5))
+            ),
+            (0, -5)
+        );
+        assert_eq!(
+            (
+                nanoseconds(UNIX_EPOCH - 365 * 400 * day),
+                nanoseconds(UNIX_EPOCH + 365 * 400 * day)
+            ),
+            (i64::MIN, i64::MAX)
+        );
     }
 }

@@ -23,20 +23,41 @@ pub struct Problem {
 
 impl Problem {
     pub fn in_file(file: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { file: file.into(), line: None, column: None, message: message.into(), hint: None, is_unread: false }
+        Self {
+            file: file.into(),
+            line: None,
+            column: None,
+            message: message.into(),
+            hint: None,
+            is_unread: false,
+        }
     }
 
     /// Creates the problem of a file that the system does not let us read, or not completely.
     pub fn unread(file: impl Into<String>, error: &impl fmt::Display) -> Self {
-        Self { is_unread: true, ..Self::in_file(file, format!("cannot read: {error}")) }
+        Self {
+            is_unread: true,
+            ..Self::in_file(file, format!("cannot read: {error}"))
+        }
     }
 
     pub fn at_line(file: impl Into<String>, line: usize, message: impl Into<String>) -> Self {
-        Self { line: Some(line), ..Self::in_file(file, message) }
+        Self {
+            line: Some(line),
+            ..Self::in_file(file, message)
+        }
     }
 
-    pub fn at(file: impl Into<String>, line: usize, column: usize, message: impl Into<String>) -> Self {
-        Self { column: Some(column), ..Self::at_line(file, line, message) }
+    pub fn at(
+        file: impl Into<String>,
+        line: usize,
+        column: usize,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            column: Some(column),
+            ..Self::at_line(file, line, message)
+        }
     }
 
     #[must_use]

@@ -25,19 +25,34 @@ const LONGEST_NAME: usize = 40;
 impl OwnPattern {
     /// Accepts a regular expression that cannot match the empty string.
     pub fn parse(name: &str, pattern: &str) -> Result<Self, String> {
-        let is_word = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ' ' | '.');
-        if name.trim().is_empty() || name.chars().count() > LONGEST_NAME || !name.chars().all(is_word) {
-            return Err(format!("a name has 1 to {LONGEST_NAME} letters, digits, blanks, `-`, `_` and `.`"));
+        let is_word = |character: char| {
+            character.is_alphanumeric() || matches!(character, '-' | '_' | ' ' | '.')
+        };
+        if name.trim().is_empty()
+            || name.chars().count() > LONGEST_NAME
+            || !name.chars().all(is_word)
+        {
+            return Err(format!(
+                "a name has 1 to {LONGEST_NAME} letters, digits, blanks, `-`, `_` and `.`"
+            ));
         }
         let regex = compile(pattern).map_err(|error| {
             // The last line has the reason. The lines above point at the place in the pattern.
             let text = error.to_string();
-            super::visible(text.lines().last().unwrap_or_default().trim_start_matches("error: "))
+            super::visible(
+                text.lines()
+                    .last()
+                    .unwrap_or_default()
+                    .trim_start_matches("error: "),
+            )
         })?;
         if regex.is_match("") {
             return Err("it matches nothing at all, so it would match everywhere".to_owned());
         }
-        Ok(Self { name: name.to_owned(), pattern: pattern.to_owned() })
+        Ok(Self {
+            name: name.to_owned(),
+            pattern: pattern.to_owned(),
+        })
     }
 }
 
@@ -157,8 +172,9 @@ const HOME_PATH: &str = "home-path";
 
 /// Folders and accounts of no particular person. They are not redacted outside paths.
 const NOBODY: [&str; 24] = [
-    "admin", "agent", "app", "build", "builder", "circleci", "default", "dev", "docker", "ec2-user", "gitpod", "guest", "jenkins", "node",
-    "public", "root", "runner", "sandbox", "shared", "test", "ubuntu", "user", "vscode", "work",
+    "admin", "agent", "app", "build", "builder", "circleci", "default", "dev", "docker",
+    "ec2-user", "gitpod", "guest", "jenkins", "node", "public", "root", "runner", "sandbox",
+    "shared", "test", "ubuntu", "user", "vscode", "work",
 ];
 /// Shorter names are part of too many words.
 const SHORTEST_USER: usize = 3;
@@ -173,9 +189,28 @@ fn has_digit(text: &str) -> bool {
 
 /// Returns whether an e-mail address may belong to somebody. Domains reserved for examples do not.
 fn is_real_address(address: &str) -> bool {
-    let domain = address.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
-    let is_below = |name: &str| domain == name || domain.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
-    !["example.com", "example.org", "example.net", "example", "test", "invalid", "localhost"].into_iter().any(is_below)
+    let domain = address
+        .rsplit('@')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let is_below = |name: &str| {
+        domain == name
+            || domain
+                .strip_suffix(name)
+                .is_some_and(|rest| rest.ends_with('.'))
+    };
+    ![
+        "example.com",
+        "example.org",
+        "example.net",
+        "example",
+        "test",
+        "invalid",
+        "localhost",
+    ]
+    .into_iter()
+    .any(is_below)
 }
 
 /// Returns whether a JSON web token was ever valid. Tests of expiry print tokens that expire when they are issued (RFC 7519, 4.1).
@@ -185,8 +220,13 @@ fn was_ever_valid(token: &str) -> bool {
         iat: f64,
         exp: f64,
     }
-    let claims = token.split('.').nth(1).and_then(|part| URL_SAFE_NO_PAD.decode(part).ok());
-    claims.and_then(|claims| serde_json::from_slice::<Claims>(&claims).ok()).is_none_or(|claims| claims.exp > claims.iat)
+    let claims = token
+        .split('.')
+        .nth(1)
+        .and_then(|part| URL_SAFE_NO_PAD.decode(part).ok());
+    claims
+        .and_then(|claims| serde_json::from_slice::<Claims>(&claims).ok())
+        .is_none_or(|claims| claims.exp > claims.iat)
 }
 
 /// Checks whether a match is really to be redacted.
@@ -200,13 +240,37 @@ const BUILT_IN: [(&str, &str, Accepts); 12] = [
         anything,
     ),
     // The rest of a key whose beginning was cut off.
-    ("private-key", r"(?:[A-Za-z0-9+/=]{32,}(?:\s|\\n)*)+-----END [A-Z0-9 ]*PRIVATE KEY-----", anything),
-    ("url-password", r"://[^/\s:@'\x22]*:([^/\s@'\x22]+)@", anything),
-    ("token", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", was_ever_valid),
+    (
+        "private-key",
+        r"(?:[A-Za-z0-9+/=]{32,}(?:\s|\\n)*)+-----END [A-Z0-9 ]*PRIVATE KEY-----",
+        anything,
+    ),
+    (
+        "url-password",
+        r"://[^/\s:@'\x22]*:([^/\s@'\x22]+)@",
+        anything,
+    ),
+    (
+        "token",
+        r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+        was_ever_valid,
+    ),
     ("api-key", r"\bsk-[A-Za-z0-9_-]{16,}", has_digit),
-    ("api-key", r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{20,})", anything),
-    ("api-key", r"\b(?:(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[0-9A-Za-z_-]{30,}|xox[abeoprs]-[0-9A-Za-z-]{10,})", anything),
-    ("token", r"(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{12,})", has_digit),
+    (
+        "api-key",
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{20,})",
+        anything,
+    ),
+    (
+        "api-key",
+        r"\b(?:(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[0-9A-Za-z_-]{30,}|xox[abeoprs]-[0-9A-Za-z-]{10,})",
+        anything,
+    ),
+    (
+        "token",
+        r"(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{12,})",
+        has_digit,
+    ),
     (
         "password",
         r"(?i)(?:password|passwd|passphrase|secret|api_?-?key|access_?-?key|(?:access|auth|refresh)_?-?token)\\?['\x22]?\s*(?:=|:=)\s*\\?['\x22]?([^\s'\x22\\<>,;(){}\[\]&]{4,})",
@@ -218,7 +282,11 @@ const BUILT_IN: [(&str, &str, Accepts); 12] = [
         r"(?i)(?:password|passwd|passphrase|secret|api_?-?key|access_?-?key|(?:access|auth|refresh)_?-?token)\\?['\x22]?\s*:\s*\\?['\x22]?([^\s'\x22\\<>,;(){}\[\]&]{6,})",
         |text| has_digit(text) && was_ever_valid(text),
     ),
-    ("e-mail", r"[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b", is_real_address),
+    (
+        "e-mail",
+        r"[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b",
+        is_real_address,
+    ),
     (HOME_PATH, HOMES, anything),
 ];
 
@@ -230,7 +298,10 @@ const HOMES: &str = concat!(
 
 impl Pattern {
     fn regex(&self) -> &Regex {
-        let compiled = || compile(&self.source).expect("own patterns were compiled when they were read, and a test compiles ours");
+        let compiled = || {
+            compile(&self.source)
+                .expect("own patterns were compiled when they were read, and a test compiles ours")
+        };
         self.regex.get_or_init(compiled)
     }
 }
@@ -238,23 +309,48 @@ impl Pattern {
 impl Redactor {
     /// Known secrets come first, then the project's own patterns, so that both see the original text.
     pub fn new(own: &[OwnPattern], secrets: &Secrets) -> Self {
-        let own = own.iter().map(|own| (own.name.clone(), own.pattern.clone(), anything as Accepts));
-        let built_in = BUILT_IN.into_iter().map(|(name, pattern, accepts)| (name.to_owned(), pattern.to_owned(), accepts));
-        let patterns: Vec<Pattern> =
-            own.chain(built_in).map(|(name, source, accepts)| Pattern { name, source, regex: OnceCell::new(), accepts }).collect();
+        let own = own
+            .iter()
+            .map(|own| (own.name.clone(), own.pattern.clone(), anything as Accepts));
+        let built_in = BUILT_IN
+            .into_iter()
+            .map(|(name, pattern, accepts)| (name.to_owned(), pattern.to_owned(), accepts));
+        let patterns: Vec<Pattern> = own
+            .chain(built_in)
+            .map(|(name, source, accepts)| Pattern {
+                name,
+                source,
+                regex: OnceCell::new(),
+                accepts,
+            })
+            .collect();
         let all = RegexSetBuilder::new(patterns.iter().map(|pattern| &pattern.source))
             .size_limit(MOST_BYTES * (patterns.len() + 1))
             .build()
             .expect("each of the patterns compiles, within its share of the bytes");
-        let homes = Pattern { name: HOME_PATH.to_owned(), source: HOMES.to_owned(), regex: OnceCell::new(), accepts: anything };
-        Self { secrets: secrets.clone(), patterns, all, homes, users: None }
+        let homes = Pattern {
+            name: HOME_PATH.to_owned(),
+            source: HOMES.to_owned(),
+            regex: OnceCell::new(),
+            accepts: anything,
+        };
+        Self {
+            secrets: secrets.clone(),
+            patterns,
+            all,
+            homes,
+            users: None,
+        }
     }
 
     /// Adds the user names from all home folder paths in the text to `users`.
     pub fn learn(&self, text: &str, users: &mut BTreeSet<String>) {
         for captures in self.homes.regex().captures_iter(text) {
-            let name = part(&captures).map(|found| found.as_str().trim_end_matches(['.', '-', '_'])).unwrap_or_default();
-            if name.len() >= SHORTEST_USER && !NOBODY.contains(&name.to_ascii_lowercase().as_str()) {
+            let name = part(&captures)
+                .map(|found| found.as_str().trim_end_matches(['.', '-', '_']))
+                .unwrap_or_default();
+            if name.len() >= SHORTEST_USER && !NOBODY.contains(&name.to_ascii_lowercase().as_str())
+            {
                 users.insert(name.to_owned());
             }
         }
@@ -266,13 +362,24 @@ impl Redactor {
         let names: Vec<String> = users.iter().map(|name| regex::escape(name)).collect();
         let pattern = format!(r"\b(?:{})\b", names.join("|"));
         // The pattern is only too large with an absurd number of users. Even then, paths are redacted.
-        let users = if names.is_empty() { None } else { RegexBuilder::new(&pattern).size_limit(64 * MOST_BYTES).build().ok() };
+        let users = if names.is_empty() {
+            None
+        } else {
+            RegexBuilder::new(&pattern)
+                .size_limit(64 * MOST_BYTES)
+                .build()
+                .ok()
+        };
         Self { users, ..self }
     }
 
     /// Checks all texts of a value. `is_taken_out` receives each field with matches, and returns whether to redact it. If not, the
     /// publisher has been told.
-    pub fn publish<T: Foreign>(&self, mut value: T, is_taken_out: &mut dyn FnMut(&str, Counts) -> bool) -> Published<T> {
+    pub fn publish<T: Foreign>(
+        &self,
+        mut value: T,
+        is_taken_out: &mut dyn FnMut(&str, Counts) -> bool,
+    ) -> Published<T> {
         value.each_text(&mut |field, text| {
             if let Some((shorter, counts)) = self.redact(text)
                 && is_taken_out(field, counts)
@@ -287,21 +394,39 @@ impl Redactor {
     pub fn redact(&self, text: &str) -> Option<(String, Counts)> {
         let mut counts = Counts::new();
         let mut current: Option<String> = None;
-        if let Some((shorter, found)) = self.secrets.replaced_in(text, |name| format!("{TAKEN_OUT}{KNOWN}{name}]")) {
-            counts.extend(found.into_iter().map(|(name, count)| (format!("{KNOWN}{name}"), count)));
+        if let Some((shorter, found)) = self
+            .secrets
+            .replaced_in(text, |name| format!("{TAKEN_OUT}{KNOWN}{name}]"))
+        {
+            counts.extend(
+                found
+                    .into_iter()
+                    .map(|(name, count)| (format!("{KNOWN}{name}"), count)),
+            );
             current = Some(shorter);
         }
-        let matched: Vec<usize> = self.all.matches(current.as_deref().unwrap_or(text)).into_iter().collect();
+        let matched: Vec<usize> = self
+            .all
+            .matches(current.as_deref().unwrap_or(text))
+            .into_iter()
+            .collect();
         for index in matched {
             let pattern = &self.patterns[index];
             let now = current.as_deref().unwrap_or(text);
-            if let Some((shorter, count)) = take_out(now, pattern.regex(), &pattern.name, pattern.accepts) {
+            if let Some((shorter, count)) =
+                take_out(now, pattern.regex(), &pattern.name, pattern.accepts)
+            {
                 *counts.entry(pattern.name.clone()).or_default() += count;
                 current = Some(shorter);
             }
         }
         if let Some(users) = &self.users
-            && let Some((shorter, count)) = take_out(current.as_deref().unwrap_or(text), users, USER_NAME, anything)
+            && let Some((shorter, count)) = take_out(
+                current.as_deref().unwrap_or(text),
+                users,
+                USER_NAME,
+                anything,
+            )
         {
             counts.insert(USER_NAME.to_owned(), count);
             current = Some(shorter);
@@ -313,7 +438,9 @@ impl Redactor {
 /// Returns the part of a match to redact.
 fn part<'t>(captures: &Captures<'t>) -> Option<Match<'t>> {
     let groups = (1..captures.len()).find_map(|group| captures.get(group));
-    groups.or_else(|| captures.get(0)).filter(|found| !found.is_empty())
+    groups
+        .or_else(|| captures.get(0))
+        .filter(|found| !found.is_empty())
 }
 
 fn take_out(text: &str, regex: &Regex, name: &str, accepts: Accepts) -> Option<(String, u64)> {
@@ -321,8 +448,11 @@ fn take_out(text: &str, regex: &Regex, name: &str, accepts: Accepts) -> Option<(
     let (mut end, mut count) = (0, 0);
     for captures in regex.captures_iter(text) {
         // A redaction placeholder is not a secret.
-        let is_left = |found: &Match| !found.as_str().starts_with(TAKEN_OUT) && accepts(found.as_str());
-        let Some(found) = part(&captures).filter(is_left) else { continue };
+        let is_left =
+            |found: &Match| !found.as_str().starts_with(TAKEN_OUT) && accepts(found.as_str());
+        let Some(found) = part(&captures).filter(is_left) else {
+            continue;
+        };
         shorter.push_str(&text[end..found.start()]);
         shorter.push_str(&format!("{TAKEN_OUT}{name}]"));
         end = found.end();
@@ -338,18 +468,38 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let found = Redactor::new(&[], &Secrets::default()).redact(text);
-        assert_eq!(found.as_ref().map_or(text, |(text, _)| text), expected, "{found:?}");
+        assert_eq!(
+            found.as_ref().map_or(text, |(text, _)| text),
+            expected,
+            "{found:?}"
+        );
         // A redaction placeholder is not a secret.
-        assert_eq!(Redactor::new(&[], &Secrets::default()).redact(expected), None, "{expected}");
+        assert_eq!(
+            Redactor::new(&[], &Secrets::default()).redact(expected),
+            None,
+            "{expected}"
+        );
     }
 
     #[test]
     fn keys_and_tokens_go() {
-        check("key sk-ant-api03-AbCd_0123456789xyz end", "key [redacted api-key] end");
-        check("x ghp_0123456789abcdefghijABCDEFGHIJ456789.", "x [redacted api-key].");
+        check(
+            "key sk-ant-api03-AbCd_0123456789xyz end",
+            "key [redacted api-key] end",
+        );
+        check(
+            "x ghp_0123456789abcdefghijABCDEFGHIJ456789.",
+            "x [redacted api-key].",
+        );
         check("AKIAIOSFODNN7EXAMPLE", "[redacted api-key]");
-        check("Authorization: Bearer abc.def-0123456789", "Authorization: Bearer [redacted token]");
-        check("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN", "[redacted token]");
+        check(
+            "Authorization: Bearer abc.def-0123456789",
+            "Authorization: Bearer [redacted token]",
+        );
+        check(
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN",
+            "[redacted token]",
+        );
         check(
             "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSIsImlhdCI6MTc5NTMzMDEwNiwiZXhwIjoxNzk1MzMzNzA2fQ.dozjgNryP4J3jVmN",
             "[redacted token]",
@@ -358,30 +508,66 @@ mod tests {
         check(never, never);
         let told = format!("{{\"access_token\": \"{never}\"}}");
         check(&told, &told);
-        check("postgres://me:hunter2@db/x", "postgres://me:[redacted url-password]@db/x");
-        check("a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nb", "a\n[redacted private-key]\nb");
-        check("-----BEGIN PRIVATE KEY-----\nMIIE and the rest was cut", "[redacted private-key]");
+        check(
+            "postgres://me:hunter2@db/x",
+            "postgres://me:[redacted url-password]@db/x",
+        );
+        check(
+            "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nb",
+            "a\n[redacted private-key]\nb",
+        );
+        check(
+            "-----BEGIN PRIVATE KEY-----\nMIIE and the rest was cut",
+            "[redacted private-key]",
+        );
         let line = "QUJD".repeat(16);
-        check(&format!("{line}\n{line}\n-----END PRIVATE KEY-----\nb"), "[redacted private-key]\nb");
+        check(
+            &format!("{line}\n{line}\n-----END PRIVATE KEY-----\nb"),
+            "[redacted private-key]\nb",
+        );
     }
 
     #[test]
     fn passwords_go_and_sentences_about_them_stay() {
         check("password=hunter2 x", "password=[redacted password] x");
-        check(r#"{\"api_key\": \"a1b2c3d4\"}"#, r#"{\"api_key\": \"[redacted password]\"}"#);
-        check("OPENAI_API_KEY='abcd-efgh'", "OPENAI_API_KEY='[redacted password]'");
-        check("The password: it must be long", "The password: it must be long");
+        check(
+            r#"{\"api_key\": \"a1b2c3d4\"}"#,
+            r#"{\"api_key\": \"[redacted password]\"}"#,
+        );
+        check(
+            "OPENAI_API_KEY='abcd-efgh'",
+            "OPENAI_API_KEY='[redacted password]'",
+        );
+        check(
+            "The password: it must be long",
+            "The password: it must be long",
+        );
         check("def check(password):", "def check(password):");
-        check("task-management-of-the-whole-2", "task-management-of-the-whole-2");
+        check(
+            "task-management-of-the-whole-2",
+            "task-management-of-the-whole-2",
+        );
     }
 
     #[test]
     fn people_go() {
-        check("write to jo.doe@mail.corp.io!", "write to [redacted e-mail]!");
-        check("user@example.com and bob@sub.example", "user@example.com and bob@sub.example");
-        check("/home/jdoe/x and /Users/Jane.Roe/y", "/home/[redacted home-path]/x and /Users/[redacted home-path]/y");
+        check(
+            "write to jo.doe@mail.corp.io!",
+            "write to [redacted e-mail]!",
+        );
+        check(
+            "user@example.com and bob@sub.example",
+            "user@example.com and bob@sub.example",
+        );
+        check(
+            "/home/jdoe/x and /Users/Jane.Roe/y",
+            "/home/[redacted home-path]/x and /Users/[redacted home-path]/y",
+        );
         check(r"C:\Users\John Doe\x", r"C:\Users\[redacted home-path]\x");
-        check(r#""c:\\Users\\jd\\x""#, r#""c:\\Users\\[redacted home-path]\\x""#);
+        check(
+            r#""c:\\Users\\jd\\x""#,
+            r#""c:\\Users\\[redacted home-path]\\x""#,
+        );
     }
 
     #[test]
@@ -392,17 +578,34 @@ mod tests {
         assert_eq!(users, BTreeSet::from(["jdoe".to_owned()]));
         let redactor = redactor.knowing(&users);
         let (text, counts) = redactor.redact("by jdoe, not jdoes").expect("found");
-        assert_eq!((text.as_str(), counts[USER_NAME]), ("by [redacted user-name], not jdoes", 1));
+        assert_eq!(
+            (text.as_str(), counts[USER_NAME]),
+            ("by [redacted user-name], not jdoes", 1)
+        );
     }
 
     #[test]
     fn own_patterns_are_checked_and_come_first() {
         let own = OwnPattern::parse("project", "Project (?:Blue|Red)").expect("a pattern");
-        let (text, counts) = Redactor::new(&[own], &Secrets::default()).redact("Project Blue, jo@corp.io").expect("found");
+        let (text, counts) = Redactor::new(&[own], &Secrets::default())
+            .redact("Project Blue, jo@corp.io")
+            .expect("found");
         assert_eq!(text, "[redacted project], [redacted e-mail]");
-        assert_eq!(counts, Counts::from([("e-mail".to_owned(), 1), ("project".to_owned(), 1)]));
-        for (name, pattern) in [("x", "("), ("x", "a*"), ("", "a"), ("<b>", "a"), ("x", "(?:a{1000}){1000}")] {
-            assert!(OwnPattern::parse(name, pattern).is_err(), "{name} {pattern}");
+        assert_eq!(
+            counts,
+            Counts::from([("e-mail".to_owned(), 1), ("project".to_owned(), 1)])
+        );
+        for (name, pattern) in [
+            ("x", "("),
+            ("x", "a*"),
+            ("", "a"),
+            ("<b>", "a"),
+            ("x", "(?:a{1000}){1000}"),
+        ] {
+            assert!(
+                OwnPattern::parse(name, pattern).is_err(),
+                "{name} {pattern}"
+            );
         }
     }
 }

@@ -83,7 +83,9 @@ impl Repeated {
 
     /// Like [`Self::is_throttled`], for a message that names the status, such as `unexpected status 429 Too Many Requests`.
     pub fn tells_throttled(complaint: &str) -> bool {
-        THROTTLED.iter().any(|status| complaint.contains(&format!("status {status}")))
+        THROTTLED
+            .iter()
+            .any(|status| complaint.contains(&format!("status {status}")))
     }
 
     #[must_use]
@@ -91,7 +93,10 @@ impl Repeated {
         Self {
             retries: self.retries.saturating_add(other.retries),
             throttled: self.throttled.saturating_add(other.throttled),
-            waited_seconds: self.waited_seconds.zip(other.waited_seconds).map(|(one, two)| one + two),
+            waited_seconds: self
+                .waited_seconds
+                .zip(other.waited_seconds)
+                .map(|(one, two)| one + two),
         }
     }
 }
@@ -118,7 +123,13 @@ impl Resources {
             ("resources.provider", &mut self.provider),
             ("resources.region", &mut self.region),
         ];
-        let tools = self.tools.iter_mut().map(|(tool, said)| (format!("resources.tools.{tool}"), said));
-        fixed.into_iter().filter_map(|(field, text)| Some((field.to_owned(), text.as_mut()?))).chain(tools)
+        let tools = self
+            .tools
+            .iter_mut()
+            .map(|(tool, said)| (format!("resources.tools.{tool}"), said));
+        fixed
+            .into_iter()
+            .filter_map(|(field, text)| Some((field.to_owned(), text.as_mut()?)))
+            .chain(tools)
     }
 }

@@ -7,7 +7,10 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::amount::{amount_problem, count_problem, figure_problem};
-use super::{Carried, CostSource, Direction, ItemKind, MessageKeys, Resources, RunStatus, Unit, Usage, visible};
+use super::{
+    Carried, CostSource, Direction, ItemKind, MessageKeys, Resources, RunStatus, Unit, Usage,
+    visible,
+};
 
 /// A run's id: a UUID for our own and imported runs, or any file-name-safe text in a hand-written result file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -26,7 +29,10 @@ impl RunId {
         } else if text.len() > Self::MAX_BYTES {
             Err(format!("id is longer than {} bytes", Self::MAX_BYTES))
         } else if text.starts_with('.') || !text.bytes().all(safe) {
-            Err(format!("id `{}` has characters other than letters, digits, `-`, `_` and `.`, or starts with a dot", super::visible(text)))
+            Err(format!(
+                "id `{}` has characters other than letters, digits, `-`, `_` and `.`, or starts with a dot",
+                super::visible(text)
+            ))
         } else {
             Ok(Self(text.to_owned()))
         }
@@ -159,16 +165,25 @@ pub struct StatedFigure {
 impl StatedFigure {
     /// Says why the figure cannot be, or returns `None` if it can.
     pub fn problem(&self) -> Option<String> {
-        let rounding = self.rounding.and_then(amount_problem).map(|problem| format!("the rounding of `{}` {problem}", visible(&self.name)));
-        let number = [Some(self.value), self.recomputed].into_iter().flatten().find_map(figure_problem);
-        number.map(|problem| format!("`{}` {problem}", visible(&self.name))).or(rounding)
+        let rounding = self
+            .rounding
+            .and_then(amount_problem)
+            .map(|problem| format!("the rounding of `{}` {problem}", visible(&self.name)));
+        let number = [Some(self.value), self.recomputed]
+            .into_iter()
+            .flatten()
+            .find_map(figure_problem);
+        number
+            .map(|problem| format!("`{}` {problem}", visible(&self.name)))
+            .or(rounding)
     }
 
     /// Returns whether published and recomputed value differ by more than rounding, or `None` if there is nothing to compare with.
     pub fn disagrees(&self) -> Option<bool> {
         let recomputed = self.recomputed?;
         // The tolerance covers the binary representation of decimal halves, far below any published digit.
-        let slack = self.rounding.unwrap_or_else(|| self.rounding_of_digits()) + 1e-9 * self.value.abs().max(1e-4);
+        let slack = self.rounding.unwrap_or_else(|| self.rounding_of_digits())
+            + 1e-9 * self.value.abs().max(1e-4);
         Some((self.value - recomputed).abs() > slack)
     }
 
@@ -189,7 +204,9 @@ impl StatedFigure {
             Unit::Fraction | Unit::Number | Unit::Seconds | Unit::Usd => 2,
         };
         let written = self.value.to_string();
-        let decimals = written.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let decimals = written
+            .split_once('.')
+            .map_or(0, |(_, decimals)| decimals.len());
         Self::half_of_last(u32::try_from(decimals).unwrap_or(u32::MAX).max(least))
     }
 }
@@ -219,8 +236,13 @@ pub struct ScoreRecord {
 impl ScoreRecord {
     /// Says why the score cannot be, or returns `None` if it can.
     pub fn problem(&self) -> Option<String> {
-        let mut numbers = [self.value, self.standard_error].into_iter().chain(self.range.unwrap_or_default().map(Some)).flatten();
-        let problem = numbers.find_map(figure_problem).or_else(|| self.n.and_then(count_problem));
+        let mut numbers = [self.value, self.standard_error]
+            .into_iter()
+            .chain(self.range.unwrap_or_default().map(Some))
+            .flatten();
+        let problem = numbers
+            .find_map(figure_problem)
+            .or_else(|| self.n.and_then(count_problem));
         problem.map(|problem| format!("`{}` {problem}", visible(&self.metric)))
     }
 
@@ -323,7 +345,10 @@ pub struct Run {
 impl Run {
     /// Returns the run's batch: its batch id, else its imported source, else its own id.
     pub fn batch(&self) -> &str {
-        self.batch_id.as_deref().or(self.provenance.as_ref().map(|from| from.sha256.as_str())).unwrap_or(self.id.as_str())
+        self.batch_id
+            .as_deref()
+            .or(self.provenance.as_ref().map(|from| from.sha256.as_str()))
+            .unwrap_or(self.id.as_str())
     }
 
     /// Returns whether a run of ours says nothing about its arm, because the agent crashed at every question or before it wrote any file.
@@ -339,7 +364,12 @@ impl Run {
     }
 
     /// Returns a completed run without measurements.
-    pub fn new(id: RunId, suite: impl Into<String>, approach: impl Into<String>, model: impl Into<String>) -> Self {
+    pub fn new(
+        id: RunId,
+        suite: impl Into<String>,
+        approach: impl Into<String>,
+        model: impl Into<String>,
+    ) -> Self {
         Self {
             id,
             suite: suite.into(),
@@ -395,7 +425,13 @@ mod tests {
     #[test]
     fn figures_differ_beyond_the_rounding_of_their_digits() {
         let disagrees = |value, unit, recomputed| {
-            let figure = StatedFigure { name: "f".to_owned(), value, unit, recomputed: Some(recomputed), rounding: None };
+            let figure = StatedFigure {
+                name: "f".to_owned(),
+                value,
+                unit,
+                recomputed: Some(recomputed),
+                rounding: None,
+            };
             figure.disagrees().expect("something to compare with")
         };
         let third = 1.0 / 3.0;
@@ -409,8 +445,13 @@ mod tests {
         for (stated, recomputed) in [(0.5, 0.46), (1.0, 0.996), (0.0, 0.004)] {
             assert!(disagrees(stated, Unit::Fraction, recomputed), "{stated}");
         }
-        assert!(!disagrees(33.3, Unit::Points, 100.0 * third) && disagrees(33.4, Unit::Points, 100.0 * third));
-        assert!(!disagrees(33.0, Unit::Points, 100.0 * third) && disagrees(100.0, Unit::Points, 99.6));
+        assert!(
+            !disagrees(33.3, Unit::Points, 100.0 * third)
+                && disagrees(33.4, Unit::Points, 100.0 * third)
+        );
+        assert!(
+            !disagrees(33.0, Unit::Points, 100.0 * third) && disagrees(100.0, Unit::Points, 99.6)
+        );
         assert!(disagrees(7.0, Unit::Count, 7.4) && !disagrees(7.0, Unit::Count, 7.0));
     }
 }

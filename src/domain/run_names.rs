@@ -32,9 +32,14 @@ impl NamesByRun {
 
     /// Returns the run under its given names, or the same run if it has none.
     pub fn applied(&self, run: &Arc<Run>) -> Arc<Run> {
-        let Some(names) = self.0.get(&run.id) else { return Arc::clone(run) };
+        let Some(names) = self.0.get(&run.id) else {
+            return Arc::clone(run);
+        };
         let mut named = Run::clone(run);
-        for (name, given) in [(&mut named.suite, &names.suite), (&mut named.approach, &names.approach)] {
+        for (name, given) in [
+            (&mut named.suite, &names.suite),
+            (&mut named.approach, &names.approach),
+        ] {
             if let Some(given) = given {
                 name.clone_from(given);
             }

@@ -46,8 +46,14 @@ pub(super) fn forms_of(secret: &str) -> BTreeSet<Vec<u8>> {
 
 /// Returns the forms of a secret in UTF-16, whose removal keeps its two bytes per letter, each with its form as text of JSON.
 pub(super) fn wide_forms_of(secret: &str) -> [(Vec<u8>, Option<String>); 2] {
-    [wide(secret, u16::to_le_bytes), wide(secret, u16::to_be_bytes)].map(|form| {
-        let text = std::str::from_utf8(&form).ok().map(|text| escaped_json(text, |_| false));
+    [
+        wide(secret, u16::to_le_bytes),
+        wide(secret, u16::to_be_bytes),
+    ]
+    .map(|form| {
+        let text = std::str::from_utf8(&form)
+            .ok()
+            .map(|text| escaped_json(text, |_| false));
         (form, text)
     })
 }
@@ -59,10 +65,15 @@ pub(super) fn wide(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
 
 /// Returns forms as [`Joined`] text has them. A blank at a line end is taken for indentation, and `=` for a sign that the line goes on.
 pub(super) fn joined_forms(forms: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
-    let joined = forms.iter().map(|form| Joined::of(form).map_or_else(|| form.clone(), |joined| joined.bytes));
+    let joined = forms
+        .iter()
+        .map(|form| Joined::of(form).map_or_else(|| form.clone(), |joined| joined.bytes));
     let mut joined: BTreeSet<Vec<u8>> = joined.filter(|form| form.len() >= LEAST_WRAPPED).collect();
     let without_a_blank = joined.iter().flat_map(|form| {
-        let blanks = (0..form.len()).rev().filter(|place| b" =".contains(&form[*place])).take(MOST_BLANKS);
+        let blanks = (0..form.len())
+            .rev()
+            .filter(|place| b" =".contains(&form[*place]))
+            .take(MOST_BLANKS);
         blanks.map(|place| [&form[..place], &form[place + 1..]].concat())
     });
     let without_a_blank: Vec<Vec<u8>> = without_a_blank.collect();
@@ -84,7 +95,10 @@ fn escaped_json(text: &str, is_code: impl Fn(char) -> bool) -> String {
             '\u{c}' => escaped.push_str("\\f"),
             letter if letter < ' ' || is_code(letter) => {
                 let mut units = [0; 2];
-                letter.encode_utf16(&mut units).iter().for_each(|unit| escaped.push_str(&format!("\\u{unit:04x}")));
+                letter
+                    .encode_utf16(&mut units)
+                    .iter()
+                    .for_each(|unit| escaped.push_str(&format!("\\u{unit:04x}")));
             }
             letter => escaped.push(letter),
         }
@@ -113,10 +127,14 @@ fn with_large_digits_after(text: &str, sign: &str, count: usize) -> String {
 /// Returns the forms in JSON, in JSON inside JSON and so on.
 fn json(secret: &str, levels: usize) -> BTreeSet<String> {
     let is_foreign = |letter: char| !letter.is_ascii();
-    let in_pages = |letter: char| matches!(letter, '<' | '>' | '&' | '\'' | '\u{2028}' | '\u{2029}');
+    let in_pages =
+        |letter: char| matches!(letter, '<' | '>' | '&' | '\'' | '\u{2028}' | '\u{2029}');
     let plain = escaped_json(secret, |_| false);
     let ascii = escaped_json(secret, is_foreign);
-    let of_pages = [escaped_json(secret, in_pages), escaped_json(secret, |letter| in_pages(letter) && letter != '\'')];
+    let of_pages = [
+        escaped_json(secret, in_pages),
+        escaped_json(secret, |letter| in_pages(letter) && letter != '\''),
+    ];
     let mut level = BTreeSet::from([plain.clone(), ascii]);
     level.extend(of_pages);
     level.extend(level.clone().iter().map(|text| with_large_digits(text)));
@@ -124,7 +142,10 @@ fn json(secret: &str, levels: usize) -> BTreeSet<String> {
     let mut all = level.clone();
     let mut plain = plain;
     for _ in 1..levels {
-        level = level.iter().map(|text| escaped_json(text, |_| false)).collect();
+        level = level
+            .iter()
+            .map(|text| escaped_json(text, |_| false))
+            .collect();
         // Only the outermost may be the one that knows no other letters.
         let ascii = escaped_json(&plain, is_foreign);
         level.extend([with_large_digits(&ascii), ascii]);
@@ -161,7 +182,9 @@ fn markup(text: &str) -> BTreeSet<String> {
         })
     };
     let is_special = |letter: char| matches!(letter, '&' | '<' | '>' | '"' | '\'');
-    let numbered = replaced(text, |letter| is_special(letter).then(|| format!("&#{};", u32::from(letter))));
+    let numbered = replaced(text, |letter| {
+        is_special(letter).then(|| format!("&#{};", u32::from(letter)))
+    });
     let mut forms = BTreeSet::from([numbered]);
     for quote in ["", "&quot;", "&#34;"] {
         for apostrophe in ["", "&#39;", "&#x27;", "&apos;", "&#039;"] {
@@ -169,7 +192,11 @@ fn markup(text: &str) -> BTreeSet<String> {
         }
     }
     for form in forms.clone() {
-        let foreign = |code: fn(u32) -> String| replaced(&form, |letter| (!letter.is_ascii()).then(|| code(u32::from(letter))));
+        let foreign = |code: fn(u32) -> String| {
+            replaced(&form, |letter| {
+                (!letter.is_ascii()).then(|| code(u32::from(letter)))
+            })
+        };
         forms.extend([
             foreign(|code| format!("&#{code};")),
             foreign(|code| format!("&#x{code:x};")),
@@ -181,7 +208,9 @@ fn markup(text: &str) -> BTreeSet<String> {
 
 /// Returns the forms in shells, YAML, CSV, SQL, and in what languages print for a text.
 fn source_code(text: &str) -> BTreeSet<String> {
-    let in_shell = |letter: char| letter.is_ascii() && !letter.is_ascii_alphanumeric() && !"-_./:=@%+,".contains(letter);
+    let in_shell = |letter: char| {
+        letter.is_ascii() && !letter.is_ascii_alphanumeric() && !"-_./:=@%+,".contains(letter)
+    };
     let octal = text.bytes().fold(String::new(), |form, byte| match byte {
         b'"' | b'\\' => form + "\\" + char::from(byte).encode_utf8(&mut [0; 4]),
         b'\n' => form + "\\n",
@@ -208,11 +237,13 @@ fn source_code(text: &str) -> BTreeSet<String> {
                 '\r' => "\\r".to_owned(),
                 '\t' => "\\t".to_owned(),
                 letter if letter == quote => format!("\\{letter}"),
-                letter if letter.is_control() || (is_ascii && !letter.is_ascii()) => match u32::from(letter) {
-                    code @ 0..=0xff => format!("\\x{code:02x}"),
-                    code @ 0x100..=0xffff => format!("\\u{code:04x}"),
-                    code => format!("\\U{code:08x}"),
-                },
+                letter if letter.is_control() || (is_ascii && !letter.is_ascii()) => {
+                    match u32::from(letter) {
+                        code @ 0..=0xff => format!("\\x{code:02x}"),
+                        code @ 0x100..=0xffff => format!("\\u{code:04x}"),
+                        code => format!("\\U{code:08x}"),
+                    }
+                }
                 _ => return None,
             })
         })
@@ -223,17 +254,32 @@ fn source_code(text: &str) -> BTreeSet<String> {
         text.replace('\'', "'\\''"),
         text.replace('\'', "'\"'\"'"),
         text.replace('\'', "\\'"),
-        replaced(text, |letter| in_shell(letter).then(|| format!("\\{letter}"))),
-        replaced(text, |letter| matches!(letter, '"' | '\\' | '$' | '`').then(|| format!("\\{letter}"))),
+        replaced(text, |letter| {
+            in_shell(letter).then(|| format!("\\{letter}"))
+        }),
+        replaced(text, |letter| {
+            matches!(letter, '"' | '\\' | '$' | '`').then(|| format!("\\{letter}"))
+        }),
         octal,
         bytes(true),
         bytes(false),
         text.escape_debug().to_string(),
         text.escape_default().to_string(),
     ]);
-    forms.extend([python(false, '\''), python(true, '\''), python(false, '"'), python(true, '"'), python(false, '\0'), python(true, '\0')]);
+    forms.extend([
+        python(false, '\''),
+        python(true, '\''),
+        python(false, '"'),
+        python(true, '"'),
+        python(false, '\0'),
+        python(true, '\0'),
+    ]);
     // YAML writes other digits in its double quotes.
-    let yaml = with_large_digits_after(&with_large_digits_after(&python(true, '"'), "\\x", 2), "\\U", 8);
+    let yaml = with_large_digits_after(
+        &with_large_digits_after(&python(true, '"'), "\\x", 2),
+        "\\U",
+        8,
+    );
     forms.insert(with_large_digits(&yaml));
     forms
 }
@@ -256,21 +302,37 @@ fn addresses(secret: &str) -> BTreeSet<String> {
             forms.extend([form.replace("%20", "+"), form.replace('%', "%25"), form]);
         }
         // Of forms: a blank is a plus, and the asterisk stays.
-        let form = encoded("%", is_large, &|byte| byte.is_ascii_alphanumeric() || b"*-._ ".contains(&byte));
+        let form = encoded("%", is_large, &|byte| {
+            byte.is_ascii_alphanumeric() || b"*-._ ".contains(&byte)
+        });
         forms.insert(form.replace(' ', "+"));
         // Of addresses that are mended rather than encoded.
-        forms.insert(encoded("%", is_large, &|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}%".contains(&byte)));
-        forms.insert(encoded("=", is_large, &|byte| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r') && byte != b'='));
+        forms.insert(encoded("%", is_large, &|byte| {
+            byte.is_ascii_graphic() && !b"\"<>\\^`{|}%".contains(&byte)
+        }));
+        forms.insert(encoded("=", is_large, &|byte| {
+            matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r') && byte != b'='
+        }));
     }
     forms
 }
 
 fn hexadecimal(secret: &str) -> [String; 8] {
     let joined = |between: &str, is_large: bool| {
-        let digits = secret.bytes().map(|byte| if is_large { format!("{byte:02X}") } else { format!("{byte:02x}") });
+        let digits = secret.bytes().map(|byte| {
+            if is_large {
+                format!("{byte:02X}")
+            } else {
+                format!("{byte:02x}")
+            }
+        });
         digits.collect::<Vec<_>>().join(between)
     };
-    ["", " ", ":", "\\x"].map(|between| [joined(between, false), joined(between, true)]).concat().try_into().unwrap_or_default()
+    ["", " ", ":", "\\x"]
+        .map(|between| [joined(between, false), joined(between, true)])
+        .concat()
+        .try_into()
+        .unwrap_or_default()
 }
 
 /// Returns the base64 forms, at any offset of the encoded text, in both alphabets.
@@ -283,8 +345,15 @@ fn base64(secret: &str) -> BTreeSet<String> {
             // The characters at both ends depend on the neighbouring bytes.
             let (from, to) = ((before * 8).div_ceil(6), (before + text.len()) * 8 / 6);
             if let Some(own) = encoded.get(from..to) {
-                forms.extend([own.to_owned(), own.replace('+', "-").replace('/', "_"), own.replace('/', "\\/")]);
-                forms.extend([own.replace('+', "%2B").replace('/', "%2F"), own.replace('+', "%2b").replace('/', "%2f")]);
+                forms.extend([
+                    own.to_owned(),
+                    own.replace('+', "-").replace('/', "_"),
+                    own.replace('/', "\\/"),
+                ]);
+                forms.extend([
+                    own.replace('+', "%2B").replace('/', "%2F"),
+                    own.replace('+', "%2b").replace('/', "%2f"),
+                ]);
             }
         }
     }
@@ -293,16 +362,42 @@ fn base64(secret: &str) -> BTreeSet<String> {
 
 /// Returns the lines of a key of several lines, as PEM has them, without its first and last.
 fn lines(secret: &str) -> Vec<String> {
-    let is_encoded =
-        |line: &&str| line.len() >= LEAST_WRAPPED && line.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte));
-    let lines = if secret.contains('\n') { secret.lines() } else { "".lines() };
-    let lines = lines.map(str::trim).filter(is_encoded).filter(|line| !line.starts_with("-----"));
-    lines.flat_map(|line| [line.to_owned(), line.replace('/', "\\/"), line.replace('+', "%2B").replace('/', "%2F")]).collect()
+    let is_encoded = |line: &&str| {
+        line.len() >= LEAST_WRAPPED
+            && line
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte))
+    };
+    let lines = if secret.contains('\n') {
+        secret.lines()
+    } else {
+        "".lines()
+    };
+    let lines = lines
+        .map(str::trim)
+        .filter(is_encoded)
+        .filter(|line| !line.starts_with("-----"));
+    lines
+        .flat_map(|line| {
+            [
+                line.to_owned(),
+                line.replace('/', "\\/"),
+                line.replace('+', "%2B").replace('/', "%2F"),
+            ]
+        })
+        .collect()
 }
 
 /// Returns the form in Latin-1, if the secret has letters beyond ASCII that it knows.
 fn latin(secret: &str) -> Option<Vec<u8>> {
-    if secret.is_ascii() { None } else { secret.chars().map(|letter| u8::try_from(u32::from(letter)).ok()).collect() }
+    if secret.is_ascii() {
+        None
+    } else {
+        secret
+            .chars()
+            .map(|letter| u8::try_from(u32::from(letter)).ok())
+            .collect()
+    }
 }
 
 /// Text without its line ends, written out or as `\n`, and what comes with them: indentation, and signs that the line goes on. It has no
@@ -316,7 +411,10 @@ pub(super) struct Joined {
 impl Joined {
     /// Returns `None` if there is nothing to leave out.
     pub fn of(text: &[u8]) -> Option<Self> {
-        let mut joined = Self { bytes: Vec::new(), gaps: Vec::new() };
+        let mut joined = Self {
+            bytes: Vec::new(),
+            gaps: Vec::new(),
+        };
         let mut kept = 0;
         while let Some(length) = memchr::memchr3(b'\n', b'\r', b'\\', &text[kept..]) {
             let mut start = kept + length;
@@ -328,7 +426,10 @@ impl Joined {
                 // Quoted-printable text ends a line that goes on with this.
                 start -= usize::from(start > kept && text[start - 1] == b'=');
             } else {
-                end += text[start..].iter().take_while(|byte| **byte == b'\\').count();
+                end += text[start..]
+                    .iter()
+                    .take_while(|byte| **byte == b'\\')
+                    .count();
             }
             joined.bytes.extend_from_slice(&text[kept..start]);
             let missing = joined.gaps.last().map_or(0, |(_, missing)| *missing) + end - start;
@@ -357,7 +458,12 @@ fn line_end(text: &[u8]) -> Option<usize> {
         b'n' | b'r' => slashes > 0,
         _ => false,
     };
-    let blanks = || text[slashes + 1..].iter().take_while(|byte| matches!(**byte, b' ' | b'\t')).count();
+    let blanks = || {
+        text[slashes + 1..]
+            .iter()
+            .take_while(|byte| matches!(**byte, b' ' | b'\t'))
+            .count()
+    };
     is_end.then(|| slashes + 1 + blanks())
 }
 
@@ -405,32 +511,54 @@ mod tests {
             "it%27s+%22%C3%B6%22+%26+%3Cx%3E%5Cy",
             "it%27s%20%22%c3%b6%22%20%26%20%3cx%3e%5cy",
             "it's \"=C3=B6\" & <x>\\y",
-            "697427732022c3b622202620 3c783e5c79".replace(' ', "").as_str(),
+            "697427732022c3b622202620 3c783e5c79"
+                .replace(' ', "")
+                .as_str(),
         ] {
             assert!(
                 has(secret, form),
                 "{form}: {:?}",
-                forms_of(secret).iter().map(|form| String::from_utf8_lossy(form)).collect::<Vec<_>>()
+                forms_of(secret)
+                    .iter()
+                    .map(|form| String::from_utf8_lossy(form))
+                    .collect::<Vec<_>>()
             );
         }
     }
 
     #[test]
     fn line_ends_and_what_comes_with_them_are_left_out() {
-        let joined = |text: &str| Joined::of(text.as_bytes()).map(|joined| String::from_utf8_lossy(&joined.bytes).into_owned());
+        let joined = |text: &str| {
+            Joined::of(text.as_bytes())
+                .map(|joined| String::from_utf8_lossy(&joined.bytes).into_owned())
+        };
         assert_eq!(joined("no end, C:/x"), None);
         assert_eq!(joined("a\\\\\\\"b\\u00f6").as_deref(), Some("a\"bu00f6"));
-        for text in ["ab\ncd", "ab\r\n  cd", "ab\\ncd", "ab\\\\r\\\\ncd", "ab=\r\ncd", "ab\\\n\tcd", "ab\n\n\ncd"] {
+        for text in [
+            "ab\ncd",
+            "ab\r\n  cd",
+            "ab\\ncd",
+            "ab\\\\r\\\\ncd",
+            "ab=\r\ncd",
+            "ab\\\n\tcd",
+            "ab\n\n\ncd",
+        ] {
             assert_eq!(joined(text).as_deref(), Some("abcd"), "{text:?}");
         }
         let text = b"a\nbc\\n  d";
         let joined = Joined::of(text).expect("line ends");
-        let places: Vec<u8> = (0..joined.bytes.len()).map(|at| text[joined.place(at)]).collect();
+        let places: Vec<u8> = (0..joined.bytes.len())
+            .map(|at| text[joined.place(at)])
+            .collect();
         assert_eq!(places, b"abcd");
     }
 
     #[test]
     fn a_plain_key_has_few_forms() {
-        assert!(forms_of("sk-abcdefghijklmnop").len() < 40, "{}", forms_of("sk-abcdefghijklmnop").len());
+        assert!(
+            forms_of("sk-abcdefghijklmnop").len() < 40,
+            "{}",
+            forms_of("sk-abcdefghijklmnop").len()
+        );
     }
 }

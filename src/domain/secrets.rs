@@ -66,10 +66,34 @@ const WORD_PAIRS: [(&str, &str); 1] = [("CONNECTION", "STRING")];
 /// End of words such as `SSHPASS`.
 const PASS: &str = "PASS";
 /// Words that end in [`PASS`] and have nothing to do with passwords.
-const OTHER_PASSES: [&str; 9] = ["BYPASS", "COMPASS", "ENCOMPASS", "MULTIPASS", "OVERPASS", "SURPASS", "TRESPASS", "UNDERPASS", "WORKPASS"];
+const OTHER_PASSES: [&str; 9] = [
+    "BYPASS",
+    "COMPASS",
+    "ENCOMPASS",
+    "MULTIPASS",
+    "OVERPASS",
+    "SURPASS",
+    "TRESPASS",
+    "UNDERPASS",
+    "WORKPASS",
+];
 /// Words after `PASS` that make it a result of tests, as in `MIN_PASS_RATE`.
-const AFTER_PASSING: [&str; 14] =
-    ["AT", "COUNT", "CRITERIA", "FAIL", "LIMIT", "NUMBER", "ONLY", "OR", "PERCENT", "RATE", "RATES", "RATIO", "THRESHOLD", "THROUGH"];
+const AFTER_PASSING: [&str; 14] = [
+    "AT",
+    "COUNT",
+    "CRITERIA",
+    "FAIL",
+    "LIMIT",
+    "NUMBER",
+    "ONLY",
+    "OR",
+    "PERCENT",
+    "RATE",
+    "RATES",
+    "RATIO",
+    "THRESHOLD",
+    "THROUGH",
+];
 /// Variables of the shell that hold folders, not secrets.
 const NO_SECRETS: [&str; 2] = ["PWD", "OLDPWD"];
 /// Names of parameters in addresses and connection strings that are secret there alone.
@@ -116,8 +140,12 @@ const KEY_BEGINNINGS: [&str; 38] = [
     "-----BEGIN",
 ];
 /// URLs that are secrets themselves.
-const SECRET_ADDRESSES: [&str; 4] =
-    ["hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", ".webhook.office.com/"];
+const SECRET_ADDRESSES: [&str; 4] = [
+    "hooks.slack.com/",
+    "discord.com/api/webhooks/",
+    "discordapp.com/api/webhooks/",
+    ".webhook.office.com/",
+];
 
 /// Returns whether a variable with this name holds a secret.
 fn is_secret_name(name: &str) -> bool {
@@ -125,13 +153,20 @@ fn is_secret_name(name: &str) -> bool {
     if NO_SECRETS.contains(&upper.as_str()) {
         return false;
     }
-    let words: Vec<&str> = upper.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = upper
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
     words.iter().enumerate().any(|(place, word)| {
         let next = words.get(place + 1);
         NAME_WORDS.contains(word)
             || WORD_ENDS.iter().any(|end| word.ends_with(end))
-            || WORD_PAIRS.iter().any(|(first, second)| first == word && next == Some(second))
-            || (word.ends_with(PASS) && !OTHER_PASSES.contains(word) && next.is_none_or(|next| !AFTER_PASSING.contains(next)))
+            || WORD_PAIRS
+                .iter()
+                .any(|(first, second)| first == word && next == Some(second))
+            || (word.ends_with(PASS)
+                && !OTHER_PASSES.contains(word)
+                && next.is_none_or(|next| !AFTER_PASSING.contains(next)))
     })
 }
 
@@ -143,8 +178,12 @@ pub fn is_secret(name: &str, value: &str) -> bool {
 fn looks_like_a_key(value: &str) -> bool {
     let value = value.trim();
     value.len() >= 2 * LEAST_LENGTH
-        && (KEY_BEGINNINGS.iter().any(|beginning| value.starts_with(beginning))
-            || SECRET_ADDRESSES.iter().any(|address| value.contains(address)))
+        && (KEY_BEGINNINGS
+            .iter()
+            .any(|beginning| value.starts_with(beginning))
+            || SECRET_ADDRESSES
+                .iter()
+                .any(|address| value.contains(address)))
 }
 
 /// Returns the secrets within a value: the password of an address such as `postgres://user:password@host/db`, parameters such as
@@ -154,20 +193,34 @@ fn parts_of(value: &str) -> Vec<String> {
     if let Some((_, rest)) = value.split_once("://") {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         // A password may contain an `@`.
-        let (user, password) = match authority.rsplit_once('@').map(|(login, _)| login.split_once(':').unwrap_or((login, ""))) {
+        let (user, password) = match authority
+            .rsplit_once('@')
+            .map(|(login, _)| login.split_once(':').unwrap_or((login, "")))
+        {
             Some((user, password)) => (user, password),
             None => ("", ""),
         };
-        parts.extend([user].into_iter().filter(|user| looks_like_a_key(user)).map(str::to_owned));
+        parts.extend(
+            [user]
+                .into_iter()
+                .filter(|user| looks_like_a_key(user))
+                .map(str::to_owned),
+        );
         if !password.is_empty() {
             parts.push(password.to_owned());
             parts.extend(decoded(password));
         }
     }
     for parameter in value.split([';', '&', '?', '#']) {
-        let Some((name, secret)) = parameter.split_once('=') else { continue };
+        let Some((name, secret)) = parameter.split_once('=') else {
+            continue;
+        };
         let name = name.trim();
-        let is_name = !name.is_empty() && name.len() < 40 && name.chars().all(|letter| letter.is_alphanumeric() || "_-. ".contains(letter));
+        let is_name = !name.is_empty()
+            && name.len() < 40
+            && name
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || "_-. ".contains(letter));
         // The whole value of a variable such as `A=b` is no list of parameters.
         let is_parameter = value.contains([';', '&', '?', '#']);
         if is_name
@@ -190,11 +243,18 @@ fn parts_of(value: &str) -> Vec<String> {
 fn add_secret_texts(name: &str, value: &Value, parts: &mut Vec<String>) {
     match value {
         // `key` alone is a word of every document.
-        Value::String(text) if (is_secret_name(name) && !["key", "keys"].contains(&name)) || looks_like_a_key(text) => {
+        Value::String(text)
+            if (is_secret_name(name) && !["key", "keys"].contains(&name))
+                || looks_like_a_key(text) =>
+        {
             parts.push(text.trim().to_owned());
         }
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| add_secret_texts(name, value, parts)),
-        Value::Array(values) => values.iter().for_each(|value| add_secret_texts(name, value, parts)),
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(name, value)| add_secret_texts(name, value, parts)),
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| add_secret_texts(name, value, parts)),
         _ => {}
     }
 }
@@ -204,8 +264,13 @@ fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((byte, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.filter(|_| *byte == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+        let digits = after
+            .get(..2)
+            .and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits
+            .filter(|_| *byte == b'%')
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
+        {
             Some(code) => {
                 bytes.push(code);
                 rest = &after[2..];
@@ -216,7 +281,9 @@ fn decoded(text: &str) -> Option<String> {
             }
         }
     }
-    String::from_utf8(bytes).ok().filter(|decoded| decoded != text)
+    String::from_utf8(bytes)
+        .ok()
+        .filter(|decoded| decoded != text)
 }
 
 /// A form of a secret.
@@ -247,13 +314,20 @@ impl Secrets {
         for (name, value) in variables {
             let value = value.trim();
             // The name replaces the secret in lines of JSON, so it must need no escaping.
-            let is_plain = name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character));
+            let is_plain = name
+                .chars()
+                .all(|character| character.is_alphanumeric() || "_-.".contains(character));
             let shown = if is_plain { name.as_str() } else { "secret" };
             // A value that two variables have is called by the first of them.
             let mut add = |text: &str| {
                 let mut all = forms_of(text);
-                for ((form, in_json), bytes) in wide_forms_of(text).into_iter().zip([u16::to_le_bytes, u16::to_be_bytes]) {
-                    forms.entry(form).or_insert_with(|| (shown.to_owned(), wide(&format!("[{shown}]"), bytes)));
+                for ((form, in_json), bytes) in wide_forms_of(text)
+                    .into_iter()
+                    .zip([u16::to_le_bytes, u16::to_be_bytes])
+                {
+                    forms
+                        .entry(form)
+                        .or_insert_with(|| (shown.to_owned(), wide(&format!("[{shown}]"), bytes)));
                     all.extend(in_json.map(String::into_bytes));
                 }
                 let called = || (shown.to_owned(), placeholder(shown));
@@ -267,13 +341,21 @@ impl Secrets {
             if (named.contains(name) || is_secret(name, value)) && value.len() >= LEAST_LENGTH {
                 add(value);
             }
-            for part in parts_of(value).iter().filter(|part| part.len() >= LEAST_LENGTH) {
+            for part in parts_of(value)
+                .iter()
+                .filter(|part| part.len() >= LEAST_LENGTH)
+            {
                 add(part);
             }
         }
         let (forms, finder) = found_by(forms);
         let (joined, joined_finder) = found_by(joined);
-        Self { forms, finder, joined, joined_finder }
+        Self {
+            forms,
+            finder,
+            joined,
+            joined_finder,
+        }
     }
 
     /// Returns the forms of each secret by the name of its variable.
@@ -317,11 +399,17 @@ impl Secrets {
 
     /// Returns the name of the first secret in `bytes`.
     pub fn first_in(&self, bytes: &[u8]) -> Option<&str> {
-        self.found_in(bytes).first().map(|(_, form)| form.name.as_str())
+        self.found_in(bytes)
+            .first()
+            .map(|(_, form)| form.name.as_str())
     }
 
     /// Returns `text` with every secret replaced by what `instead` makes of its variable's name, and how often each was there.
-    pub fn replaced_in(&self, text: &str, instead: impl Fn(&str) -> String) -> Option<(String, BTreeMap<&str, u64>)> {
+    pub fn replaced_in(
+        &self,
+        text: &str,
+        instead: impl Fn(&str) -> String,
+    ) -> Option<(String, BTreeMap<&str, u64>)> {
         let found = self.found_in(text.as_bytes());
         let mut counts = BTreeMap::new();
         let (mut replaced, mut end) = (Vec::with_capacity(text.len()), 0);
@@ -337,22 +425,40 @@ impl Secrets {
 
     /// Returns where secrets are, in order and apart from each other.
     fn found_in(&self, bytes: &[u8]) -> Vec<(Range<usize>, &Form)> {
-        let Some(finder) = &self.finder else { return Vec::new() };
-        let found = finder.find_iter(bytes).map(|found| (found.range(), &self.forms[found.pattern()]));
-        let mut found: Vec<_> = found.filter(|(place, _)| !is_number_of_json(bytes, place)).collect();
+        let Some(finder) = &self.finder else {
+            return Vec::new();
+        };
+        let found = finder
+            .find_iter(bytes)
+            .map(|found| (found.range(), &self.forms[found.pattern()]));
+        let mut found: Vec<_> = found
+            .filter(|(place, _)| !is_number_of_json(bytes, place))
+            .collect();
         // What goes over line ends, or is escaped again and again, is not in the text as it is.
         if let (Some(finder), Some(text)) = (&self.joined_finder, Joined::of(bytes)) {
             let wrapped = finder.find_iter(&text.bytes).map(|wrapped| {
                 let start = text.place(wrapped.start());
                 // The first letter may be escaped, and what is left must not escape what takes its place.
-                let start = start - bytes[..start].iter().rev().take_while(|byte| **byte == b'\\').count();
-                (start..text.place(wrapped.end() - 1) + 1, &self.joined[wrapped.pattern()])
+                let start = start
+                    - bytes[..start]
+                        .iter()
+                        .rev()
+                        .take_while(|byte| **byte == b'\\')
+                        .count();
+                (
+                    start..text.place(wrapped.end() - 1) + 1,
+                    &self.joined[wrapped.pattern()],
+                )
             });
             found.extend(wrapped.filter(|(place, _)| !is_number_of_json(bytes, place)));
             found.sort_by_key(|(place, _)| (place.start, std::cmp::Reverse(place.end)));
             found.dedup_by(|(next, _), (before, _)| {
                 let is_within = next.start < before.end;
-                before.end = if is_within { before.end.max(next.end) } else { before.end };
+                before.end = if is_within {
+                    before.end.max(next.end)
+                } else {
+                    before.end
+                };
                 is_within
             });
         }
@@ -376,7 +482,10 @@ impl Secrets {
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_list().entries(self.forms.iter().map(|form| &form.name)).finish()
+        formatter
+            .debug_list()
+            .entries(self.forms.iter().map(|form| &form.name))
+            .finish()
     }
 }
 
@@ -386,17 +495,36 @@ fn placeholder(name: &str) -> Vec<u8> {
 
 /// Returns the forms, longer ones first, and what finds them.
 fn found_by(forms: BTreeMap<Vec<u8>, (String, Vec<u8>)>) -> (Vec<Form>, Option<Arc<AhoCorasick>>) {
-    let mut forms: Vec<Form> = forms.into_iter().map(|(bytes, (name, instead))| Form { bytes, name, instead }).collect();
-    forms.sort_by(|left, right| right.bytes.len().cmp(&left.bytes.len()).then_with(|| left.cmp(right)));
+    let mut forms: Vec<Form> = forms
+        .into_iter()
+        .map(|(bytes, (name, instead))| Form {
+            bytes,
+            name,
+            instead,
+        })
+        .collect();
+    forms.sort_by(|left, right| {
+        right
+            .bytes
+            .len()
+            .cmp(&left.bytes.len())
+            .then_with(|| left.cmp(right))
+    });
     // One form may contain another.
-    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms.iter().map(|form| &form.bytes));
-    let finder = (!forms.is_empty()).then(|| Arc::new(finder.expect("an environment is smaller than what a search can hold")));
+    let finder = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(forms.iter().map(|form| &form.bytes));
+    let finder = (!forms.is_empty())
+        .then(|| Arc::new(finder.expect("an environment is smaller than what a search can hold")));
     (forms, finder)
 }
 
 /// Returns whether digits are a number of a JSON document. A password may have digits only, and a record must stay a document.
 fn is_number_of_json(bytes: &[u8], place: &Range<usize>) -> bool {
-    let before = place.start.checked_sub(1).and_then(|before| bytes.get(before));
+    let before = place
+        .start
+        .checked_sub(1)
+        .and_then(|before| bytes.get(before));
     bytes[place.clone()].iter().all(u8::is_ascii_digit)
         && matches!(before, Some(b':' | b',' | b'['))
         && matches!(bytes.get(place.end), Some(b',' | b'}' | b']'))
@@ -410,8 +538,14 @@ mod tests {
     use super::*;
 
     fn secrets(variables: &[(&str, &str)], named: &[&str]) -> Secrets {
-        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Secrets::of(&variables, &named.iter().map(|name| (*name).to_owned()).collect())
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        Secrets::of(
+            &variables,
+            &named.iter().map(|name| (*name).to_owned()).collect(),
+        )
     }
 
     #[test]
@@ -428,13 +562,20 @@ mod tests {
             ],
             &["ODD"],
         );
-        assert_eq!(secrets.hide("sk-abcdefgh-and-more sk-abcdefgh abc"), "[LONGER_TOKEN] [OPENAI_API_KEY] abc");
+        assert_eq!(
+            secrets.hide("sk-abcdefgh-and-more sk-abcdefgh abc"),
+            "[LONGER_TOKEN] [OPENAI_API_KEY] abc"
+        );
         assert_eq!(
             secrets.hide("hunter2hunter2 at parallel-mode /home/somebody, proxy-pass"),
             "[ODD] at parallel-mode /home/somebody, [HTTPS_PROXY]"
         );
-        assert_eq!(secrets.hide_bytes(b"\xff sk-abcdefgh \xff sk-abcdefgh"), &b"\xff [OPENAI_API_KEY] \xff [OPENAI_API_KEY]"[..]);
-        let mut value: Value = serde_json::from_str("{\"a\": [{\"b\": \"x s\\u006b-abcdefgh\"}]}").expect("it is JSON");
+        assert_eq!(
+            secrets.hide_bytes(b"\xff sk-abcdefgh \xff sk-abcdefgh"),
+            &b"\xff [OPENAI_API_KEY] \xff [OPENAI_API_KEY]"[..]
+        );
+        let mut value: Value = serde_json::from_str("{\"a\": [{\"b\": \"x s\\u006b-abcdefgh\"}]}")
+            .expect("it is JSON");
         secrets.hide_in(&mut value);
         assert_eq!(value["a"][0]["b"], "x [OPENAI_API_KEY]");
         assert!(!format!("{secrets:?}").contains("abcdefgh"));
@@ -451,7 +592,10 @@ mod tests {
             STANDARD_NO_PAD.encode(secret),
             STANDARD_NO_PAD.encode(format!("user:{secret}")),
             STANDARD_NO_PAD.encode(format!("a:{secret}, and more")),
-            STANDARD_NO_PAD.encode(format!("ab:{secret}\n")).replace('+', "-").replace('/', "_"),
+            STANDARD_NO_PAD
+                .encode(format!("ab:{secret}\n"))
+                .replace('+', "-")
+                .replace('/', "_"),
         ] {
             let hidden = secrets.hide(&format!("before {text} after")).into_owned();
             assert!(hidden.contains("[A_KEY]"), "{text}: {hidden}");
@@ -462,8 +606,15 @@ mod tests {
     #[test]
     fn what_goes_over_line_ends_is_found() {
         let pem = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC/KcwggSj\nAgEAAoIBAQC7VJTUt9Us8cKjMzEfYyjiWA4R4+M2bS1G\nq1w2e3\n-----END PRIVATE KEY-----";
-        let secrets = secrets(&[("SIGNING_KEY", pem), ("A_TOKEN", "0123456789abcdefghij")], &[]);
-        let nested = |levels: usize| (0..levels).fold(pem.to_owned(), |text, _| serde_json::to_string(&text).expect("text"));
+        let secrets = secrets(
+            &[("SIGNING_KEY", pem), ("A_TOKEN", "0123456789abcdefghij")],
+            &[],
+        );
+        let nested = |levels: usize| {
+            (0..levels).fold(pem.to_owned(), |text, _| {
+                serde_json::to_string(&text).expect("text")
+            })
+        };
         for text in [
             pem.to_owned(),
             pem.replace('\n', "\r\n"),
@@ -476,17 +627,35 @@ mod tests {
             nested(6),
         ] {
             let hidden = secrets.hide(&text).into_owned();
-            assert!(hidden.contains("[SIGNING_KEY]") && !hidden.contains("MIIEv") && !hidden.contains("q1w2e3"), "{text}: {hidden}");
+            assert!(
+                hidden.contains("[SIGNING_KEY]")
+                    && !hidden.contains("MIIEv")
+                    && !hidden.contains("q1w2e3"),
+                "{text}: {hidden}"
+            );
         }
-        assert_eq!(secrets.hide("it is 0123456789\n  abcdefghij, and"), "it is [A_TOKEN], and");
-        assert_eq!(secrets.hide("it is 0123456789\\\\nabcdefghij, and"), "it is [A_TOKEN], and");
+        assert_eq!(
+            secrets.hide("it is 0123456789\n  abcdefghij, and"),
+            "it is [A_TOKEN], and"
+        );
+        assert_eq!(
+            secrets.hide("it is 0123456789\\\\nabcdefghij, and"),
+            "it is [A_TOKEN], and"
+        );
         let encoded = STANDARD_NO_PAD.encode("0123456789abcdefghij");
         let (first, second) = encoded.split_at(11);
-        assert!(secrets.hide(&format!("{first}\n{second}")).starts_with("[A_TOKEN]"));
+        assert!(
+            secrets
+                .hide(&format!("{first}\n{second}"))
+                .starts_with("[A_TOKEN]")
+        );
         // A diff of a key has a sign before each line.
         let diff = secrets.hide(&pem.replace('\n', "\n+")).into_owned();
         assert!(!diff.contains("MIIEv") && !diff.contains("AgEAA"), "{diff}");
-        assert_eq!(secrets.hide("-----BEGIN PRIVATE KEY-----\nof somebody else"), "-----BEGIN PRIVATE KEY-----\nof somebody else");
+        assert_eq!(
+            secrets.hide("-----BEGIN PRIVATE KEY-----\nof somebody else"),
+            "-----BEGIN PRIVATE KEY-----\nof somebody else"
+        );
     }
 
     #[test]
@@ -498,9 +667,13 @@ mod tests {
             text = serde_json::to_string(&text).expect("text");
             let mut hidden = secrets.hide(&text).into_owned();
             for _ in 0..level {
-                hidden = serde_json::from_str(&hidden).unwrap_or_else(|error| panic!("{level}: {hidden}: {error}"));
+                hidden = serde_json::from_str(&hidden)
+                    .unwrap_or_else(|error| panic!("{level}: {hidden}: {error}"));
             }
-            assert!(hidden.contains("[A_KEY]") && !hidden.contains("quoted"), "{level}: {hidden}");
+            assert!(
+                hidden.contains("[A_KEY]") && !hidden.contains("quoted"),
+                "{level}: {hidden}"
+            );
         }
     }
 
@@ -508,14 +681,20 @@ mod tests {
     fn a_number_of_a_record_stays_a_number() {
         let secrets = secrets(&[("A_PIN_KEY", "1234567890")], &[]);
         let line = "{\"tokens\":1234567890,\"reply\":\"it is 1234567890\"}";
-        assert_eq!(secrets.hide(line), "{\"tokens\":1234567890,\"reply\":\"it is [A_PIN_KEY]\"}");
+        assert_eq!(
+            secrets.hide(line),
+            "{\"tokens\":1234567890,\"reply\":\"it is [A_PIN_KEY]\"}"
+        );
     }
 
     #[test]
     fn text_in_utf_16_stays_in_utf_16() {
         let secrets = secrets(&[("A_KEY", "0123456789")], &[]);
         let text = |text: &str| wide(text, u16::to_le_bytes);
-        assert_eq!(secrets.hide_bytes(&text("it is 0123456789.")), text("it is [A_KEY]."));
+        assert_eq!(
+            secrets.hide_bytes(&text("it is 0123456789.")),
+            text("it is [A_KEY].")
+        );
     }
 
     #[test]
@@ -524,7 +703,10 @@ mod tests {
             &[
                 ("DATABASE_URL", "postgres://app:p%40ss%2Fword@db/app"),
                 ("STORAGE", "AccountName=a;AccountKey=abcdefgh12==;"),
-                ("ACCOUNT", "{\"type\": \"service_account\", \"private_key\": \"some-long-key\"}"),
+                (
+                    "ACCOUNT",
+                    "{\"type\": \"service_account\", \"private_key\": \"some-long-key\"}",
+                ),
             ],
             &[],
         );
@@ -562,10 +744,16 @@ mod tests {
             ("STORAGE_CONNECTION_STRING", "x"),
             ("Passphrase", "x"),
             ("dbPassword", "x"),
-            ("STORAGE", "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abcdefgh12==;"),
+            (
+                "STORAGE",
+                "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abcdefgh12==;",
+            ),
             ("BLOB", "https://a.blob.example/c?sv=2024&sig=abcdefgh%2F12"),
             ("MIRROR", "https://ghp_0123456789abcdefghij@github.com/o/r"),
-            ("ACCOUNT", "{\"type\": \"service_account\", \"private_key\": \"abc\"}"),
+            (
+                "ACCOUNT",
+                "{\"type\": \"service_account\", \"private_key\": \"abc\"}",
+            ),
         ] {
             assert!(is_secret(name, value), "{name}");
         }
@@ -592,7 +780,10 @@ mod tests {
             ("SECRETARY", "x"),
             ("RUSTFLAGS", "--cfg a=b;c"),
             ("LS_COLORS", "rs=0:di=01;34:ln=01;36"),
-            ("PAGE", "https://example.org/?page=1234567890&sort=descending"),
+            (
+                "PAGE",
+                "https://example.org/?page=1234567890&sort=descending",
+            ),
         ] {
             assert!(!is_secret(name, value), "{name}");
         }

@@ -13,11 +13,21 @@ pub fn takes_over(revision: u32, before: u32) -> bool {
 
 /// Returns the current one of several statements about the same thing, given in reading order.
 pub fn standing<T>(said: impl IntoIterator<Item = T>, revision: impl Fn(&T) -> u32) -> Option<T> {
-    said.into_iter().reduce(|before, next| if takes_over(revision(&next), revision(&before)) { next } else { before })
+    said.into_iter().reduce(|before, next| {
+        if takes_over(revision(&next), revision(&before)) {
+            next
+        } else {
+            before
+        }
+    })
 }
 
 /// Returns the current statement about each thing, in order of first appearance.
-pub fn standing_of_each<T, K: Ord>(said: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K, revision: impl Fn(&T) -> u32) -> Vec<T> {
+pub fn standing_of_each<T, K: Ord>(
+    said: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> K,
+    revision: impl Fn(&T) -> u32,
+) -> Vec<T> {
     let mut places = BTreeMap::<K, usize>::new();
     let mut standing: Vec<T> = Vec::new();
     for next in said {
@@ -39,18 +49,25 @@ pub fn standing_of_each<T, K: Ord>(said: impl IntoIterator<Item = T>, key: impl 
 
 /// Returns the current score of a metric.
 pub fn standing_score<'a>(scores: &'a [ScoreRecord], metric: &str) -> Option<&'a ScoreRecord> {
-    standing(scores.iter().filter(|score| score.metric == metric), |score| score.revision)
+    standing(
+        scores.iter().filter(|score| score.metric == metric),
+        |score| score.revision,
+    )
 }
 
 /// Returns the revision whose outcomes are current for a judged evaluator: the revision of the current score, or 0 without a score. Returns
 /// `None` for other evaluators, whose outcomes are selected one by one.
 pub fn standing_revision(evaluator: &str, scores: &[ScoreRecord]) -> Option<u32> {
-    is_asked_again(evaluator).then(|| standing_score(scores, evaluator).map_or(0, |score| score.revision))
+    is_asked_again(evaluator)
+        .then(|| standing_score(scores, evaluator).map_or(0, |score| score.revision))
 }
 
 /// Returns whether an evaluator with this name is a judge or a person, who can judge a whole run again.
 pub fn is_asked_again(evaluator: &str) -> bool {
-    is_person(evaluator) || Evaluator::ALL.into_iter().any(|one| one.is_judged() && one.name() == evaluator)
+    is_person(evaluator)
+        || Evaluator::ALL
+            .into_iter()
+            .any(|one| one.is_judged() && one.name() == evaluator)
 }
 
 #[cfg(test)]
@@ -76,21 +93,30 @@ mod tests {
 
     #[test]
     fn of_equal_revisions_the_later_line_stands() {
-        assert_eq!(standing([(1, "a"), (0, "b"), (1, "c"), (0, "d")], |said| said.0), Some((1, "c")));
+        assert_eq!(
+            standing([(1, "a"), (0, "b"), (1, "c"), (0, "d")], |said| said.0),
+            Some((1, "c"))
+        );
         assert_eq!(standing([(0, "a"); 0], |said| said.0), None);
     }
 
     #[test]
     fn each_stands_where_it_was_first_named() {
         let said = [("b", 0, 1), ("a", 2, 2), ("a", 1, 3), ("b", 0, 4)];
-        assert_eq!(standing_of_each(said, |said| said.0, |said| said.1), [("b", 0, 4), ("a", 2, 2)]);
+        assert_eq!(
+            standing_of_each(said, |said| said.0, |said| said.1),
+            [("b", 0, 4), ("a", 2, 2)]
+        );
     }
 
     #[test]
     fn only_judges_are_asked_again() {
         let scores = [score("tool_use", 2), score("efficiency", 1)];
         assert_eq!(standing_revision("tool_use", &scores), Some(2));
-        assert_eq!(standing_revision("requirementFulfillment", &scores), Some(0));
+        assert_eq!(
+            standing_revision("requirementFulfillment", &scores),
+            Some(0)
+        );
         assert_eq!(standing_revision("efficiency", &scores), None);
         assert_eq!(standing_revision("answers", &scores), None);
     }

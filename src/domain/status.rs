@@ -8,7 +8,19 @@ use serde::{Deserialize, Serialize};
 ///
 /// `Pass`, `Fail`, `Error` and `Limit` are in the denominator; `Infra` and `NotEvaluated` count as missing and are shown;
 /// `Skipped` is outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemStatus {
     Pass,
@@ -25,7 +37,15 @@ pub enum ItemStatus {
 }
 
 impl ItemStatus {
-    pub const ALL: [Self; 7] = [Self::Pass, Self::Fail, Self::Error, Self::Limit, Self::Infra, Self::Skipped, Self::NotEvaluated];
+    pub const ALL: [Self; 7] = [
+        Self::Pass,
+        Self::Fail,
+        Self::Error,
+        Self::Limit,
+        Self::Infra,
+        Self::Skipped,
+        Self::NotEvaluated,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -77,7 +97,19 @@ impl fmt::Display for ItemStatus {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     Completed,
@@ -90,7 +122,14 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    pub const ALL: [Self; 6] = [Self::Completed, Self::Failed, Self::Limit, Self::Infra, Self::Cancelled, Self::Partial];
+    pub const ALL: [Self; 6] = [
+        Self::Completed,
+        Self::Failed,
+        Self::Limit,
+        Self::Infra,
+        Self::Cancelled,
+        Self::Partial,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {

@@ -14,10 +14,13 @@ pub fn visible(text: &str) -> String {
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
-            '\u{0}'..='\u{1f}' => shown.push(char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}')),
+            '\u{0}'..='\u{1f}' => {
+                shown.push(char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}'))
+            }
             '\u{7f}' => shown.push('\u{2421}'),
             _ if is_hidden(character)
-                || is_joining(character) && (is_plain(before) || is_plain(characters.peek().copied()))
+                || is_joining(character)
+                    && (is_plain(before) || is_plain(characters.peek().copied()))
                 || passes_for_latin(character) && is_in_latin_word(&shown, characters.clone()) =>
             {
                 shown.extend(character.escape_unicode());
@@ -63,7 +66,9 @@ fn is_joining(character: char) -> bool {
 
 /// Returns whether a neighbour needs no joiner: the end of the text, or ASCII that is not part of a keycap.
 fn is_plain(neighbour: Option<char>) -> bool {
-    neighbour.is_none_or(|neighbour| neighbour.is_ascii() && !matches!(neighbour, '0'..='9' | '#' | '*' | ' '))
+    neighbour.is_none_or(|neighbour| {
+        neighbour.is_ascii() && !matches!(neighbour, '0'..='9' | '#' | '*' | ' ')
+    })
 }
 
 /// Returns whether a non-Latin letter looks like a Latin one (confusables of Unicode TS 39 that fonts draw alike).
@@ -78,7 +83,12 @@ fn passes_for_latin(character: char) -> bool {
 /// Returns whether the word around a character contains Latin letters.
 fn is_in_latin_word(before: &str, after: impl Iterator<Item = char>) -> bool {
     let is_word = |character: &char| character.is_alphanumeric();
-    before.chars().rev().take_while(is_word).chain(after.take_while(is_word)).any(|character| character.is_ascii_alphabetic())
+    before
+        .chars()
+        .rev()
+        .take_while(is_word)
+        .chain(after.take_while(is_word))
+        .any(|character| character.is_ascii_alphabetic())
 }
 
 /// Returns the first `characters` of a text, with an ellipsis if there is more.
@@ -93,8 +103,15 @@ pub fn beginning(text: &str, characters: usize) -> String {
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
-        .map(|candidate| (edit_distance(&name.to_lowercase(), &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance <= (candidate.chars().count().max(name.chars().count()) / 3).max(1))
+        .map(|candidate| {
+            (
+                edit_distance(&name.to_lowercase(), &candidate.to_lowercase()),
+                candidate,
+            )
+        })
+        .filter(|(distance, candidate)| {
+            *distance <= (candidate.chars().count().max(name.chars().count()) / 3).max(1)
+        })
         .min()
         .map(|(_, candidate)| candidate)
 }
@@ -118,8 +135,14 @@ fn edit_distance(left: &str, right: &str) -> usize {
         let mut current = vec![row; right.len() + 1];
         for column in 1..=right.len() {
             let is_other = left[row - 1] != right[column - 1];
-            let mut least = (above[column - 1] + usize::from(is_other)).min(above[column] + 1).min(current[column - 1] + 1);
-            if row > 1 && column > 1 && left[row - 1] == right[column - 2] && left[row - 2] == right[column - 1] {
+            let mut least = (above[column - 1] + usize::from(is_other))
+                .min(above[column] + 1)
+                .min(current[column - 1] + 1);
+            if row > 1
+                && column > 1
+                && left[row - 1] == right[column - 2]
+                && left[row - 2] == right[column - 1]
+            {
                 least = least.min(before[column - 2] + 1);
             }
             current[column] = least;
@@ -137,7 +160,14 @@ mod tests {
     fn control_characters_become_visible() {
         assert_eq!(visible("a\x1b[31mb\u{202e}c\n"), "a␛[31mb\\u{202e}c␊");
         assert_eq!(visible("Ünïcødé 漢字 👩‍🔬 ❤️ 1️⃣"), "Ünïcødé 漢字 👩‍🔬 ❤️ 1️⃣");
-        for text in ["می‌خواهم", "Москва и Kyiv", "Ελλάδα", "Δt in μs, α = 0.05", "ｶﾞ", "naïve café"] {
+        for text in [
+            "می‌خواهم",
+            "Москва и Kyiv",
+            "Ελλάδα",
+            "Δt in μs, α = 0.05",
+            "ｶﾞ",
+            "naïve café",
+        ] {
             assert_eq!(visible(text), text);
         }
     }
@@ -162,7 +192,8 @@ mod tests {
             "sonnet\u{fe0f}",
             "sonnet\u{feff}",
         ];
-        let shown: std::collections::BTreeSet<String> = names.iter().map(|name| visible(name)).collect();
+        let shown: std::collections::BTreeSet<String> =
+            names.iter().map(|name| visible(name)).collect();
         assert_eq!(shown.len(), names.len(), "{shown:?}");
         assert!(shown.iter().all(|name| name.is_ascii()), "{shown:?}");
     }
@@ -172,12 +203,26 @@ mod tests {
         let plain = ["a/b-1", "été_2.csv", "a=b,c:d@e%f+g"];
         assert_eq!(plain.map(shell_word), plain);
         let texts = ["", "my evals", "it's", "-x", "a;b", "$(x)", "~"];
-        assert_eq!(texts.map(shell_word), ["''", "'my evals'", r"'it'\''s'", "'-x'", "'a;b'", "'$(x)'", "'~'"]);
+        assert_eq!(
+            texts.map(shell_word),
+            [
+                "''",
+                "'my evals'",
+                r"'it'\''s'",
+                "'-x'",
+                "'a;b'",
+                "'$(x)'",
+                "'~'"
+            ]
+        );
     }
 
     #[test]
     fn nearest_finds_slips_and_nothing_else() {
-        assert_eq!(nearest("tasktraker", ["workflow", "tasktracker"]), Some("tasktracker"));
+        assert_eq!(
+            nearest("tasktraker", ["workflow", "tasktracker"]),
+            Some("tasktracker")
+        );
         assert_eq!(nearest("modle", ["model", "suite"]), Some("model"));
         assert_eq!(nearest("zzz", ["workflow", "tasktracker"]), None);
         assert_eq!(nearest("x", []), None);

@@ -58,7 +58,12 @@ impl UnfinishedRun {
         let run = Run {
             batch_id: self.batch.clone(),
             timestamp: self.begun,
-            ..Run::new(self.id.clone(), name(&self.suite), name(&self.approach), name(&self.model))
+            ..Run::new(
+                self.id.clone(),
+                name(&self.suite),
+                name(&self.approach),
+                name(&self.model),
+            )
         };
         filter.matches(&run)
     }

@@ -184,7 +184,11 @@ impl Verification {
 
 impl VerifiedPart {
     fn of(part: &Value) -> Option<Self> {
-        Some(Self { folder: text(part, "folder").unwrap_or_default(), stack: said(part, "stack")?, reasons: texts(part, "reasons") })
+        Some(Self {
+            folder: text(part, "folder").unwrap_or_default(),
+            stack: said(part, "stack")?,
+            reasons: texts(part, "reasons"),
+        })
     }
 }
 
@@ -239,7 +243,13 @@ fn said(record: &Value, key: &str) -> Option<String> {
 }
 
 fn list<T>(record: &Value, key: &str, of: impl Fn(&Value) -> Option<T>) -> Vec<T> {
-    record.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(of).collect()
+    record
+        .get(key)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(of)
+        .collect()
 }
 
 fn texts(record: &Value, key: &str) -> Vec<String> {
@@ -278,20 +288,47 @@ mod tests {
             "failures": [{"check": "fuzz", "scope": "perhaps", "reason": "r", "signature": "s", "text": "t", "added": 1}],
             "terminalStatus": "perhaps", "added": 1});
         let read = Verification::of(&stored).expect("it says something");
-        assert_eq!((read.stack.as_deref(), read.terminal_status.as_deref()), (Some("zig"), Some("perhaps")));
-        assert_eq!((read.checks[0].kind.as_deref(), read.failures[0].scope.as_deref()), (Some("fuzz"), Some("perhaps")));
+        assert_eq!(
+            (read.stack.as_deref(), read.terminal_status.as_deref()),
+            (Some("zig"), Some("perhaps"))
+        );
+        assert_eq!(
+            (
+                read.checks[0].kind.as_deref(),
+                read.failures[0].scope.as_deref()
+            ),
+            (Some("fuzz"), Some("perhaps"))
+        );
     }
 
     #[test]
     fn a_record_of_another_shape_is_no_reason_to_fail() {
-        for nothing in [json!(null), json!("passed"), json!([1]), json!({}), json!({"checks": 3, "goal": {"a": 1}, "failures": [1, {}]})] {
+        for nothing in [
+            json!(null),
+            json!("passed"),
+            json!([1]),
+            json!({}),
+            json!({"checks": 3, "goal": {"a": 1}, "failures": [1, {}]}),
+        ] {
             assert_eq!(Verification::of(&nothing), None, "{nothing}");
         }
         let partly = Verification::of(&json!({"baseline": "HEAD", "checks": [{"command": "make"}, 7, {"id": "lint", "command": " "}],
             "failures": [{"signature": "s"}]}))
         .expect("it says something");
-        let commands: Vec<&str> = partly.checks.iter().map(|check| check.command.as_str()).collect();
-        assert_eq!((commands, partly.failures[0].text.as_str()), (vec!["make", "lint"], "s"));
-        assert_eq!(partly.baseline, Some(VerifiedBaseline { name: "HEAD".to_owned() }));
+        let commands: Vec<&str> = partly
+            .checks
+            .iter()
+            .map(|check| check.command.as_str())
+            .collect();
+        assert_eq!(
+            (commands, partly.failures[0].text.as_str()),
+            (vec!["make", "lint"], "s")
+        );
+        assert_eq!(
+            partly.baseline,
+            Some(VerifiedBaseline {
+                name: "HEAD".to_owned()
+            })
+        );
     }
 }

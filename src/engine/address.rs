@@ -35,21 +35,38 @@ impl Address {
             // Not shown: there may be a password in it.
             return Err("the address of an engine has no user or password; give a token by EVALREPORT_ENGINE_TOKEN".to_owned());
         }
-        if authority.contains(['/', '?', '#']) || !authority.bytes().all(|byte| byte.is_ascii_graphic()) {
+        if authority.contains(['/', '?', '#'])
+            || !authority.bytes().all(|byte| byte.is_ascii_graphic())
+        {
             return wrong("only a host and a port belong there");
         }
-        let Some((host, _)) = authority.rsplit_once(':').filter(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) else {
+        let Some((host, _)) = authority
+            .rsplit_once(':')
+            .filter(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+        else {
             return wrong("the port is missing");
         };
         let host = host.to_lowercase();
-        let is_here =
-            host == "localhost" || host == "[::1]" || host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback());
-        Ok(Self { text: shown, authority: authority.to_owned(), is_tls, is_here })
+        let is_here = host == "localhost"
+            || host == "[::1]"
+            || host
+                .parse::<std::net::Ipv4Addr>()
+                .is_ok_and(|address| address.is_loopback());
+        Ok(Self {
+            text: shown,
+            authority: authority.to_owned(),
+            is_tls,
+            is_here,
+        })
     }
 
     /// Returns the address in the form that HTTP/2 uses.
     pub(super) fn uri(&self) -> String {
-        format!("{}://{}", if self.is_tls { "https" } else { "http" }, self.authority)
+        format!(
+            "{}://{}",
+            if self.is_tls { "https" } else { "http" },
+            self.authority
+        )
     }
 }
 
@@ -65,14 +82,35 @@ mod tests {
 
     #[test]
     fn an_address_has_a_scheme_a_host_and_a_port() {
-        let parsed = |text: &str| Address::parse(text).map(|address| (address.uri(), address.is_here));
-        assert_eq!(parsed("grpc://127.0.0.1:32010"), Ok(("http://127.0.0.1:32010".to_owned(), true)));
-        assert_eq!(parsed("grpc+tls://Engine.example:443/"), Ok(("https://Engine.example:443".to_owned(), false)));
-        assert_eq!(parsed("grpc://[::1]:1"), Ok(("http://[::1]:1".to_owned(), true)));
+        let parsed =
+            |text: &str| Address::parse(text).map(|address| (address.uri(), address.is_here));
+        assert_eq!(
+            parsed("grpc://127.0.0.1:32010"),
+            Ok(("http://127.0.0.1:32010".to_owned(), true))
+        );
+        assert_eq!(
+            parsed("grpc+tls://Engine.example:443/"),
+            Ok(("https://Engine.example:443".to_owned(), false))
+        );
+        assert_eq!(
+            parsed("grpc://[::1]:1"),
+            Ok(("http://[::1]:1".to_owned(), true))
+        );
         // A name that begins like a loopback address is not one.
-        assert_eq!(parsed("grpc://127.0.0.1.example:1"), Ok(("http://127.0.0.1.example:1".to_owned(), false)));
-        for wrong in ["", "grpc://", "grpc://host", "grpc://:1", "grpc://host:99999", "http://host:1", "grpc://host:1/db", "grpc://h ost:1"]
-        {
+        assert_eq!(
+            parsed("grpc://127.0.0.1.example:1"),
+            Ok(("http://127.0.0.1.example:1".to_owned(), false))
+        );
+        for wrong in [
+            "",
+            "grpc://",
+            "grpc://host",
+            "grpc://:1",
+            "grpc://host:99999",
+            "http://host:1",
+            "grpc://host:1/db",
+            "grpc://h ost:1",
+        ] {
             assert!(Address::parse(wrong).is_err(), "{wrong}");
         }
         let secret = Address::parse("grpc://me:hunter2@host:1").expect_err("no password");

@@ -23,7 +23,12 @@ pub(super) struct Taken {
 
 impl Taken {
     pub fn of(query: Query) -> Self {
-        Self { query, rows: 0, bytes: 0, empty: 0 }
+        Self {
+            query,
+            rows: 0,
+            bytes: 0,
+            empty: 0,
+        }
     }
 
     pub fn check_endpoints(&self, endpoints: usize) -> Result<(), EngineError> {
@@ -31,13 +36,22 @@ impl Taken {
         if endpoints <= MOST_ENDPOINTS {
             return Ok(());
         }
-        Err(EngineError::new(format!("{name}: the answer is in {endpoints} parts, and at most {MOST_ENDPOINTS} are read")))
+        Err(EngineError::new(format!(
+            "{name}: the answer is in {endpoints} parts, and at most {MOST_ENDPOINTS} are read"
+        )))
     }
 
     /// Measures the next message. Fails if it is too large, or the whole answer would be.
     pub fn add(&mut self, data: &FlightData) -> Result<(), EngineError> {
-        let Query { name, most_rows, most_bytes, .. } = self.query;
-        let (rows, bytes) = measured(data).ok_or_else(|| EngineError::new(format!("{name}: a message of the answer is damaged")))?;
+        let Query {
+            name,
+            most_rows,
+            most_bytes,
+            ..
+        } = self.query;
+        let (rows, bytes) = measured(data).ok_or_else(|| {
+            EngineError::new(format!("{name}: a message of the answer is damaged"))
+        })?;
         if bytes > MOST_MESSAGE_BYTES as u64 {
             let most = MOST_MESSAGE_BYTES >> 20;
             return Err(EngineError::new(format!(
@@ -48,7 +62,9 @@ impl Taken {
         self.rows = self.rows.saturating_add(rows);
         self.bytes = self.bytes.saturating_add(bytes);
         self.empty += u64::from(rows == 0);
-        let beyond = |what: String| EngineError::new(format!("{name}: the answer has more than {what}")).with_hint(FEWER);
+        let beyond = |what: String| {
+            EngineError::new(format!("{name}: the answer has more than {what}")).with_hint(FEWER)
+        };
         if self.rows > most_rows {
             return Err(beyond(format!("{most_rows} rows")));
         }
@@ -85,7 +101,11 @@ fn measured(data: &FlightData) -> Option<(u64, u64)> {
 /// it is: see the Arrow columnar format, IPC, buffer compression.
 fn unpacked(batch: &RecordBatch<'_>, body: &[u8]) -> Option<u64> {
     let is_compressed = match batch.compression() {
-        Some(compression) => matches!(compression.codec(), CompressionType::LZ4_FRAME | CompressionType::ZSTD).then_some(true)?,
+        Some(compression) => matches!(
+            compression.codec(),
+            CompressionType::LZ4_FRAME | CompressionType::ZSTD
+        )
+        .then_some(true)?,
         None => false,
     };
     // Nodes take memory even without buffers.
@@ -132,10 +152,28 @@ mod tests {
         assert!((8_000..20_000).contains(&taken.bytes), "{}", taken.bytes);
         // A body that is shorter than its buffers, and a header that is none.
         let whole = messages(1_000).pop().expect("a batch");
-        let cut = FlightData { data_body: whole.data_body.slice(..100), ..whole.clone() };
-        assert!(taken.add(&cut).expect_err("cut").message.contains("is damaged"));
-        let broken = FlightData { data_header: vec![7; 40].into(), ..whole };
-        assert!(taken.add(&broken).expect_err("broken").message.contains("is damaged"));
+        let cut = FlightData {
+            data_body: whole.data_body.slice(..100),
+            ..whole.clone()
+        };
+        assert!(
+            taken
+                .add(&cut)
+                .expect_err("cut")
+                .message
+                .contains("is damaged")
+        );
+        let broken = FlightData {
+            data_header: vec![7; 40].into(),
+            ..whole
+        };
+        assert!(
+            taken
+                .add(&broken)
+                .expect_err("broken")
+                .message
+                .contains("is damaged")
+        );
     }
 
     #[test]
@@ -145,10 +183,21 @@ mod tests {
         for _ in 0..3 {
             taken.add(&batch).expect("fewer than a million");
         }
-        assert!(taken.add(&batch).expect_err("more").message.contains("more than 1000000 rows"));
+        assert!(
+            taken
+                .add(&batch)
+                .expect_err("more")
+                .message
+                .contains("more than 1000000 rows")
+        );
         let mut taken = Taken::of(RUNS);
-        let refused = (0..=MOST_EMPTY + 1).find_map(|_| taken.add(&schema).err()).expect("too many");
+        let refused = (0..=MOST_EMPTY + 1)
+            .find_map(|_| taken.add(&schema).err())
+            .expect("too many");
         assert!(refused.message.contains("without a row"));
-        assert!(taken.check_endpoints(MOST_ENDPOINTS).is_ok() && taken.check_endpoints(MOST_ENDPOINTS + 1).is_err());
+        assert!(
+            taken.check_endpoints(MOST_ENDPOINTS).is_ok()
+                && taken.check_endpoints(MOST_ENDPOINTS + 1).is_err()
+        );
     }
 }

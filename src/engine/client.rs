@@ -55,35 +55,68 @@ impl Client {
     ///
     /// Says why there is no connection, also if none is made in time.
     pub fn connect(access: &Access) -> Result<Self, EngineError> {
-        let Access { address, token, wait, total } = access;
+        let Access {
+            address,
+            token,
+            wait,
+            total,
+        } = access;
         if token.is_some() && !address.is_tls && !address.is_here {
-            return Err(EngineError::new(format!("the token is not sent to {address}: the connection would not be encrypted"))
-                .with_hint("use grpc+tls://"));
+            return Err(EngineError::new(format!(
+                "the token is not sent to {address}: the connection would not be encrypted"
+            ))
+            .with_hint("use grpc+tls://"));
         }
-        let no_connection =
-            |why: &dyn std::fmt::Display| EngineError::new(format!("no connection to {address}: {}", shortened(&why.to_string())));
+        let no_connection = |why: &dyn std::fmt::Display| {
+            EngineError::new(format!(
+                "no connection to {address}: {}",
+                shortened(&why.to_string())
+            ))
+        };
         let mut endpoint = Endpoint::from_shared(address.uri())
-            .and_then(|endpoint| endpoint.user_agent(concat!("evalreport/", env!("CARGO_PKG_VERSION"))))
+            .and_then(|endpoint| {
+                endpoint.user_agent(concat!("evalreport/", env!("CARGO_PKG_VERSION")))
+            })
             .map_err(|error| no_connection(&error))?
             .connect_timeout(LONGEST_CONNECT.min(*wait))
             .tcp_nodelay(true);
         if address.is_tls {
             let tls = ClientTlsConfig::new().with_native_roots();
-            endpoint = endpoint.tls_config(tls).map_err(|error| no_connection(&error))?;
+            endpoint = endpoint
+                .tls_config(tls)
+                .map_err(|error| no_connection(&error))?;
         }
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| no_connection(&error))?;
-        let connected = runtime.block_on(async { tokio::time::timeout(LONGEST_CONNECT.min(*wait), endpoint.connect()).await });
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| no_connection(&error))?;
+        let connected = runtime.block_on(async {
+            tokio::time::timeout(LONGEST_CONNECT.min(*wait), endpoint.connect()).await
+        });
         let channel = match connected {
             Ok(Ok(channel)) => channel,
-            Ok(Err(error)) => return Err(no_connection(&causes(&error)).with_hint("is the engine running, and is the address right?")),
-            Err(_) => return Err(no_connection(&format!("none within {} s", LONGEST_CONNECT.min(*wait).as_secs_f64()))),
+            Ok(Err(error)) => {
+                return Err(no_connection(&causes(&error))
+                    .with_hint("is the engine running, and is the address right?"));
+            }
+            Err(_) => {
+                return Err(no_connection(&format!(
+                    "none within {} s",
+                    LONGEST_CONNECT.min(*wait).as_secs_f64()
+                )));
+            }
         };
         let inner = FlightServiceClient::new(channel).max_decoding_message_size(MOST_MESSAGE_BYTES);
         let mut flight = FlightSqlServiceClient::new_from_inner(inner);
         if let Some(token) = token {
             flight.set_token(token.clone());
         }
-        Ok(Self { runtime, flight, access: access.clone(), end: Instant::now() + *total })
+        Ok(Self {
+            runtime,
+            flight,
+            access: access.clone(),
+            end: Instant::now() + *total,
+        })
     }
 
     /// Asks one query and hands each batch of its answer on. `sql` is its text for some runs.
@@ -97,14 +130,29 @@ impl Client {
         sql: String,
         each: &mut dyn FnMut(&RecordBatch) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let Self { runtime, flight, access, end } = self;
-        let times = Times { access, name: query.name, end: *end };
-        let asking = AssertUnwindSafe(|| runtime.block_on(answer(flight, &times, query, sql, each)));
+        let Self {
+            runtime,
+            flight,
+            access,
+            end,
+        } = self;
+        let times = Times {
+            access,
+            name: query.name,
+            end: *end,
+        };
+        let asking =
+            AssertUnwindSafe(|| runtime.block_on(answer(flight, &times, query, sql, each)));
         IS_DECODING.set(true);
         let answered = catch_unwind(asking);
         IS_DECODING.set(false);
         // Decoders of columns panic if parts of a message contradict each other.
-        answered.unwrap_or_else(|_| Err(EngineError::new(format!("{}: the answer of {} is damaged", query.name, access.address))))
+        answered.unwrap_or_else(|_| {
+            Err(EngineError::new(format!(
+                "{}: the answer of {} is damaged",
+                query.name, access.address
+            )))
+        })
     }
 }
 
@@ -127,7 +175,10 @@ async fn answer(
     let Access { address, token, .. } = times.access;
     let name = query.name;
     let failed = |error: FlightError| refused(address, name, &error);
-    let information = times.bound(flight.execute(sql, None), times.next()).await?.map_err(failed)?;
+    let information = times
+        .bound(flight.execute(sql, None), times.next())
+        .await?
+        .map_err(failed)?;
     let taken = Arc::new(Mutex::new((Taken::of(query), None)));
     lock(&taken).0.check_endpoints(information.endpoint.len())?;
     // An answer in many empty parts is no answer: only rows begin the wait anew.
@@ -135,15 +186,26 @@ async fn answer(
     for endpoint in information.endpoint {
         check_place(address, name, &endpoint)?;
         let Some(ticket) = endpoint.ticket else {
-            return Err(EngineError::new(format!("{name}: {address} promised an answer without a ticket")));
+            return Err(EngineError::new(format!(
+                "{name}: {address} promised an answer without a ticket"
+            )));
         };
         let mut request = ticket.into_request();
         if let Some(token) = token {
-            let unusable = |_| EngineError::new("the engine's token has a character that a header cannot have");
-            request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().map_err(unusable)?);
+            let unusable = |_| {
+                EngineError::new("the engine's token has a character that a header cannot have")
+            };
+            request.metadata_mut().insert(
+                "authorization",
+                format!("Bearer {token}").parse().map_err(unusable)?,
+            );
         }
-        let response = times.bound(flight.inner_mut().do_get(request), until).await?;
-        let messages = response.map_err(|status| failed(status.into()))?.into_inner();
+        let response = times
+            .bound(flight.inner_mut().do_get(request), until)
+            .await?;
+        let messages = response
+            .map_err(|status| failed(status.into()))?
+            .into_inner();
         let measure = Arc::clone(&taken);
         // Measured before the decoder sees it, because the decoder believes every length.
         let measured = messages.map_err(FlightError::from).and_then(move |data| {
@@ -157,7 +219,8 @@ async fn answer(
         });
         let mut batches = FlightRecordBatchStream::new_from_flight_data(measured);
         while let Some(batch) = times.bound(batches.next(), until).await? {
-            let batch = batch.map_err(|error| lock(&taken).1.take().unwrap_or_else(|| failed(error)))?;
+            let batch =
+                batch.map_err(|error| lock(&taken).1.take().unwrap_or_else(|| failed(error)))?;
             if batch.num_rows() > 0 {
                 each(&batch)?;
                 until = times.next();
@@ -189,26 +252,63 @@ impl Times<'_> {
     }
 
     /// Waits for one message until then, and not beyond the total time.
-    async fn bound<T>(&self, message: impl Future<Output = T>, until: Instant) -> Result<T, EngineError> {
-        let Self { access: Access { address, wait, total, .. }, name, end } = self;
-        tokio::time::timeout_at(until.min(*end), message).await.map_err(|_| {
-            if *end <= until {
-                let total = total.as_secs_f64();
-                return EngineError::new(format!("{name}: the answers of {address} took longer than {total} s"))
+    async fn bound<T>(
+        &self,
+        message: impl Future<Output = T>,
+        until: Instant,
+    ) -> Result<T, EngineError> {
+        let Self {
+            access:
+                Access {
+                    address,
+                    wait,
+                    total,
+                    ..
+                },
+            name,
+            end,
+        } = self;
+        tokio::time::timeout_at(until.min(*end), message)
+            .await
+            .map_err(|_| {
+                if *end <= until {
+                    let total = total.as_secs_f64();
+                    return EngineError::new(format!(
+                        "{name}: the answers of {address} took longer than {total} s"
+                    ))
                     .with_hint("--engine-time-limit SECONDS allows more");
-            }
-            EngineError::new(format!("{name}: {address} sent nothing for {} s", wait.as_secs_f64()))
+                }
+                EngineError::new(format!(
+                    "{name}: {address} sent nothing for {} s",
+                    wait.as_secs_f64()
+                ))
                 .with_hint("--engine-timeout SECONDS waits longer")
-        })
+            })
     }
 }
 
 /// Refuses answers that are to be fetched elsewhere: only the engine that the user named is asked, and gets the token.
-fn check_place(address: &Address, name: &str, endpoint: &FlightEndpoint) -> Result<(), EngineError> {
-    match endpoint.location.iter().find(|location| !location.uri.is_empty() && !location.uri.starts_with(SAME_CONNECTION)) {
-        Some(elsewhere) if endpoint.location.iter().all(|location| location.uri != address.to_string()) => {
-            Err(EngineError::new(format!("{name}: {address} keeps its answer at `{}`, which is not asked", shortened(&elsewhere.uri)))
-                .with_hint("let the engine hand out answers itself, or name that address"))
+fn check_place(
+    address: &Address,
+    name: &str,
+    endpoint: &FlightEndpoint,
+) -> Result<(), EngineError> {
+    match endpoint
+        .location
+        .iter()
+        .find(|location| !location.uri.is_empty() && !location.uri.starts_with(SAME_CONNECTION))
+    {
+        Some(elsewhere)
+            if endpoint
+                .location
+                .iter()
+                .all(|location| location.uri != address.to_string()) =>
+        {
+            Err(EngineError::new(format!(
+                "{name}: {address} keeps its answer at `{}`, which is not asked",
+                shortened(&elsewhere.uri)
+            ))
+            .with_hint("let the engine hand out answers itself, or name that address"))
         }
         _ => Ok(()),
     }
@@ -216,7 +316,10 @@ fn check_place(address: &Address, name: &str, endpoint: &FlightEndpoint) -> Resu
 
 fn refused(address: &Address, name: &str, error: &FlightError) -> EngineError {
     let FlightError::Tonic(status) = error else {
-        return EngineError::new(format!("{name}: the answer of {address} cannot be read: {}", shortened(&error.to_string())));
+        return EngineError::new(format!(
+            "{name}: the answer of {address} cannot be read: {}",
+            shortened(&error.to_string())
+        ));
     };
     let said = shortened(status.message());
     // An engine's own answer has no cause on this side.
@@ -249,5 +352,9 @@ fn causes(error: &dyn std::error::Error) -> String {
         }
         cause = error.source();
     }
-    if said.is_empty() { error.to_string() } else { said.join(": ") }
+    if said.is_empty() {
+        error.to_string()
+    } else {
+        said.join(": ")
+    }
 }

@@ -27,26 +27,48 @@ impl<'a> Batch<'a> {
     }
 
     pub fn texts(&self, name: &str) -> Result<Texts<'a>, EngineError> {
-        let is_text = |of: &DataType| matches!(of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        let is_text = |of: &DataType| {
+            matches!(
+                of,
+                DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+            )
+        };
         self.column(name, "text", is_text).map(Texts)
     }
 
     pub fn integers(&self, name: &str) -> Result<Integers<'a>, EngineError> {
-        let is_integer = |of: &DataType| matches!(of, DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64);
+        let is_integer = |of: &DataType| {
+            matches!(
+                of,
+                DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64
+            )
+        };
         self.column(name, "integers", is_integer).map(Integers)
     }
 
     pub fn floats(&self, name: &str) -> Result<Floats<'a>, EngineError> {
-        self.column(name, "64-bit floats", |of| *of == DataType::Float64).map(Floats)
+        self.column(name, "64-bit floats", |of| *of == DataType::Float64)
+            .map(Floats)
     }
 
-    fn column(&self, name: &str, wanted: &str, fits: impl Fn(&DataType) -> bool) -> Result<&'a ArrayRef, EngineError> {
+    fn column(
+        &self,
+        name: &str,
+        wanted: &str,
+        fits: impl Fn(&DataType) -> bool,
+    ) -> Result<&'a ArrayRef, EngineError> {
         let Some(column) = self.batch.column_by_name(name) else {
-            return Err(EngineError::new(format!("{}: the answer has no column `{name}`", self.query)));
+            return Err(EngineError::new(format!(
+                "{}: the answer has no column `{name}`",
+                self.query
+            )));
         };
         if !fits(column.data_type()) {
             let has = shortened(&column.data_type().to_string());
-            return Err(EngineError::new(format!("{}: column `{name}` is of type {has}, not {wanted}", self.query)));
+            return Err(EngineError::new(format!(
+                "{}: column `{name}` is of type {has}, not {wanted}",
+                self.query
+            )));
         }
         Ok(column)
     }
@@ -85,7 +107,10 @@ impl Integers<'_> {
 
     /// Returns the values if they are bytes without nulls.
     pub fn bytes(&self) -> Option<&[i8]> {
-        let values = self.0.as_primitive_opt::<Int8Type>().filter(|values| values.null_count() == 0)?;
+        let values = self
+            .0
+            .as_primitive_opt::<Int8Type>()
+            .filter(|values| values.null_count() == 0)?;
         Some(values.values())
     }
 }

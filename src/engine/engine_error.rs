@@ -19,12 +19,22 @@ pub struct EngineError {
 
 impl EngineError {
     pub(super) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, is_contradiction: false }
+        Self {
+            message: message.into(),
+            hint: None,
+            is_contradiction: false,
+        }
     }
 
     pub(super) fn contradiction(message: impl Into<String>) -> Self {
-        let hint = Some("somebody may have published in between: try again; if it stays, the engine does not order or sum as asked");
-        Self { message: message.into(), hint, is_contradiction: true }
+        let hint = Some(
+            "somebody may have published in between: try again; if it stays, the engine does not order or sum as asked",
+        );
+        Self {
+            message: message.into(),
+            hint,
+            is_contradiction: true,
+        }
     }
 
     /// The engine's tables are not whole, or not of the same time. Another try may help: somebody may have published in between.
@@ -32,11 +42,18 @@ impl EngineError {
         let hint = Some(
             "the engine's tables `runs` and `outcomes` are incomplete, older than each other, or changed: load both again from the lake",
         );
-        Self { message: message.into(), hint, is_contradiction: true }
+        Self {
+            message: message.into(),
+            hint,
+            is_contradiction: true,
+        }
     }
 
     pub(super) fn with_hint(self, hint: &'static str) -> Self {
-        Self { hint: Some(hint), ..self }
+        Self {
+            hint: Some(hint),
+            ..self
+        }
     }
 }
 

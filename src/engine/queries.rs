@@ -49,7 +49,8 @@ impl Query {
     /// Returns the query for some runs. Ids of runs have no character that SQL knows.
     pub fn of_runs(self, runs: &[RunId]) -> String {
         let ids: Vec<String> = runs.iter().map(|run| format!("'{run}'")).collect();
-        self.text.replace(RESTRICTION, &format!(" and run_id in ({})", ids.join(", ")))
+        self.text
+            .replace(RESTRICTION, &format!(" and run_id in ({})", ids.join(", ")))
     }
 }
 
@@ -57,21 +58,44 @@ impl Query {
 mod tests {
     use super::*;
 
-    const ALL: [Query; 8] = [RUNS, COMMITS, PUBLICATIONS, ROWS, ITEMS, CELLS, SCORES, LINES];
+    const ALL: [Query; 8] = [
+        RUNS,
+        COMMITS,
+        PUBLICATIONS,
+        ROWS,
+        ITEMS,
+        CELLS,
+        SCORES,
+        LINES,
+    ];
 
     #[test]
     fn every_file_says_what_comes_out_and_can_be_restricted_at_one_place() {
         for query in ALL {
-            let comment: String = query.text.lines().take_while(|line| line.starts_with("--")).collect();
+            let comment: String = query
+                .text
+                .lines()
+                .take_while(|line| line.starts_with("--"))
+                .collect();
             for said in ["Tables:", "Column", "Order:"] {
                 assert!(comment.contains(said), "{}: {said}", query.name);
             }
             assert_eq!(query.text.matches(RESTRICTION).count(), 1, "{}", query.name);
             let run = RunId::parse("r-1").expect("an id");
-            assert!(query.of_runs(&[run.clone(), run]).contains(" and run_id in ('r-1', 'r-1')\n"), "{}", query.name);
+            assert!(
+                query
+                    .of_runs(&[run.clone(), run])
+                    .contains(" and run_id in ('r-1', 'r-1')\n"),
+                "{}",
+                query.name
+            );
             let is_statement = |line: &&str| !line.starts_with("--");
             assert!(
-                !query.text.lines().filter(is_statement).any(|line| line.contains(';')),
+                !query
+                    .text
+                    .lines()
+                    .filter(is_statement)
+                    .any(|line| line.contains(';')),
                 "{}: some drivers take one statement only",
                 query.name
             );
@@ -95,7 +119,12 @@ mod tests {
         for query in [ROWS, ITEMS, CELLS, SCORES, LINES] {
             let text = query.text;
             let joins = text.matches("outcomes.publish_id = ").count();
-            assert_eq!(joins, text.matches("where standing").count(), "{}", query.name);
+            assert_eq!(
+                joins,
+                text.matches("where standing").count(),
+                "{}",
+                query.name
+            );
         }
     }
 }

@@ -41,12 +41,29 @@ mod tests {
     #[test]
     fn ids_and_sums_are_those_of_other_implementations() {
         let ids = ["q000", "q001"].map(|item| item_id(ItemKind::Question, "answers", item));
-        assert_eq!((ids, cluster_id("c0")), ([2_426_611_660_736_073_911, 2_773_745_944_932_655_010], 1_309_519_931_439_399_819));
+        assert_eq!(
+            (ids, cluster_id("c0")),
+            (
+                [2_426_611_660_736_073_911, 2_773_745_944_932_655_010],
+                1_309_519_931_439_399_819
+            )
+        );
         let mut sums = SetSums::default();
         sums.add(ids[0], Some("c0"));
         sums.add(ids[1], None);
-        assert_eq!(sums, SetSums { cells: 2, items_sum: 3_310_563_848, items_squares: 771_745_988, clusters_sum: 347_774_392 });
+        assert_eq!(
+            sums,
+            SetSums {
+                cells: 2,
+                items_sum: 3_310_563_848,
+                items_squares: 771_745_988,
+                clusters_sum: 347_774_392
+            }
+        );
         // Statuses: a pass without a score, and a fail with a score of its own.
-        assert_eq!(item_number(ids[0]) + item_number(ids[1]) * 18, 32_870_721_244);
+        assert_eq!(
+            item_number(ids[0]) + item_number(ids[1]) * 18,
+            32_870_721_244
+        );
     }
 }

@@ -41,7 +41,13 @@ pub enum AnswerOutcome {
 }
 
 impl AnswerError {
-    pub const ALL: [Self; 5] = [Self::Missing, Self::TrailingText, Self::XmlError, Self::WrongTag, Self::Empty];
+    pub const ALL: [Self; 5] = [
+        Self::Missing,
+        Self::TrailingText,
+        Self::XmlError,
+        Self::WrongTag,
+        Self::Empty,
+    ];
 
     /// Returns the name used in results.
     pub fn name(self) -> &'static str {
@@ -86,14 +92,22 @@ impl fmt::Display for AnswerOutcome {
 pub fn parse_answer(text: &str) -> Result<String, AnswerError> {
     let text = text.trim();
     let Some(closing) = text.rfind(CLOSING) else {
-        return Err(if text.contains(WRONG_CLOSING) { AnswerError::WrongTag } else { AnswerError::Missing });
+        return Err(if text.contains(WRONG_CLOSING) {
+            AnswerError::WrongTag
+        } else {
+            AnswerError::Missing
+        });
     };
     if closing + CLOSING.len() != text.len() {
         return Err(AnswerError::TrailingText);
     }
     let Some(opening) = last_tag(&text[..closing], OPENING) else {
         let has_wrong_tag = last_tag(&text[..closing], "<answers").is_some();
-        return Err(if has_wrong_tag { AnswerError::WrongTag } else { AnswerError::Missing });
+        return Err(if has_wrong_tag {
+            AnswerError::WrongTag
+        } else {
+            AnswerError::Missing
+        });
     };
     let answer = read_element(&text[opening..]).ok_or(AnswerError::XmlError)?;
     match answer.trim() {
@@ -117,7 +131,9 @@ fn last_tag(text: &str, opening: &str) -> Option<usize> {
         let next = text[start + opening.len()..].chars().next();
         next.is_none_or(|next| next == '>' || next == '/' || is_space(next))
     };
-    text.rmatch_indices(opening).map(|(start, _)| start).find(ends_name)
+    text.rmatch_indices(opening)
+        .map(|(start, _)| start)
+        .find(ends_name)
 }
 
 /// Reads the text of `xml`, which must be one element without attributes, child elements, comments or processing instructions.
@@ -128,7 +144,9 @@ fn read_element(xml: &str) -> Option<String> {
     }
     let mut reader = Reader::from_str(xml);
     match reader.read_event().ok()? {
-        Event::Start(start) if start.name().as_ref() == b"answer" && start.attributes_raw().iter().all(u8::is_ascii_whitespace) => {}
+        Event::Start(start)
+            if start.name().as_ref() == b"answer"
+                && start.attributes_raw().iter().all(u8::is_ascii_whitespace) => {}
         _ => return None,
     }
     let mut content = String::new();
@@ -145,7 +163,13 @@ fn read_element(xml: &str) -> Option<String> {
             Event::CData(data) => content.push_str(&data.xml10_content().ok()?),
             Event::GeneralRef(reference) => push_reference(&mut content, &reference)?,
             Event::End(_) => break,
-            Event::Start(_) | Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) | Event::Eof => {
+            Event::Start(_)
+            | Event::Empty(_)
+            | Event::Comment(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_)
+            | Event::Eof => {
                 return None;
             }
         }
@@ -197,7 +221,10 @@ mod tests {
         check("  <answer>\n Blue \t</answer>\n\n", Ok("Blue"));
         check("<answer >Blue</answer>", Ok("Blue"));
         check("a < b & c <answer>Blue</answer>", Ok("Blue"));
-        check("<answer>two words\r\nand lines</answer>", Ok("two words\nand lines"));
+        check(
+            "<answer>two words\r\nand lines</answer>",
+            Ok("two words\nand lines"),
+        );
         check("```xml\n<answer>Blue</answer>", Ok("Blue"));
     }
 
@@ -211,8 +238,17 @@ mod tests {
 
     #[test]
     fn nothing_to_read_is_missing() {
-        for text in ["", " \n", "Blue", "<answer>Blue", "<ANSWER>x</ANSWER>", "<Answer>x</answer>", "x</answer>", "</answer>", "<answer/>"]
-        {
+        for text in [
+            "",
+            " \n",
+            "Blue",
+            "<answer>Blue",
+            "<ANSWER>x</ANSWER>",
+            "<Answer>x</answer>",
+            "x</answer>",
+            "</answer>",
+            "<answer/>",
+        ] {
             check(text, Err(AnswerError::Missing));
         }
         check("<answer>x</ANSWER>", Err(AnswerError::Missing));
@@ -223,9 +259,15 @@ mod tests {
     #[test]
     fn nothing_follows_an_answer() {
         check("a <answer>ok</answer> b", Err(AnswerError::TrailingText));
-        check("```\n<answer>x</answer>\n```", Err(AnswerError::TrailingText));
+        check(
+            "```\n<answer>x</answer>\n```",
+            Err(AnswerError::TrailingText),
+        );
         check("<answer>x</answer>.", Err(AnswerError::TrailingText));
-        check("<answers><answer>x</answer></answers>", Err(AnswerError::TrailingText));
+        check(
+            "<answers><answer>x</answer></answers>",
+            Err(AnswerError::TrailingText),
+        );
         check("<answer>x</answer><answer>", Err(AnswerError::TrailingText));
         check("x</answer> y", Err(AnswerError::TrailingText));
     }
@@ -233,14 +275,22 @@ mod tests {
     #[test]
     fn the_plural_is_another_tag() {
         check("<answers>x</answers>", Err(AnswerError::WrongTag));
-        check("Reasoning. <answers>x</answers>", Err(AnswerError::WrongTag));
+        check(
+            "Reasoning. <answers>x</answers>",
+            Err(AnswerError::WrongTag),
+        );
         check("<answers>x</answer>", Err(AnswerError::WrongTag));
         check("not <answers> but <answer>x</answer>", Ok("x"));
     }
 
     #[test]
     fn an_answer_without_content_is_empty() {
-        for text in ["<answer></answer>", "<answer> \n</answer>", "<answer>&#32;</answer>", "<answer><![CDATA[]]></answer>"] {
+        for text in [
+            "<answer></answer>",
+            "<answer> \n</answer>",
+            "<answer>&#32;</answer>",
+            "<answer><![CDATA[]]></answer>",
+        ] {
             check(text, Err(AnswerError::Empty));
         }
     }
@@ -248,12 +298,31 @@ mod tests {
     #[test]
     fn the_element_is_xml() {
         check("<answer>AT&amp;T</answer>", Ok("AT&T"));
-        check("<answer>&lt;b&gt; &quot;&apos; &#233;&#xE9;</answer>", Ok("<b> \"' éé"));
+        check(
+            "<answer>&lt;b&gt; &quot;&apos; &#233;&#xE9;</answer>",
+            Ok("<b> \"' éé"),
+        );
         check("<answer>AT&T</answer>", Err(AnswerError::XmlError));
         check("<answer>AT & T</answer>", Err(AnswerError::XmlError));
         check("<answer>a < b</answer>", Err(AnswerError::XmlError));
-        for entity in ["&nbsp;", "&eacute;", "&;", "&#;", "&#x;", "&#0;", "&#27;", "&#xFFFE;", "&#xD800;", "&#x110000;", "&#-1;", "&AMP;"] {
-            check(&format!("<answer>{entity}</answer>"), Err(AnswerError::XmlError));
+        for entity in [
+            "&nbsp;",
+            "&eacute;",
+            "&;",
+            "&#;",
+            "&#x;",
+            "&#0;",
+            "&#27;",
+            "&#xFFFE;",
+            "&#xD800;",
+            "&#x110000;",
+            "&#-1;",
+            "&AMP;",
+        ] {
+            check(
+                &format!("<answer>{entity}</answer>"),
+                Err(AnswerError::XmlError),
+            );
         }
     }
 
@@ -265,7 +334,10 @@ mod tests {
         check("<answer><![CDATA[x</answer>", Err(AnswerError::XmlError));
         check("<answer>]]></answer>", Err(AnswerError::XmlError));
         // The last opening tag counts, even inside a CDATA section.
-        check("<answer><![CDATA[<answer>]]></answer>", Err(AnswerError::XmlError));
+        check(
+            "<answer><![CDATA[<answer>]]></answer>",
+            Err(AnswerError::XmlError),
+        );
     }
 
     #[test]
@@ -295,8 +367,20 @@ mod tests {
 
     #[test]
     fn names_are_what_results_hold() {
-        assert_eq!(AnswerError::ALL.map(AnswerError::name), ["missing", "trailing_text", "xml_error", "wrong_tag", "empty"]);
-        assert_eq!(AnswerOutcome::ALL.map(AnswerOutcome::name), ["pass", "wrong_choice", "invalid_choice"]);
+        assert_eq!(
+            AnswerError::ALL.map(AnswerError::name),
+            [
+                "missing",
+                "trailing_text",
+                "xml_error",
+                "wrong_tag",
+                "empty"
+            ]
+        );
+        assert_eq!(
+            AnswerOutcome::ALL.map(AnswerOutcome::name),
+            ["pass", "wrong_choice", "invalid_choice"]
+        );
     }
 
     #[test]

@@ -45,7 +45,11 @@ impl Budget {
         ];
         for (key, size) in sizes {
             match fields.unsigned(key) {
-                Some(0) => fields.reject(key, format!("{} must be at least 1", quote(&fields.path_of(key))), None),
+                Some(0) => fields.reject(
+                    key,
+                    format!("{} must be at least 1", quote(&fields.path_of(key))),
+                    None,
+                ),
                 Some(given) => *size = usize::try_from(given).unwrap_or(usize::MAX),
                 None => {}
             }

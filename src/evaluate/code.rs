@@ -50,14 +50,19 @@ pub struct Listed {
 /// Lists the files that [`measure`] looks at.
 pub fn files(root: &Path) -> Listed {
     let mut listed = Listed::default();
-    for entry in walk(root).into_iter().filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry)) {
+    for entry in walk(root)
+        .into_iter()
+        .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry))
+    {
         match entry {
             Ok(entry) if !entry.file_type().is_file() => {}
             Ok(_) if listed.files.len() as u64 >= MAX_FILES => {
                 listed.is_partial = true;
                 break;
             }
-            Ok(entry) => listed.files.extend(entry.path().strip_prefix(root).ok().map(Path::to_owned)),
+            Ok(entry) => listed
+                .files
+                .extend(entry.path().strip_prefix(root).ok().map(Path::to_owned)),
             Err(_) => listed.is_partial = true,
         }
     }
@@ -65,13 +70,20 @@ pub fn files(root: &Path) -> Listed {
 }
 
 fn walk(root: &Path) -> WalkDir {
-    WalkDir::new(root).follow_links(false).follow_root_links(true).max_depth(MAX_DEPTH).sort_by_file_name()
+    WalkDir::new(root)
+        .follow_links(false)
+        .follow_root_links(true)
+        .max_depth(MAX_DEPTH)
+        .sort_by_file_name()
 }
 
 /// Measures the files below `root` for which `is_counted` returns true. It gets paths relative to `root`.
 pub fn measure(root: &Path, is_counted: impl Fn(&Path) -> bool) -> CodeMetrics {
     let mut metrics = CodeMetrics::default();
-    for entry in walk(root).into_iter().filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry)) {
+    for entry in walk(root)
+        .into_iter()
+        .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry))
+    {
         let Ok(entry) = entry else {
             metrics.is_partial = true;
             continue;
@@ -90,7 +102,10 @@ pub fn measure(root: &Path, is_counted: impl Fn(&Path) -> bool) -> CodeMetrics {
             continue;
         };
         metrics.lines += lines;
-        let amount = metrics.by_language.entry(language(path).to_owned()).or_default();
+        let amount = metrics
+            .by_language
+            .entry(language(path).to_owned())
+            .or_default();
         amount.files += 1;
         amount.lines += lines;
     }
@@ -114,13 +129,17 @@ fn count_lines(bytes: &[u8]) -> u64 {
 }
 
 fn is_left_out(entry: &DirEntry) -> bool {
-    let Some(name) = entry.file_name().to_str() else { return false };
+    let Some(name) = entry.file_name().to_str() else {
+        return false;
+    };
     if name == ".git" {
         // In a git worktree, `.git` is a file.
         return true;
     }
     if entry.file_type().is_dir() {
-        return FOLDERS.binary_search(&name).is_ok() || name.ends_with(".egg-info") || entry.path().join("pyvenv.cfg").is_file();
+        return FOLDERS.binary_search(&name).is_ok()
+            || name.ends_with(".egg-info")
+            || entry.path().join("pyvenv.cfg").is_file();
     }
     LOCK_FILES.binary_search(&name).is_ok()
 }
@@ -202,7 +221,10 @@ const LOCK_FILES: &[&str] = &[
 
 /// Returns the language of a file, judged by its name.
 pub fn language(path: &Path) -> &'static str {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     match name {
         "Dockerfile" | "Containerfile" => return "Dockerfile",
         "Makefile" | "makefile" | "GNUmakefile" => return "Makefile",
@@ -212,7 +234,11 @@ pub fn language(path: &Path) -> &'static str {
         "Justfile" | "justfile" => return "Just",
         _ => {}
     }
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let extension = path
+        .extension()
+        .and_then(|extension| extension.to_str())
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     match extension.as_str() {
         "py" | "pyi" | "pyw" => "Python",
         "js" | "mjs" | "cjs" | "jsx" => "JavaScript",
@@ -292,7 +318,14 @@ mod tests {
 
     #[test]
     fn lines_are_counted_as_people_do() {
-        for (text, lines) in [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n", 2), ("a\r\nb\r\n", 2)] {
+        for (text, lines) in [
+            ("", 0),
+            ("a", 1),
+            ("a\n", 1),
+            ("a\nb", 2),
+            ("\n\n", 2),
+            ("a\r\nb\r\n", 2),
+        ] {
             assert_eq!(count_lines(text.as_bytes()), lines, "{text:?}");
         }
     }
@@ -320,12 +353,24 @@ mod tests {
         ]);
         let metrics = measure(folder.path(), |_| true);
         let amount = |files, lines| Amount { files, lines };
-        let expected: BTreeMap<String, Amount> =
-            [("Python", amount(2, 2)), ("TypeScript", amount(1, 1)), ("Dockerfile", amount(1, 1)), ("Other", amount(3, 3))]
-                .map(|(name, amount)| (name.to_owned(), amount))
-                .into();
+        let expected: BTreeMap<String, Amount> = [
+            ("Python", amount(2, 2)),
+            ("TypeScript", amount(1, 1)),
+            ("Dockerfile", amount(1, 1)),
+            ("Other", amount(3, 3)),
+        ]
+        .map(|(name, amount)| (name.to_owned(), amount))
+        .into();
         assert_eq!(metrics.by_language, expected);
-        assert_eq!((metrics.files, metrics.lines, metrics.without_lines, metrics.is_partial), (8, 7, 1, false));
+        assert_eq!(
+            (
+                metrics.files,
+                metrics.lines,
+                metrics.without_lines,
+                metrics.is_partial
+            ),
+            (8, 7, 1, false)
+        );
     }
 
     #[test]
@@ -343,7 +388,8 @@ mod tests {
         let outside = written(&[("secret.py", b"a\n")]);
         let folder = written(&[("a.py", b"a\n")]);
         std::os::unix::fs::symlink(outside.path(), folder.path().join("linked")).expect("a link");
-        std::os::unix::fs::symlink(outside.path().join("secret.py"), folder.path().join("b.py")).expect("a link");
+        std::os::unix::fs::symlink(outside.path().join("secret.py"), folder.path().join("b.py"))
+            .expect("a link");
         std::os::unix::fs::symlink(folder.path(), folder.path().join("circle")).expect("a link");
         let metrics = measure(folder.path(), |_| true);
         assert_eq!((metrics.files, metrics.lines), (1, 1));
@@ -351,9 +397,15 @@ mod tests {
 
     #[test]
     fn large_files_have_no_lines() {
-        let folder = written(&[("bundle.js", &vec![b'\n'; usize::try_from(MAX_FILE_BYTES).expect("it fits") + 1])]);
+        let folder = written(&[(
+            "bundle.js",
+            &vec![b'\n'; usize::try_from(MAX_FILE_BYTES).expect("it fits") + 1],
+        )]);
         let metrics = measure(folder.path(), |_| true);
-        assert_eq!((metrics.files, metrics.lines, metrics.without_lines), (1, 0, 1));
+        assert_eq!(
+            (metrics.files, metrics.lines, metrics.without_lines),
+            (1, 0, 1)
+        );
     }
 
     #[test]

@@ -48,18 +48,35 @@ impl CommandResult {
             End::Stopped => return None,
         };
         let is_cut = finished.stdout.dropped > 0 || finished.stderr.dropped > 0;
-        Some(Self { ending, stdout: finished.stdout.bytes, stderr: finished.stderr.bytes, is_cut, unstarted: None, tests: None })
+        Some(Self {
+            ending,
+            stdout: finished.stdout.bytes,
+            stderr: finished.stderr.bytes,
+            is_cut,
+            unstarted: None,
+            tests: None,
+        })
     }
 
     /// Makes the result of a command that could not be started: exit code 127, as a shell reports it.
     pub fn unstarted(reason: String) -> Self {
         let stderr = reason.clone().into_bytes();
-        Self { ending: Ending::Code(127), stdout: Vec::new(), stderr, is_cut: false, unstarted: Some(reason), tests: None }
+        Self {
+            ending: Ending::Code(127),
+            stdout: Vec::new(),
+            stderr,
+            is_cut: false,
+            unstarted: Some(reason),
+            tests: None,
+        }
     }
 
     /// Returns both streams as lines without colour codes, standard output first.
     pub(super) fn outputs(&self) -> [Output; 2] {
-        [Output::new(&self.stdout, &[]), Output::new(&self.stderr, &[])]
+        [
+            Output::new(&self.stdout, &[]),
+            Output::new(&self.stderr, &[]),
+        ]
     }
 
     /// Describes in words how the command ended.
@@ -75,8 +92,18 @@ impl CommandResult {
     /// says nothing about the work.
     pub(super) fn lacking(&self, declared: &str) -> Option<String> {
         match &self.unstarted {
-            Some(reason) => Some(format!("{} could not be started: {}", quote(declared), visible(reason))),
-            None => self.missing_tool(declared).map(|tool| format!("{} needs {}, which is not here", quote(declared), quote(&tool))),
+            Some(reason) => Some(format!(
+                "{} could not be started: {}",
+                quote(declared),
+                visible(reason)
+            )),
+            None => self.missing_tool(declared).map(|tool| {
+                format!(
+                    "{} needs {}, which is not here",
+                    quote(declared),
+                    quote(&tool)
+                )
+            }),
         }
     }
 
@@ -89,19 +116,34 @@ impl CommandResult {
             return None;
         }
         let words: Vec<&str> = words(declared).collect();
-        let is_named = |name: &str| !name.is_empty() && !name.contains('/') && words.contains(&name);
-        self.outputs().iter().flat_map(Output::lines).find_map(|line| {
-            let line = line.trim();
-            missing(line, self.ending).filter(|name| is_named(name)).map(visible)
-        })
+        let is_named =
+            |name: &str| !name.is_empty() && !name.contains('/') && words.contains(&name);
+        self.outputs()
+            .iter()
+            .flat_map(Output::lines)
+            .find_map(|line| {
+                let line = line.trim();
+                missing(line, self.ending)
+                    .filter(|name| is_named(name))
+                    .map(visible)
+            })
     }
 }
 
 impl CommandResult {
     /// Returns the first non-empty line of a command that ended with exit code 0, without colour codes.
     pub fn first_line(&self) -> Option<String> {
-        let line = |output: &Output| output.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
-        self.outputs().iter().find_map(line).filter(|_| self.ending == Ending::Code(0))
+        let line = |output: &Output| {
+            output
+                .lines()
+                .map(str::trim)
+                .find(|line| !line.is_empty())
+                .map(str::to_owned)
+        };
+        self.outputs()
+            .iter()
+            .find_map(line)
+            .filter(|_| self.ending == Ending::Code(0))
     }
 
     /// Returns what this machine or the suite failed to provide for a command of the suite: a program that the suite names, or a file of
@@ -119,14 +161,18 @@ impl CommandResult {
         let mut lines = outputs.iter().flat_map(Output::lines).map(str::trim);
         let words = ground.words(declared);
         lines.find_map(|line| {
-            if let Some(tool) = missing_module(line).filter(|name| words.contains(*name) && is_tool(name)) {
+            if let Some(tool) =
+                missing_module(line).filter(|name| words.contains(*name) && is_tool(name))
+            {
                 return Some(format!("`{}` is not on this machine", visible(tool)));
             }
             if declared.starts_with("ralph ") && finds_no_suite(line) {
                 return Some("`ralph` found no suite of this name".to_owned());
             }
             let complaint = Complaint::read(line)?;
-            complaint.names().find_map(|name| ground.blames(declared, &words, name, &complaint, self.ending))
+            complaint
+                .names()
+                .find_map(|name| ground.blames(declared, &words, name, &complaint, self.ending))
         })
     }
 }
@@ -164,8 +210,12 @@ impl Ground<'_> {
             .chain([&own])
             .filter(|_| calls_make)
             .flat_map(|path| ["Makefile", "makefile", "GNUmakefile"].map(|name| path.join(name)));
-        for file in makefiles.chain(named.iter().cloned()).filter(|path| !path.starts_with(self.workspace)) {
-            let is_script = fs::metadata(&file).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MOST_SCRIPT_BYTES);
+        for file in makefiles
+            .chain(named.iter().cloned())
+            .filter(|path| !path.starts_with(self.workspace))
+        {
+            let is_script = fs::metadata(&file)
+                .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MOST_SCRIPT_BYTES);
             if let Some(text) = is_script.then(|| files::read(&file).ok()).flatten() {
                 all.extend(words(&String::from_utf8_lossy(&text)).map(str::to_owned));
             }
@@ -176,42 +226,74 @@ impl Ground<'_> {
     /// Returns the path that a word of a command stands for.
     fn place(&self, word: &str) -> PathBuf {
         let mut word = word.to_owned();
-        for (name, folder) in [("EVAL_SUITE_DIR", self.suite), ("EVAL_WORKSPACE", self.workspace)] {
+        for (name, folder) in [
+            ("EVAL_SUITE_DIR", self.suite),
+            ("EVAL_WORKSPACE", self.workspace),
+        ] {
             let folder = folder.display().to_string();
-            word = word.replace(&format!("${{{name}}}"), &folder).replace(&format!("${name}"), &folder);
+            word = word
+                .replace(&format!("${{{name}}}"), &folder)
+                .replace(&format!("${name}"), &folder);
         }
         let path = self.folder.join(word);
-        path.components().filter(|part| *part != std::path::Component::CurDir).collect()
+        path.components()
+            .filter(|part| *part != std::path::Component::CurDir)
+            .collect()
     }
 
     /// Returns the reason if a shell's complaint about `name` is the fault of this machine or the suite.
-    fn blames(&self, declared: &str, named: &BTreeSet<String>, name: &str, complaint: &Complaint<'_>, ending: Ending) -> Option<String> {
+    fn blames(
+        &self,
+        declared: &str,
+        named: &BTreeSet<String>,
+        name: &str,
+        complaint: &Complaint<'_>,
+        ending: Ending,
+    ) -> Option<String> {
         let is_unstarted = matches!(ending, Ending::Code(126 | 127));
         if name.contains('/') {
             let path = self.place(name);
-            let is_named = named.contains(name) || named.iter().any(|word| self.place(word) == path);
+            let is_named =
+                named.contains(name) || named.iter().any(|word| self.place(word) == path);
             // After `cd`, a missing file may be one that the approach had to make.
-            let is_of_suite = path.is_file() || !words(declared).any(|word| matches!(word, "cd" | "pushd"));
+            let is_of_suite =
+                path.is_file() || !words(declared).any(|word| matches!(word, "cd" | "pushd"));
             // Only shells complain about a file to `source` with another exit code. Others may say so of files that they had to leave alone.
-            let is_sourced = complaint.is_of_shell() && !path.exists() && words(declared).any(|word| matches!(word, "source" | "."));
-            let is_theirs = is_named && is_of_suite && !path.starts_with(self.workspace) && (is_unstarted || is_sourced);
-            return (is_theirs && is_unrunnable(&path))
-                .then(|| format!("`{}` of the suite cannot be started: {}", visible(name), complaint.what));
+            let is_sourced = complaint.is_of_shell()
+                && !path.exists()
+                && words(declared).any(|word| matches!(word, "source" | "."));
+            let is_theirs = is_named
+                && is_of_suite
+                && !path.starts_with(self.workspace)
+                && (is_unstarted || is_sourced);
+            return (is_theirs && is_unrunnable(&path)).then(|| {
+                format!(
+                    "`{}` of the suite cannot be started: {}",
+                    visible(name),
+                    complaint.what
+                )
+            });
         }
-        let is_certain = complaint.is_of_shell() || complaint.is_of_starter() || (is_unstarted && complaint.is_not_found());
+        let is_certain = complaint.is_of_shell()
+            || complaint.is_of_starter()
+            || (is_unstarted && complaint.is_not_found());
         let could_be_made = self.is_after_setup && !is_tool(name);
         let is_owed = is_certain && named.contains(name) && !could_be_made && self.lacks(name);
         is_owed.then(|| format!("`{}` is not on this machine", visible(name)))
     }
 
     fn lacks(&self, program: &str) -> bool {
-        self.path.is_none_or(|path| !std::env::split_paths(path).any(|folder| folder.join(program).is_file()))
+        self.path.is_none_or(|path| {
+            !std::env::split_paths(path).any(|folder| folder.join(program).is_file())
+        })
     }
 }
 
 /// Returns whether a file cannot be started: it is not there or not executable, or its interpreter is missing.
 fn is_unrunnable(path: &Path) -> bool {
-    let Ok(metadata) = fs::metadata(path) else { return true };
+    let Ok(metadata) = fs::metadata(path) else {
+        return true;
+    };
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -219,11 +301,18 @@ fn is_unrunnable(path: &Path) -> bool {
             return true;
         }
     }
-    let text = if metadata.len() <= MOST_SCRIPT_BYTES { files::read(path).unwrap_or_default() } else { Vec::new() };
+    let text = if metadata.len() <= MOST_SCRIPT_BYTES {
+        files::read(path).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
     let text = String::from_utf8_lossy(&text);
     let first = text.lines().next().unwrap_or_default();
     match first.strip_prefix("#!") {
-        Some(interpreter) => interpreter.split_whitespace().next().is_none_or(|program| !Path::new(program).exists()),
+        Some(interpreter) => interpreter
+            .split_whitespace()
+            .next()
+            .is_none_or(|program| !Path::new(program).exists()),
         // A program for another machine.
         None => true,
     }
@@ -252,29 +341,61 @@ impl<'a> Complaint<'a> {
             "cannot execute binary file: Exec format error",
             "Exec format error",
         ];
-        let (start, what) = KNOWN.iter().find_map(|what| Some((line.strip_suffix(what)?.strip_suffix(": ")?, *what)))?;
-        Some(Self { parts: start.split(": ").map(str::trim).collect(), what })
+        let (start, what) = KNOWN
+            .iter()
+            .find_map(|what| Some((line.strip_suffix(what)?.strip_suffix(": ")?, *what)))?;
+        Some(Self {
+            parts: start.split(": ").map(str::trim).collect(),
+            what,
+        })
     }
 
     /// Returns what the complaint may be about: the last name, and the script that names a missing interpreter.
     fn names(&self) -> impl Iterator<Item = &'a str> {
-        let bare = |part: &&'a str| part.rsplit(' ').next().unwrap_or_default().trim_matches(['‘', '’', '\'', '"', '`']);
-        let count = if self.what.starts_with("bad interpreter") { 2 } else { 1 };
-        let names: Vec<&'a str> = self.parts.iter().rev().take(count).map(bare).filter(|name| !name.is_empty()).collect();
+        let bare = |part: &&'a str| {
+            part.rsplit(' ')
+                .next()
+                .unwrap_or_default()
+                .trim_matches(['‘', '’', '\'', '"', '`'])
+        };
+        let count = if self.what.starts_with("bad interpreter") {
+            2
+        } else {
+            1
+        };
+        let names: Vec<&'a str> = self
+            .parts
+            .iter()
+            .rev()
+            .take(count)
+            .map(bare)
+            .filter(|name| !name.is_empty())
+            .collect();
         names.into_iter()
     }
 
     /// Shells number their lines: `sh: 1:`, `bash: line 1:`.
     fn is_of_shell(&self) -> bool {
-        let number = self.parts[1..].first().map(|part| part.trim_start_matches("line "));
-        self.parts.len() > 2 && number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        let number = self.parts[1..]
+            .first()
+            .map(|part| part.trim_start_matches("line "));
+        self.parts.len() > 2
+            && number.is_some_and(|number| {
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            })
     }
 
     /// Says whether a program complains whose work is to start others.
     fn is_of_starter(&self) -> bool {
-        const STARTERS: [&str; 14] =
-            ["chrt", "env", "gmake", "ionice", "make", "nice", "nohup", "setsid", "stdbuf", "sudo", "taskset", "time", "timeout", "xargs"];
-        let head = self.parts.first().and_then(|head| head.split('[').next()).and_then(|head| head.rsplit('/').next());
+        const STARTERS: [&str; 14] = [
+            "chrt", "env", "gmake", "ionice", "make", "nice", "nohup", "setsid", "stdbuf", "sudo",
+            "taskset", "time", "timeout", "xargs",
+        ];
+        let head = self
+            .parts
+            .first()
+            .and_then(|head| head.split('[').next())
+            .and_then(|head| head.rsplit('/').next());
         head.is_some_and(|head| STARTERS.contains(&head))
     }
 
@@ -302,9 +423,21 @@ pub fn tools_of(declared: &str) -> impl Iterator<Item = &str> {
 /// Returns the tools without which a line certainly cannot do what it says: those that one of its commands begins with. A line with an
 /// alternative or a condition needs none for certain.
 pub fn first_tools(declared: &str) -> Vec<&str> {
-    const CONDITIONS: [&str; 8] = ["||", "command -v ", "which ", "type ", "hash ", "if ", "case ", "while "];
+    const CONDITIONS: [&str; 8] = [
+        "||",
+        "command -v ",
+        "which ",
+        "type ",
+        "hash ",
+        "if ",
+        "case ",
+        "while ",
+    ];
     const STARTERS: [&str; 7] = ["!", "exec", "nice", "nohup", "setsid", "time", "timeout"];
-    if CONDITIONS.iter().any(|condition| declared.contains(condition)) {
+    if CONDITIONS
+        .iter()
+        .any(|condition| declared.contains(condition))
+    {
         return Vec::new();
     }
     // Text in quotes is an argument.
@@ -320,24 +453,45 @@ pub fn first_tools(declared: &str) -> Vec<&str> {
     };
     let ends: Vec<(usize, char)> = declared
         .char_indices()
-        .scan(is_outside, |is_outside, (place, character)| Some((place, character, is_outside(character))))
+        .scan(is_outside, |is_outside, (place, character)| {
+            Some((place, character, is_outside(character)))
+        })
         .filter(|(_, character, is_outside)| *is_outside && ";&|(){}\n".contains(*character))
         .map(|(place, character, _)| (place, character))
         .collect();
     let mut starts = vec![0];
-    starts.extend(ends.iter().map(|(place, character)| place + character.len_utf8()));
+    starts.extend(
+        ends.iter()
+            .map(|(place, character)| place + character.len_utf8()),
+    );
     let mut stops: Vec<usize> = ends.iter().map(|(place, _)| *place).collect();
     stops.push(declared.len());
     let is_before = |word: &&str| {
         let is_number = word.starts_with(|first: char| first.is_ascii_digit());
-        STARTERS.contains(word) || is_number || word.starts_with('-') || word.split_once('=').is_some_and(|(name, _)| !name.contains('/'))
+        STARTERS.contains(word)
+            || is_number
+            || word.starts_with('-')
+            || word
+                .split_once('=')
+                .is_some_and(|(name, _)| !name.contains('/'))
     };
-    let first = |(start, stop): (&usize, &usize)| declared[*start..*stop].split_whitespace().find(|word| !is_before(word));
-    starts.iter().zip(&stops).filter_map(first).filter(|word| TOOLS.contains(word)).collect()
+    let first = |(start, stop): (&usize, &usize)| {
+        declared[*start..*stop]
+            .split_whitespace()
+            .find(|word| !is_before(word))
+    };
+    starts
+        .iter()
+        .zip(&stops)
+        .filter_map(first)
+        .filter(|word| TOOLS.contains(word))
+        .collect()
 }
 
 fn words(declared: &str) -> impl Iterator<Item = &str> {
-    declared.split(|character: char| character.is_whitespace() || ";&|()#!`\"'".contains(character)).filter(|word| !word.is_empty())
+    declared
+        .split(|character: char| character.is_whitespace() || ";&|()#!`\"'".contains(character))
+        .filter(|word| !word.is_empty())
 }
 
 /// Test runners, languages and common utilities: tools that an approach would not bring along.
@@ -410,7 +564,9 @@ const TOOLS: [&str; 63] = [
 /// Reads the name of a missing tool from messages of shells, Python, cargo and npm.
 fn missing(line: &str, ending: Ending) -> Option<&str> {
     if ending == Ending::Code(127) {
-        let rest = line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"));
+        let rest = line
+            .strip_suffix(": command not found")
+            .or_else(|| line.strip_suffix(": not found"));
         if let Some(rest) = rest {
             return rest.rsplit(": ").next();
         }
@@ -429,9 +585,12 @@ fn missing_module(line: &str) -> Option<&str> {
         return rest.split('`').next();
     }
     if let Some(rest) = line.strip_prefix("error: 'cargo-") {
-        return rest.split_once("' is not installed").map(|(name, _)| name.trim_end_matches(".exe"));
+        return rest
+            .split_once("' is not installed")
+            .map(|(name, _)| name.trim_end_matches(".exe"));
     }
-    (line.starts_with("npm ") && line.ends_with("could not determine executable to run")).then_some("npx")
+    (line.starts_with("npm ") && line.ends_with("could not determine executable to run"))
+        .then_some("npx")
 }
 
 #[cfg(test)]
@@ -451,7 +610,13 @@ mod tests {
     }
 
     fn ground<'a>(folder: &'a Path, workspace: &'a Path) -> Ground<'a> {
-        Ground { folder, workspace, suite: folder, path: Some(OsStr::new("/bin:/usr/bin")), is_after_setup: false }
+        Ground {
+            folder,
+            workspace,
+            suite: folder,
+            path: Some(OsStr::new("/bin:/usr/bin")),
+            is_after_setup: false,
+        }
     }
 
     #[test]
@@ -460,56 +625,148 @@ mod tests {
         let (folder, workspace) = (place.path().join("suite"), place.path().join("work"));
         fs::create_dir_all(folder.join("t")).expect("room");
         fs::create_dir_all(&workspace).expect("room");
-        fs::write(folder.join("t/run.sh"), "#!/usr/bin/env python9\nexec zz-runner t\n").expect("room");
+        fs::write(
+            folder.join("t/run.sh"),
+            "#!/usr/bin/env python9\nexec zz-runner t\n",
+        )
+        .expect("room");
         fs::write(folder.join("t/Makefile"), "test:\n\tzz-runner t\n").expect("room");
         let work = workspace.display();
         let owed = |declared: &str, code: i32, stderr: &str, is_after_setup: bool| {
             let stderr = stderr.replace("WORK", &work.to_string()).into_bytes();
-            let result =
-                CommandResult { ending: Ending::Code(code), stdout: Vec::new(), stderr, is_cut: false, unstarted: None, tests: None };
-            result.owed(declared, &Ground { is_after_setup, ..ground(&folder, &workspace) })
+            let result = CommandResult {
+                ending: Ending::Code(code),
+                stdout: Vec::new(),
+                stderr,
+                is_cut: false,
+                unstarted: None,
+                tests: None,
+            };
+            result.owed(
+                declared,
+                &Ground {
+                    is_after_setup,
+                    ..ground(&folder, &workspace)
+                },
+            )
         };
         for (declared, code, stderr) in [
             ("zz-tool --check", 127, "sh: 1: zz-tool: not found"),
-            ("timeout 20 zz-tool x", 127, "timeout: failed to run command ‘zz-tool’: No such file or directory"),
-            ("sh t/run.sh", 127, "t/run.sh: 2: exec: zz-runner: not found"),
-            ("./t/run.sh", 127, "/usr/bin/env: ‘python9’: No such file or directory"),
-            ("\"$EVAL_SUITE_DIR/t/run.sh\"", 127, "env: 'python9': No such file or directory"),
-            ("make -C t test", 2, "make: zz-runner: No such file or directory"),
-            ("make -C t test", 2, "/bin/sh: 1: zz-runner: not found\nmake: *** [Makefile:2: test] Error 127"),
+            (
+                "timeout 20 zz-tool x",
+                127,
+                "timeout: failed to run command ‘zz-tool’: No such file or directory",
+            ),
+            (
+                "sh t/run.sh",
+                127,
+                "t/run.sh: 2: exec: zz-runner: not found",
+            ),
+            (
+                "./t/run.sh",
+                127,
+                "/usr/bin/env: ‘python9’: No such file or directory",
+            ),
+            (
+                "\"$EVAL_SUITE_DIR/t/run.sh\"",
+                127,
+                "env: 'python9': No such file or directory",
+            ),
+            (
+                "make -C t test",
+                2,
+                "make: zz-runner: No such file or directory",
+            ),
+            (
+                "make -C t test",
+                2,
+                "/bin/sh: 1: zz-runner: not found\nmake: *** [Makefile:2: test] Error 127",
+            ),
             ("zz-tool t || exit 1", 1, "sh: 1: zz-tool: not found"),
             ("zz-tool t | cat", 0, "sh: 1: zz-tool: not found"),
-            ("cat x | zz-tool .", 127, "bash: line 1: zz-tool: command not found"),
-            ("./t/gone.sh \"$EVAL_WORKSPACE\"", 127, "sh: 1: ./t/gone.sh: not found"),
+            (
+                "cat x | zz-tool .",
+                127,
+                "bash: line 1: zz-tool: command not found",
+            ),
+            (
+                "./t/gone.sh \"$EVAL_WORKSPACE\"",
+                127,
+                "sh: 1: ./t/gone.sh: not found",
+            ),
             ("./t/run.sh", 126, "sh: 1: ./t/run.sh: Permission denied"),
-            ("./t/run.sh", 126, "bash: line 1: ./t/run.sh: /nope: bad interpreter: No such file or directory"),
-            ("source venv/bin/activate && zz", 1, "bash: line 1: venv/bin/activate: No such file or directory"),
+            (
+                "./t/run.sh",
+                126,
+                "bash: line 1: ./t/run.sh: /nope: bad interpreter: No such file or directory",
+            ),
+            (
+                "source venv/bin/activate && zz",
+                1,
+                "bash: line 1: venv/bin/activate: No such file or directory",
+            ),
         ] {
-            assert!(owed(declared, code, stderr, false).is_some(), "{declared}: {stderr}");
+            assert!(
+                owed(declared, code, stderr, false).is_some(),
+                "{declared}: {stderr}"
+            );
         }
         for (declared, code, stderr, is_after_setup) in [
             ("zz-tool --check", 127, "sh: 1: zz-tool: not found", true),
-            ("\"$EVAL_WORKSPACE/app\"", 127, "sh: 1: WORK/app: not found", false),
-            ("cd \"$EVAL_WORKSPACE\" && ./app", 127, "sh: 1: ./app: not found", false),
-            ("\"$EVAL_WORKSPACE/app\"", 127, "WORK/app: 3: zz-other: not found", false),
+            (
+                "\"$EVAL_WORKSPACE/app\"",
+                127,
+                "sh: 1: WORK/app: not found",
+                false,
+            ),
+            (
+                "cd \"$EVAL_WORKSPACE\" && ./app",
+                127,
+                "sh: 1: ./app: not found",
+                false,
+            ),
+            (
+                "\"$EVAL_WORKSPACE/app\"",
+                127,
+                "WORK/app: 3: zz-other: not found",
+                false,
+            ),
             ("app show alice", 1, "alice: not found", false),
-            ("cat main.py", 1, "cat: main.py: No such file or directory", false),
-            ("cat main.py; false", 127, "cat: main.py: No such file or directory", false),
+            (
+                "cat main.py",
+                1,
+                "cat: main.py: No such file or directory",
+                false,
+            ),
+            (
+                "cat main.py; false",
+                127,
+                "cat: main.py: No such file or directory",
+                false,
+            ),
             // It is there, so somebody else said this.
             ("cat main.py", 127, "sh: 1: cat: not found", false),
             ("true", 0, "sh: 1: true: not found", false),
         ] {
-            assert_eq!(owed(declared, code, stderr, is_after_setup), None, "{declared}: {stderr}");
+            assert_eq!(
+                owed(declared, code, stderr, is_after_setup),
+                None,
+                "{declared}: {stderr}"
+            );
         }
     }
 
     #[test]
     fn a_machine_without_room_is_no_missing_tool() {
-        let result = CommandResult::unstarted("Resource temporarily unavailable (os error 11)".to_owned());
-        let lacking = "`pytest -q` could not be started: Resource temporarily unavailable (os error 11)";
+        let result =
+            CommandResult::unstarted("Resource temporarily unavailable (os error 11)".to_owned());
+        let lacking =
+            "`pytest -q` could not be started: Resource temporarily unavailable (os error 11)";
         assert_eq!(result.lacking("pytest -q").as_deref(), Some(lacking));
         assert_eq!(
-            result.owed("pytest -q", &ground(Path::new("/"), Path::new("/w"))).as_deref(),
+            result
+                .owed("pytest -q", &ground(Path::new("/"), Path::new("/w")))
+                .as_deref(),
             Some("Resource temporarily unavailable (os error 11)")
         );
     }
@@ -518,13 +775,42 @@ mod tests {
     fn a_tool_that_is_not_there_is_told_from_a_failure() {
         for (declared, code, stderr, tool) in [
             ("ruff check .", 127, "sh: 1: ruff: not found\n", "ruff"),
-            ("cd app && eslint .", 127, "bash: line 1: eslint: command not found", "eslint"),
-            ("python3 -m flake8 app", 1, "/usr/bin/python3: No module named flake8", "flake8"),
-            ("cargo clippy --all", 101, "error: no such command: `clippy`\n\nhelp: view all", "clippy"),
-            ("cargo clippy", 1, "error: 'cargo-clippy' is not installed for the toolchain 'stable'", "clippy"),
-            ("npx eslint .", 1, "npm error could not determine executable to run", "npx"),
+            (
+                "cd app && eslint .",
+                127,
+                "bash: line 1: eslint: command not found",
+                "eslint",
+            ),
+            (
+                "python3 -m flake8 app",
+                1,
+                "/usr/bin/python3: No module named flake8",
+                "flake8",
+            ),
+            (
+                "cargo clippy --all",
+                101,
+                "error: no such command: `clippy`\n\nhelp: view all",
+                "clippy",
+            ),
+            (
+                "cargo clippy",
+                1,
+                "error: 'cargo-clippy' is not installed for the toolchain 'stable'",
+                "clippy",
+            ),
+            (
+                "npx eslint .",
+                1,
+                "npm error could not determine executable to run",
+                "npx",
+            ),
         ] {
-            assert_eq!(missing(declared, code, stderr).as_deref(), Some(tool), "{declared}");
+            assert_eq!(
+                missing(declared, code, stderr).as_deref(),
+                Some(tool),
+                "{declared}"
+            );
         }
         for (declared, code, stderr) in [
             ("npm run build", 127, "sh: 1: vite: not found"),
@@ -534,7 +820,11 @@ mod tests {
             ("ruff check .", 0, "sh: 1: ruff: not found"),
             ("make", 2, "make: gcc: No such file or directory"),
         ] {
-            assert_eq!(missing(declared, code, stderr), None, "{declared}: {stderr}");
+            assert_eq!(
+                missing(declared, code, stderr),
+                None,
+                "{declared}: {stderr}"
+            );
         }
     }
 }

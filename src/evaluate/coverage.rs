@@ -8,8 +8,12 @@ use super::test_report::Output;
 /// packages, returns their unweighted mean, because go does not say how large they are.
 pub fn coverage(outputs: &[Output]) -> Option<f64> {
     let lines = || outputs.iter().flat_map(Output::lines).map(str::trim);
-    let whole =
-        lines().filter_map(|line| total_row(line).or_else(|| all_files(line)).or_else(|| go_total(line)).or_else(|| tarpaulin(line)));
+    let whole = lines().filter_map(|line| {
+        total_row(line)
+            .or_else(|| all_files(line))
+            .or_else(|| go_total(line))
+            .or_else(|| tarpaulin(line))
+    });
     whole.last().or_else(|| {
         let packages: Vec<f64> = lines().filter_map(go_package).collect();
         (!packages.is_empty()).then(|| packages.iter().sum::<f64>() / packages.len() as f64)
@@ -18,7 +22,9 @@ pub fn coverage(outputs: &[Output]) -> Option<f64> {
 
 /// `TOTAL   120   12   90%`; llvm-cov's row has percentages of regions, functions and lines, in this order.
 fn total_row(line: &str) -> Option<f64> {
-    let rest = line.strip_prefix("TOTAL").filter(|rest| rest.starts_with(char::is_whitespace))?;
+    let rest = line
+        .strip_prefix("TOTAL")
+        .filter(|rest| rest.starts_with(char::is_whitespace))?;
     let percents: Vec<f64> = rest.split_whitespace().filter_map(percent).collect();
     percents.get(2).or(percents.last()).copied()
 }
@@ -27,7 +33,9 @@ fn total_row(line: &str) -> Option<f64> {
 fn all_files(line: &str) -> Option<f64> {
     let line = line.trim_start_matches(['#', 'ℹ', ' ']);
     let (name, rest) = line.split_once('|')?;
-    name.trim().eq_ignore_ascii_case("all files").then_some(())?;
+    name.trim()
+        .eq_ignore_ascii_case("all files")
+        .then_some(())?;
     number(rest.split('|').next()?.trim().trim_end_matches('%'))
 }
 
@@ -57,8 +65,12 @@ fn percent(word: &str) -> Option<f64> {
 }
 
 fn number(word: &str) -> Option<f64> {
-    let is_plain = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    word.parse().ok().filter(|number| is_plain && (0.0..=100.0).contains(number))
+    let is_plain = word
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    word.parse()
+        .ok()
+        .filter(|number| is_plain && (0.0..=100.0).contains(number))
 }
 
 #[cfg(test)]
@@ -67,7 +79,11 @@ mod tests {
 
     #[track_caller]
     fn check(output: &str, expected: Option<f64>) {
-        assert_eq!(coverage(&[Output::new(output.as_bytes(), &[])]), expected, "{output}");
+        assert_eq!(
+            coverage(&[Output::new(output.as_bytes(), &[])]),
+            expected,
+            "{output}"
+        );
     }
 
     #[test]
@@ -77,26 +93,57 @@ mod tests {
             Some(90.0),
         );
         check("TOTAL    10   1   4   1   85.71%\n", Some(85.71));
-        check("TOTAL   50  5  90.00%   10  2  80.00%   40  10  75.00%   0  0  -\n", Some(75.0));
-        check("File      | % Stmts | % Branch |\nAll files |   90.5 |  80 | 85 | 91 |\n", Some(90.5));
-        check("\u{1b}[33mAll files\u{1b}[0m          |\u{1b}[33m      90 \u{1b}[0m|  80 |\n", Some(90.0));
+        check(
+            "TOTAL   50  5  90.00%   10  2  80.00%   40  10  75.00%   0  0  -\n",
+            Some(75.0),
+        );
+        check(
+            "File      | % Stmts | % Branch |\nAll files |   90.5 |  80 | 85 | 91 |\n",
+            Some(90.5),
+        );
+        check(
+            "\u{1b}[33mAll files\u{1b}[0m          |\u{1b}[33m      90 \u{1b}[0m|  80 |\n",
+            Some(90.0),
+        );
         check("# all files   |  66.67 | 50.00 | 100.00 |\n", Some(66.67));
-        check("app.go:3:\tAdd\t100.0%\ntotal:\t(statements)\t88.9%\n", Some(88.9));
+        check(
+            "app.go:3:\tAdd\t100.0%\ntotal:\t(statements)\t88.9%\n",
+            Some(88.9),
+        );
         check("90.00% coverage, 9/10 lines covered\n", Some(90.0));
     }
 
     #[test]
     fn packages_of_go_have_a_mean() {
-        check("ok  \tx/a\t0.01s\tcoverage: 90.0% of statements\n", Some(90.0));
-        check("ok x/a 1s coverage: 90.0% of statements\nok x/b 1s coverage: 70.0% of statements\n? x/c [no test files]\n", Some(80.0));
-        check("{\"Action\":\"output\",\"Output\":\"coverage: 90.0% of statements\\n\"}\n", Some(90.0));
+        check(
+            "ok  \tx/a\t0.01s\tcoverage: 90.0% of statements\n",
+            Some(90.0),
+        );
+        check(
+            "ok x/a 1s coverage: 90.0% of statements\nok x/b 1s coverage: 70.0% of statements\n? x/c [no test files]\n",
+            Some(80.0),
+        );
+        check(
+            "{\"Action\":\"output\",\"Output\":\"coverage: 90.0% of statements\\n\"}\n",
+            Some(90.0),
+        );
         check("ok x 1s coverage: [no statements]\n", None);
     }
 
     #[test]
     fn the_last_one_counts_and_other_text_does_not() {
         check("TOTAL 1 1 50%\nTOTAL 1 1 60%\n", Some(60.0));
-        for other in ["", "TOTALS 90%", "TOTAL", "TOTAL 900%", "TOTAL -5%", "All files | - |", "all: 90%", "coverage: 90%", "TOTAL NaN%"] {
+        for other in [
+            "",
+            "TOTALS 90%",
+            "TOTAL",
+            "TOTAL 900%",
+            "TOTAL -5%",
+            "All files | - |",
+            "all: 90%",
+            "coverage: 90%",
+            "TOTAL NaN%",
+        ] {
             check(other, None);
         }
     }

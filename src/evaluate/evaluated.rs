@@ -78,7 +78,14 @@ pub struct Judged {
 impl Evaluated {
     /// Creates an evaluation without a score, with the reason.
     pub fn missing(evaluator: Evaluator, reason: impl Into<String>) -> Self {
-        Self { evaluator, score: Err(reason.into()), details: Value::Null, reasoning: None, items: Vec::new(), judged: None }
+        Self {
+            evaluator,
+            score: Err(reason.into()),
+            details: Value::Null,
+            reasoning: None,
+            items: Vec::new(),
+            judged: None,
+        }
     }
 }
 

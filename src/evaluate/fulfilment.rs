@@ -40,18 +40,33 @@ impl FulfilmentSettings {
 }
 
 /// Asks the judge about each of the suite's criteria. `None` if the user stopped it.
-pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSettings, order: Order, stop: &Stop) -> Option<Evaluated> {
+pub fn fulfilment(
+    piece: &Workpiece,
+    judge: &Judge,
+    settings: &FulfilmentSettings,
+    order: Order,
+    stop: &Stop,
+) -> Option<Evaluated> {
     let evaluator = Evaluator::RequirementFulfillment;
     let criteria = &piece.suite.acceptance_criteria;
     let mut list = Vec::new();
     list_leaves(criteria, &mut Vec::new(), &mut list);
     if list.is_empty() {
-        return Some(Evaluated::missing(evaluator, "the suite has no `acceptance_criteria`"));
+        return Some(Evaluated::missing(
+            evaluator,
+            "the suite has no `acceptance_criteria`",
+        ));
     }
-    let statements: Vec<String> = list.iter().map(|(statement, _)| statement.clone()).collect();
+    let statements: Vec<String> = list
+        .iter()
+        .map(|(statement, _)| statement.clone())
+        .collect();
     let material = Material::gather(piece, &statements, &settings.budget);
     if material.is_empty() {
-        return Some(unevaluated(&statements, "there is nothing to judge: neither files nor a transcript"));
+        return Some(unevaluated(
+            &statements,
+            "there is nothing to judge: neither files nor a transcript",
+        ));
     }
     let mut groups = grouped(list, settings.budget.criteria_per_question);
     match order {
@@ -72,14 +87,32 @@ pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSetting
         Order::Reversed => opinion.decisions.reverse(),
     }
     let undecided = opinion.undecided();
-    let decided = opinion.decisions.iter().filter(|decision| decision.is_ok()).count();
+    let decided = opinion
+        .decisions
+        .iter()
+        .filter(|decision| decision.is_ok())
+        .count();
     if let Some(reason) = undecided.as_ref().filter(|_| decided == 0) {
-        return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(&statements, reason) });
+        return Some(Evaluated {
+            judged: Some(opinion.judged),
+            ..unevaluated(&statements, reason)
+        });
     }
     let named = || statements.iter().zip(&opinion.decisions);
-    let entries: Vec<Value> =
-        named().filter_map(|(statement, decision)| Some(shown(statement, decision.as_ref().ok()?, opinion.judged.votes))).collect();
-    let met: Vec<Option<bool>> = opinion.decisions.iter().map(|decision| decision.as_ref().ok().map(|decision| decision.passed)).collect();
+    let entries: Vec<Value> = named()
+        .filter_map(|(statement, decision)| {
+            Some(shown(
+                statement,
+                decision.as_ref().ok()?,
+                opinion.judged.votes,
+            ))
+        })
+        .collect();
+    let met: Vec<Option<bool>> = opinion
+        .decisions
+        .iter()
+        .map(|decision| decision.as_ref().ok().map(|decision| decision.passed))
+        .collect();
     let (score, mut details) = fulfilment_sum(criteria, &entries, &met);
     if opinion.judged.votes > 1 {
         details["votes"] = json!({"asked": opinion.judged.votes, "counted": opinion.counted});
@@ -90,7 +123,10 @@ pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSetting
     if question.groups.len() > 1 {
         details["questions"] = json!(question.groups.len());
     }
-    let mut reasoning = format!("{} of {decided} criteria met", met.iter().filter(|met| **met == Some(true)).count());
+    let mut reasoning = format!(
+        "{} of {decided} criteria met",
+        met.iter().filter(|met| **met == Some(true)).count()
+    );
     if let Some(trouble) = &opinion.trouble {
         let what = match &undecided {
             Some(_) => "not everything was decided",
@@ -101,8 +137,16 @@ pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSetting
         details["trouble"] = json!(trouble);
     }
     let items = named().map(|(statement, decision)| match decision {
-        Ok(Decision { passed: true, reasoning, .. }) => item_of(statement, ItemStatus::Pass, reasoning),
-        Ok(Decision { passed: false, reasoning, .. }) => item_of(statement, ItemStatus::Fail, reasoning),
+        Ok(Decision {
+            passed: true,
+            reasoning,
+            ..
+        }) => item_of(statement, ItemStatus::Pass, reasoning),
+        Ok(Decision {
+            passed: false,
+            reasoning,
+            ..
+        }) => item_of(statement, ItemStatus::Fail, reasoning),
         Err(reason) => item_of(statement, ItemStatus::NotEvaluated, reason),
     });
     Some(Evaluated {
@@ -117,7 +161,11 @@ pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSetting
 
 /// Computes the score and the details. `met` holds the decisions on the criteria without children, in order; the score needs all of them.
 /// `entries` are the details of the decided criteria.
-pub fn fulfilment_sum(criteria: &[Criterion], entries: &[Value], met: &[Option<bool>]) -> (Option<f64>, Value) {
+pub fn fulfilment_sum(
+    criteria: &[Criterion],
+    entries: &[Value],
+    met: &[Option<bool>],
+) -> (Option<f64>, Value) {
     let mut details = json!({
         "criteria": entries,
         "passedCount": met.iter().filter(|met| **met == Some(true)).count(),
@@ -128,7 +176,9 @@ pub fn fulfilment_sum(criteria: &[Criterion], entries: &[Value], met: &[Option<b
         details["notEvaluatedCount"] = json!(undecided);
     }
     let (share, tree) = weigh(criteria, &mut met.iter().copied());
-    if criteria.iter().any(|criterion| !criterion.children.is_empty() || (criterion.weight - 1.0).abs() > f64::EPSILON) {
+    if criteria.iter().any(|criterion| {
+        !criterion.children.is_empty() || (criterion.weight - 1.0).abs() > f64::EPSILON
+    }) {
         details["weighted"] = json!(true);
         details["tree"] = Value::Array(tree);
     }
@@ -144,7 +194,11 @@ pub fn fulfilment_prompt_sha256() -> String {
 fn list_leaves(criteria: &[Criterion], above: &mut Vec<String>, list: &mut Vec<(String, String)>) {
     for criterion in criteria {
         if criterion.children.is_empty() {
-            let note = if above.is_empty() { String::new() } else { format!("a part of: {}", above.join(" / ")) };
+            let note = if above.is_empty() {
+                String::new()
+            } else {
+                format!("a part of: {}", above.join(" / "))
+            };
             list.push((criterion.criterion.clone(), note));
         } else {
             above.push(criterion.criterion.clone());
@@ -156,9 +210,15 @@ fn list_leaves(criteria: &[Criterion], above: &mut Vec<String>, list: &mut Vec<(
 
 /// Returns the weighted mean of the criteria, from 0 to 1, and their tree with a score per node. A mean or score is absent if a criterion
 /// below it was not decided. `met` holds the decisions on the leaves, in order.
-fn weigh(criteria: &[Criterion], met: &mut impl Iterator<Item = Option<bool>>) -> (Option<f64>, Vec<Value>) {
+fn weigh(
+    criteria: &[Criterion],
+    met: &mut impl Iterator<Item = Option<bool>>,
+) -> (Option<f64>, Vec<Value>) {
     // Weights are divided by the largest one, so that no sum overflows.
-    let largest = criteria.iter().map(|criterion| criterion.weight).fold(0.0, f64::max);
+    let largest = criteria
+        .iter()
+        .map(|criterion| criterion.weight)
+        .fold(0.0, f64::max);
     let (mut sum, mut weights) = (Some(0.0), 0.0);
     let mut tree = Vec::new();
     for criterion in criteria {
@@ -182,7 +242,8 @@ fn weigh(criteria: &[Criterion], met: &mut impl Iterator<Item = Option<bool>>) -
 }
 
 fn shown(statement: &str, decision: &Decision, votes: u64) -> Value {
-    let mut shown = json!({"criterion": statement, "passed": decision.passed, "reasoning": decision.reasoning});
+    let mut shown =
+        json!({"criterion": statement, "passed": decision.passed, "reasoning": decision.reasoning});
     if votes > 1 {
         shown["votesFor"] = json!(decision.votes_for);
     }
@@ -190,13 +251,27 @@ fn shown(statement: &str, decision: &Decision, votes: u64) -> Value {
 }
 
 fn unevaluated(statements: &[String], reason: &str) -> Evaluated {
-    let items = statements.iter().map(|statement| item_of(statement, ItemStatus::NotEvaluated, reason)).collect();
-    Evaluated { items, ..Evaluated::missing(Evaluator::RequirementFulfillment, reason) }
+    let items = statements
+        .iter()
+        .map(|statement| item_of(statement, ItemStatus::NotEvaluated, reason))
+        .collect();
+    Evaluated {
+        items,
+        ..Evaluated::missing(Evaluator::RequirementFulfillment, reason)
+    }
 }
 
 fn item_of(statement: &str, status: ItemStatus, reason: &str) -> EvaluatedItem {
-    let details = ItemDetails { reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()), ..ItemDetails::default() };
-    EvaluatedItem { kind: ItemKind::Criterion, item: statement.to_owned(), status, details }
+    let details = ItemDetails {
+        reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()),
+        ..ItemDetails::default()
+    };
+    EvaluatedItem {
+        kind: ItemKind::Criterion,
+        item: statement.to_owned(),
+        status,
+        details,
+    }
 }
 
 #[cfg(test)]
@@ -216,13 +291,17 @@ pub(super) mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("s");
         fs::create_dir(&place).expect("a folder");
-        fs::write(place.join("suite.yaml"), format!("name: s\n{lines}")).expect("it can be written");
+        fs::write(place.join("suite.yaml"), format!("name: s\n{lines}"))
+            .expect("it can be written");
         suite::load(folder.path(), &place).unwrap_or_else(|problems| panic!("{problems:?}"))
     }
 
     /// Makes an agent that replays these replies, one per vote.
     pub fn recorded(item: &str, replies: &[&str]) -> (TempDir, Agent) {
-        let records: Vec<Value> = replies.iter().map(|reply| json!({"item": item, "answer": reply})).collect();
+        let records: Vec<Value> = replies
+            .iter()
+            .map(|reply| json!({"item": item, "answer": reply}))
+            .collect();
         replaying(&records)
     }
 
@@ -230,12 +309,18 @@ pub(super) mod tests {
     pub fn replaying(records: &[Value]) -> (TempDir, Agent) {
         let folder = tempfile::tempdir().expect("a folder");
         let lines: Vec<String> = records.iter().map(Value::to_string).collect();
-        fs::write(folder.path().join("replies.jsonl"), lines.join("\n")).expect("it can be written");
+        fs::write(folder.path().join("replies.jsonl"), lines.join("\n"))
+            .expect("it can be written");
         let text = "version: 1\nagents: [{id: j, type: replay, file: replies.jsonl}]\n";
-        let config = config::parse("evalreport.yaml", text).unwrap_or_else(|problems| panic!("{problems:?}"));
-        let environment = Environment { root: folder.path().to_owned(), ..Environment::default() };
+        let config = config::parse("evalreport.yaml", text)
+            .unwrap_or_else(|problems| panic!("{problems:?}"));
+        let environment = Environment {
+            root: folder.path().to_owned(),
+            ..Environment::default()
+        };
         let prices = Prices::new(&[], "2026-03-01".parse().expect("it is a date"));
-        let agent = Agent::new(&config.agents[0], None, &environment, &prices).unwrap_or_else(|error| panic!("{error}"));
+        let agent = Agent::new(&config.agents[0], None, &environment, &prices)
+            .unwrap_or_else(|error| panic!("{error}"));
         (folder, agent)
     }
 
@@ -263,13 +348,35 @@ pub(super) mod tests {
         let (_folder, agent) = recorded("s/requirementFulfillment", case.replies);
         let suite = suite(case.suite);
         let transcript = [json!({"role": "user", "content": "make it"})];
-        let piece = Workpiece { suite: &suite, folder: None, files: &[], transcript: &transcript, effort: Effort::default() };
-        let judge = Judge { agent: &agent, votes: case.votes, is_strict: case.is_strict, timeout: None };
-        fulfilment(&piece, &judge, &FulfilmentSettings::default(), case.order, &Stop::new()).expect("nobody stops it")
+        let piece = Workpiece {
+            suite: &suite,
+            folder: None,
+            files: &[],
+            transcript: &transcript,
+            effort: Effort::default(),
+        };
+        let judge = Judge {
+            agent: &agent,
+            votes: case.votes,
+            is_strict: case.is_strict,
+            timeout: None,
+        };
+        fulfilment(
+            &piece,
+            &judge,
+            &FulfilmentSettings::default(),
+            case.order,
+            &Stop::new(),
+        )
+        .expect("nobody stops it")
     }
 
     fn statuses(evaluated: &Evaluated) -> Vec<&str> {
-        evaluated.items.iter().map(|item| item.status.name()).collect()
+        evaluated
+            .items
+            .iter()
+            .map(|item| item.status.name())
+            .collect()
     }
 
     const TWO_OF_THREE: &str = r#"[{"criterion": "It adds", "passed": true, "reasoning": "a"}, {"criterion": "It lists", "passed": false,
@@ -277,8 +384,14 @@ pub(super) mod tests {
 
     #[test]
     fn the_score_is_the_share_that_passed() {
-        let evaluated = judged(&Case { replies: &[TWO_OF_THREE], ..Case::default() });
-        assert_eq!((evaluated.evaluator.name(), &evaluated.score), ("requirementFulfillment", &Ok(66.7)));
+        let evaluated = judged(&Case {
+            replies: &[TWO_OF_THREE],
+            ..Case::default()
+        });
+        assert_eq!(
+            (evaluated.evaluator.name(), &evaluated.score),
+            ("requirementFulfillment", &Ok(66.7))
+        );
         assert_eq!(
             evaluated.details,
             json!({"criteria": [
@@ -290,30 +403,68 @@ pub(super) mod tests {
         assert_eq!(statuses(&evaluated), ["pass", "fail", "pass"]);
         assert_eq!(evaluated.items[0].details.reason.as_deref(), Some("a"));
         let judged_by = evaluated.judged.as_ref().expect("a judge judged");
-        assert_eq!((judged_by.agent.as_str(), judged_by.votes, judged_by.agreement), ("j", 1, None));
-        assert_eq!((judged_by.prompt_sha256.len(), &judged_by.prompt_sha256), (64, &fulfilment_prompt_sha256()));
+        assert_eq!(
+            (
+                judged_by.agent.as_str(),
+                judged_by.votes,
+                judged_by.agreement
+            ),
+            ("j", 1, None)
+        );
+        assert_eq!(
+            (judged_by.prompt_sha256.len(), &judged_by.prompt_sha256),
+            (64, &fulfilment_prompt_sha256())
+        );
         assert_eq!(judged_by.raw, [TWO_OF_THREE]);
         let four_of_five = r#"[{"criterion": 1, "passed": true}, {"criterion": 2, "passed": true}, {"criterion": 3, "passed": true}, {"criterion": 4, "passed": true}]"#;
-        let evaluated = judged(&Case { suite: "acceptance_criteria: [a, b, c, d, e]\n", replies: &[four_of_five], ..Case::default() });
+        let evaluated = judged(&Case {
+            suite: "acceptance_criteria: [a, b, c, d, e]\n",
+            replies: &[four_of_five],
+            ..Case::default()
+        });
         assert_eq!(evaluated.score, Ok(80.0));
-        assert_eq!(evaluated.details["criteria"][4]["reasoning"], "not evaluated by the judge");
+        assert_eq!(
+            evaluated.details["criteria"][4]["reasoning"],
+            "not evaluated by the judge"
+        );
     }
 
     #[test]
     fn a_reversed_list_has_reversed_numbers() {
         let by_number = r#"[{"criterion": "1", "passed": true, "reasoning": "first of the list"}]"#;
-        assert_eq!(statuses(&judged(&Case { replies: &[by_number], ..Case::default() })), ["pass", "fail", "fail"]);
-        let reversed = judged(&Case { replies: &[by_number], order: Order::Reversed, ..Case::default() });
+        assert_eq!(
+            statuses(&judged(&Case {
+                replies: &[by_number],
+                ..Case::default()
+            })),
+            ["pass", "fail", "fail"]
+        );
+        let reversed = judged(&Case {
+            replies: &[by_number],
+            order: Order::Reversed,
+            ..Case::default()
+        });
         assert_eq!(statuses(&reversed), ["fail", "fail", "pass"]);
-        assert_eq!(reversed.details["criteria"][2], json!({"criterion": "It saves", "passed": true, "reasoning": "first of the list"}));
-        let by_text = judged(&Case { replies: &[TWO_OF_THREE], order: Order::Reversed, ..Case::default() });
+        assert_eq!(
+            reversed.details["criteria"][2],
+            json!({"criterion": "It saves", "passed": true, "reasoning": "first of the list"})
+        );
+        let by_text = judged(&Case {
+            replies: &[TWO_OF_THREE],
+            order: Order::Reversed,
+            ..Case::default()
+        });
         assert_eq!(statuses(&by_text), ["pass", "fail", "pass"]);
     }
 
     #[test]
     fn weights_and_children_make_a_tree() {
         let suite = "acceptance_criteria:\n  - {criterion: It adds, weight: 3}\n  - criterion: Storage\n    children:\n      - {criterion: It lists, weight: 1}\n      - {criterion: It saves, weight: 3}\n";
-        let evaluated = judged(&Case { suite, replies: &[TWO_OF_THREE], ..Case::default() });
+        let evaluated = judged(&Case {
+            suite,
+            replies: &[TWO_OF_THREE],
+            ..Case::default()
+        });
         // (3 · 1 + 1 · 3/4) / 4
         assert_eq!(evaluated.score, Ok(93.8));
         assert_eq!(
@@ -327,86 +478,240 @@ pub(super) mod tests {
             ])
         );
         assert_eq!(
-            (&evaluated.details["weighted"], &evaluated.details["passedCount"], evaluated.items.len()),
+            (
+                &evaluated.details["weighted"],
+                &evaluated.details["passedCount"],
+                evaluated.items.len()
+            ),
             (&json!(true), &json!(2), 3)
         );
         let huge = "acceptance_criteria:\n  - {criterion: It adds, weight: 1.0e308}\n  - {criterion: It lists, weight: 1.0e308}\n";
-        assert_eq!(judged(&Case { suite: huge, replies: &[TWO_OF_THREE], ..Case::default() }).score, Ok(50.0));
+        assert_eq!(
+            judged(&Case {
+                suite: huge,
+                replies: &[TWO_OF_THREE],
+                ..Case::default()
+            })
+            .score,
+            Ok(50.0)
+        );
     }
 
     #[test]
     fn what_cannot_be_read_is_not_evaluated_unless_strict() {
-        let lenient = judged(&Case { replies: &["All good!"], ..Case::default() });
-        assert_eq!(lenient.score, Err("the judge's reply holds no JSON array of verdicts".to_owned()));
-        assert_eq!((statuses(&lenient), &lenient.details), (vec!["not_evaluated"; 3], &Value::Null));
-        assert_eq!(lenient.items[0].details.reason.as_deref(), Some("the judge's reply holds no JSON array of verdicts"));
+        let lenient = judged(&Case {
+            replies: &["All good!"],
+            ..Case::default()
+        });
+        assert_eq!(
+            lenient.score,
+            Err("the judge's reply holds no JSON array of verdicts".to_owned())
+        );
+        assert_eq!(
+            (statuses(&lenient), &lenient.details),
+            (vec!["not_evaluated"; 3], &Value::Null)
+        );
+        assert_eq!(
+            lenient.items[0].details.reason.as_deref(),
+            Some("the judge's reply holds no JSON array of verdicts")
+        );
         assert_eq!(lenient.judged.expect("it was asked").raw, ["All good!"]);
-        let strict = judged(&Case { replies: &["All good!"], is_strict: true, ..Case::default() });
-        assert_eq!((&strict.score, statuses(&strict)), (&Ok(0.0), vec!["fail"; 3]));
-        assert_eq!(strict.details["criteria"][0]["reasoning"], "the judge's reply holds no JSON array of verdicts");
-        assert!(strict.reasoning.expect("it is said").contains("held against the criteria"));
+        let strict = judged(&Case {
+            replies: &["All good!"],
+            is_strict: true,
+            ..Case::default()
+        });
+        assert_eq!(
+            (&strict.score, statuses(&strict)),
+            (&Ok(0.0), vec!["fail"; 3])
+        );
+        assert_eq!(
+            strict.details["criteria"][0]["reasoning"],
+            "the judge's reply holds no JSON array of verdicts"
+        );
+        assert!(
+            strict
+                .reasoning
+                .expect("it is said")
+                .contains("held against the criteria")
+        );
         // A judge without any reply decides nothing, in strict mode or not.
-        let silent = judged(&Case { replies: &[], is_strict: true, ..Case::default() });
-        assert!(silent.score.expect_err("there is none").starts_with("the judge gave no reply: "));
+        let silent = judged(&Case {
+            replies: &[],
+            is_strict: true,
+            ..Case::default()
+        });
+        assert!(
+            silent
+                .score
+                .expect_err("there is none")
+                .starts_with("the judge gave no reply: ")
+        );
     }
 
     #[test]
     fn votes_are_counted_and_agreement_is_kept() {
         let none = r#"[{"criterion": "It adds", "passed": true}]"#;
-        let three = judged(&Case { replies: &[TWO_OF_THREE, none, TWO_OF_THREE], votes: 3, ..Case::default() });
-        assert_eq!((&three.score, statuses(&three)), (&Ok(66.7), vec!["pass", "fail", "pass"]));
+        let three = judged(&Case {
+            replies: &[TWO_OF_THREE, none, TWO_OF_THREE],
+            votes: 3,
+            ..Case::default()
+        });
+        assert_eq!(
+            (&three.score, statuses(&three)),
+            (&Ok(66.7), vec!["pass", "fail", "pass"])
+        );
         assert_eq!(three.details["votes"], json!({"asked": 3, "counted": 3}));
         assert_eq!(three.details["criteria"][2]["votesFor"], 2);
-        assert_eq!(three.judged.expect("it was asked").agreement, Some(8.0 / 9.0));
-        let tied = judged(&Case { replies: &[TWO_OF_THREE, none], votes: 2, ..Case::default() });
+        assert_eq!(
+            three.judged.expect("it was asked").agreement,
+            Some(8.0 / 9.0)
+        );
+        let tied = judged(&Case {
+            replies: &[TWO_OF_THREE, none],
+            votes: 2,
+            ..Case::default()
+        });
         assert_eq!(statuses(&tied), ["pass", "fail", "fail"]);
-        assert!(tied.items[2].details.reason.as_deref().expect("it is said").starts_with("the votes are tied"));
+        assert!(
+            tied.items[2]
+                .details
+                .reason
+                .as_deref()
+                .expect("it is said")
+                .starts_with("the votes are tied")
+        );
         // A vote that cannot be read does not count. In strict mode, it counts against every criterion.
         let replies = &[TWO_OF_THREE, "?", "?"];
-        let lenient = judged(&Case { replies, votes: 3, ..Case::default() });
-        assert_eq!((&lenient.score, &lenient.details["votes"]["counted"]), (&Ok(66.7), &json!(1)));
-        assert!(lenient.reasoning.expect("it is said").contains("votes not counted: the judge's reply holds no"));
-        assert_eq!(judged(&Case { replies, votes: 3, is_strict: true, ..Case::default() }).score, Ok(0.0));
+        let lenient = judged(&Case {
+            replies,
+            votes: 3,
+            ..Case::default()
+        });
+        assert_eq!(
+            (&lenient.score, &lenient.details["votes"]["counted"]),
+            (&Ok(66.7), &json!(1))
+        );
+        assert!(
+            lenient
+                .reasoning
+                .expect("it is said")
+                .contains("votes not counted: the judge's reply holds no")
+        );
+        assert_eq!(
+            judged(&Case {
+                replies,
+                votes: 3,
+                is_strict: true,
+                ..Case::default()
+            })
+            .score,
+            Ok(0.0)
+        );
     }
 
     #[test]
     fn nothing_to_see_is_not_judged() {
         let (_folder, agent) = recorded("s/requirementFulfillment", &[TWO_OF_THREE]);
         let suite = suite("acceptance_criteria: [It adds]\n");
-        let piece = Workpiece { suite: &suite, folder: None, files: &[], transcript: &[], effort: Effort::default() };
-        let judge = Judge { agent: &agent, votes: 1, is_strict: true, timeout: None };
-        let ask = |stop: &Stop| fulfilment(&piece, &judge, &FulfilmentSettings::default(), Order::Given, stop);
+        let piece = Workpiece {
+            suite: &suite,
+            folder: None,
+            files: &[],
+            transcript: &[],
+            effort: Effort::default(),
+        };
+        let judge = Judge {
+            agent: &agent,
+            votes: 1,
+            is_strict: true,
+            timeout: None,
+        };
+        let ask = |stop: &Stop| {
+            fulfilment(
+                &piece,
+                &judge,
+                &FulfilmentSettings::default(),
+                Order::Given,
+                stop,
+            )
+        };
         let evaluated = ask(&Stop::new()).expect("nobody stops it");
-        assert!(evaluated.score.as_ref().expect_err("there is none").contains("nothing to judge"));
+        assert!(
+            evaluated
+                .score
+                .as_ref()
+                .expect_err("there is none")
+                .contains("nothing to judge")
+        );
         assert_eq!(statuses(&evaluated), ["not_evaluated"]);
-        let bare = suite::Suite { acceptance_criteria: Vec::new(), ..suite.clone() };
+        let bare = suite::Suite {
+            acceptance_criteria: Vec::new(),
+            ..suite.clone()
+        };
         let unasked = fulfilment(
-            &Workpiece { suite: &bare, effort: Effort::default(), ..piece },
+            &Workpiece {
+                suite: &bare,
+                effort: Effort::default(),
+                ..piece
+            },
             &judge,
             &FulfilmentSettings::default(),
             Order::Given,
             &Stop::new(),
         );
         let unasked = unasked.expect("nobody stops it");
-        assert_eq!((unasked.score, unasked.items.len()), (Err("the suite has no `acceptance_criteria`".to_owned()), 0));
+        assert_eq!(
+            (unasked.score, unasked.items.len()),
+            (Err("the suite has no `acceptance_criteria`".to_owned()), 0)
+        );
         let stopped = Stop::new();
         stopped.stop();
         let transcript = [json!({"role": "user", "content": "x"})];
-        let piece = Workpiece { transcript: &transcript, effort: Effort::default(), ..piece };
-        assert!(fulfilment(&piece, &judge, &FulfilmentSettings::default(), Order::Given, &stopped).is_none());
+        let piece = Workpiece {
+            transcript: &transcript,
+            effort: Effort::default(),
+            ..piece
+        };
+        assert!(
+            fulfilment(
+                &piece,
+                &judge,
+                &FulfilmentSettings::default(),
+                Order::Given,
+                &stopped
+            )
+            .is_none()
+        );
     }
 
     #[test]
     fn settings_go_over_each_other_key_by_key() {
-        let nodes = ["files_bytes: 10\nparts: 2\n", "parts: 0\nmesage_bytes: 5\nmessage_bytes: 7\n"]
-            .map(|text| document::parse("c.yaml", text).expect("it is YAML"));
-        let layers = nodes.each_ref().map(|node| Layer { file: "c.yaml", path: "evaluators.requirementFulfillment".to_owned(), node });
+        let nodes = [
+            "files_bytes: 10\nparts: 2\n",
+            "parts: 0\nmesage_bytes: 5\nmessage_bytes: 7\n",
+        ]
+        .map(|text| document::parse("c.yaml", text).expect("it is YAML"));
+        let layers = nodes.each_ref().map(|node| Layer {
+            file: "c.yaml",
+            path: "evaluators.requirementFulfillment".to_owned(),
+            node,
+        });
         let mut problems = Vec::new();
         let read = FulfilmentSettings::read(&layers, &mut problems).budget;
-        assert_eq!((read.files_bytes, read.parts, read.message_bytes), (10, 2, 7));
+        assert_eq!(
+            (read.files_bytes, read.parts, read.message_bytes),
+            (10, 2, 7)
+        );
         let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(shown.len(), 2, "{shown:?}");
-        assert!(shown[0].ends_with("`evaluators.requirementFulfillment.parts` must be at least 1"), "{shown:?}");
-        assert!(shown[1].contains("unknown key `evaluators.requirementFulfillment.mesage_bytes`"), "{shown:?}");
+        assert!(
+            shown[0].ends_with("`evaluators.requirementFulfillment.parts` must be at least 1"),
+            "{shown:?}"
+        );
+        assert!(
+            shown[1].contains("unknown key `evaluators.requirementFulfillment.mesage_bytes`"),
+            "{shown:?}"
+        );
     }
 }

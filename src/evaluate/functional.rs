@@ -50,11 +50,26 @@ impl FunctionalSettings {
         Layer::read_all(layers, problems, |fields| {
             amount(fields, "build", &mut settings.build);
             amount(fields, "tests", &mut settings.tests);
-            amount(fields, "build_with_coverage", &mut settings.build_with_coverage);
-            amount(fields, "tests_with_coverage", &mut settings.tests_with_coverage);
+            amount(
+                fields,
+                "build_with_coverage",
+                &mut settings.build_with_coverage,
+            );
+            amount(
+                fields,
+                "tests_with_coverage",
+                &mut settings.tests_with_coverage,
+            );
             amount(fields, "coverage", &mut settings.coverage);
-            divisor(fields, "coverage_threshold", &mut settings.coverage_threshold);
-            if let Some(command) = fields.text("coverage_command").filter(|command| !command.trim().is_empty()) {
+            divisor(
+                fields,
+                "coverage_threshold",
+                &mut settings.coverage_threshold,
+            );
+            if let Some(command) = fields
+                .text("coverage_command")
+                .filter(|command| !command.trim().is_empty())
+            {
                 settings.coverage_command = Some(command);
             }
         });
@@ -66,7 +81,11 @@ impl FunctionalSettings {
 type Part = Result<(f64, Value), String>;
 
 /// Runs each of the suite's own commands once. `None` if the run was stopped meanwhile.
-pub fn functional(runner: &Runner, piece: &Workpiece, settings: &FunctionalSettings) -> Option<Evaluated> {
+pub fn functional(
+    runner: &Runner,
+    piece: &Workpiece,
+    settings: &FunctionalSettings,
+) -> Option<Evaluated> {
     let suite = piece.suite;
     let mut said = None;
     let build = match &suite.build_command {
@@ -85,20 +104,41 @@ pub fn functional(runner: &Runner, piece: &Workpiece, settings: &FunctionalSetti
     if let Some(command) = &settings.coverage_command {
         said = Some(runner(command, Purpose::Coverage)?);
     }
-    let threshold = suite.coverage_threshold.filter(|threshold| *threshold > 0.0).unwrap_or(settings.coverage_threshold);
+    let threshold = suite
+        .coverage_threshold
+        .filter(|threshold| *threshold > 0.0)
+        .unwrap_or(settings.coverage_threshold);
     let percent = said.and_then(|result| coverage(&result.outputs()));
-    let coverage = percent.map(|percent| ((percent / threshold).min(1.0), json!({"percent": percent, "threshold": threshold})));
+    let coverage = percent.map(|percent| {
+        (
+            (percent / threshold).min(1.0),
+            json!({"percent": percent, "threshold": threshold}),
+        )
+    });
     Some(composed(build, tests, coverage, settings))
 }
 
-fn composed(build: Option<Part>, tests: Option<Part>, coverage: Option<(f64, Value)>, settings: &FunctionalSettings) -> Evaluated {
+fn composed(
+    build: Option<Part>,
+    tests: Option<Part>,
+    coverage: Option<(f64, Value)>,
+    settings: &FunctionalSettings,
+) -> Evaluated {
     let is_covered = coverage.is_some();
     let weights = if is_covered {
-        [settings.build_with_coverage, settings.tests_with_coverage, settings.coverage]
+        [
+            settings.build_with_coverage,
+            settings.tests_with_coverage,
+            settings.coverage,
+        ]
     } else {
         [settings.build, settings.tests, 0.0]
     };
-    let parts = [("build", build), ("tests", tests), ("coverage", coverage.map(Ok))];
+    let parts = [
+        ("build", build),
+        ("tests", tests),
+        ("coverage", coverage.map(Ok)),
+    ];
     let mut details = serde_json::Map::new();
     let (mut sum, mut whole, mut unknown) = (0.0, 0.0, Vec::new());
     for ((name, part), weight) in parts.into_iter().zip(weights) {
@@ -125,7 +165,11 @@ fn composed(build: Option<Part>, tests: Option<Part>, coverage: Option<(f64, Val
     } else {
         Err("every part that is known has a weight of 0".to_owned())
     };
-    Evaluated { score, details: Value::Object(details), ..Evaluated::missing(Evaluator::Functional, "") }
+    Evaluated {
+        score,
+        details: Value::Object(details),
+        ..Evaluated::missing(Evaluator::Functional, "")
+    }
 }
 
 fn build(command: &str, result: &CommandResult) -> Part {
@@ -134,7 +178,10 @@ fn build(command: &str, result: &CommandResult) -> Part {
     }
     let has_passed = result.ending == Ending::Code(0);
     let share = if has_passed { 1.0 } else { 0.0 };
-    Ok((share, json!({"command": command, "passed": has_passed, "ending": result.ending_words()})))
+    Ok((
+        share,
+        json!({"command": command, "passed": has_passed, "ending": result.ending_words()}),
+    ))
 }
 
 fn tests(command: &str, result: &CommandResult) -> Part {
@@ -152,7 +199,13 @@ fn tests(command: &str, result: &CommandResult) -> Part {
     if report.total() == 0 {
         return Err(format!("{} counted no test", quote(command)));
     }
-    let TestReport { passed, failed, errors, skipped, .. } = *report;
+    let TestReport {
+        passed,
+        failed,
+        errors,
+        skipped,
+        ..
+    } = *report;
     let found = json!({"command": command, "passed": passed, "failed": failed, "errors": errors, "skipped": skipped,
         "ran_none": report.source == Source::NoTests, "ending": result.ending_words()});
     Ok((passed as f64 / report.total() as f64, found))
@@ -161,8 +214,14 @@ fn tests(command: &str, result: &CommandResult) -> Part {
 /// Reads the tests of a command that ran without a plan.
 fn from_output(command: &str, result: &CommandResult) -> TestReport {
     let plan = test_report::plan(command, Path::new(""), None);
-    let finished =
-        Finished { ending: result.ending, stdout: &result.stdout, stderr: &result.stderr, report: None, is_cut: result.is_cut, roots: &[] };
+    let finished = Finished {
+        ending: result.ending,
+        stdout: &result.stdout,
+        stderr: &result.stderr,
+        report: None,
+        is_cut: result.is_cut,
+        roots: &[],
+    };
     test_report::outcomes(&plan, &finished)
 }
 
@@ -179,24 +238,47 @@ mod tests {
     use crate::suite::Suite;
 
     fn said(ending: Ending, stdout: &str) -> CommandResult {
-        CommandResult { ending, stdout: stdout.as_bytes().to_vec(), stderr: Vec::new(), is_cut: false, unstarted: None, tests: None }
+        CommandResult {
+            ending,
+            stdout: stdout.as_bytes().to_vec(),
+            stderr: Vec::new(),
+            is_cut: false,
+            unstarted: None,
+            tests: None,
+        }
     }
 
     /// Evaluates a suite whose commands (`build`, `tests`, `coverage`) end as given.
-    fn evaluated(suite: &Suite, settings: &FunctionalSettings, ends: &[(&str, Ending, &str)]) -> (Option<Evaluated>, Vec<String>) {
+    fn evaluated(
+        suite: &Suite,
+        settings: &FunctionalSettings,
+        ends: &[(&str, Ending, &str)],
+    ) -> (Option<Evaluated>, Vec<String>) {
         let asked = RefCell::new(Vec::new());
         let runner = |command: &str, purpose: Purpose| {
             asked.borrow_mut().push(format!("{purpose:?}: {command}"));
-            ends.iter().find(|(name, ..)| *name == command).map(|(_, ending, stdout)| said(*ending, stdout))
+            ends.iter()
+                .find(|(name, ..)| *name == command)
+                .map(|(_, ending, stdout)| said(*ending, stdout))
         };
-        let piece = Workpiece { suite, folder: None, files: &[], transcript: &[], effort: Effort::default() };
+        let piece = Workpiece {
+            suite,
+            folder: None,
+            files: &[],
+            transcript: &[],
+            effort: Effort::default(),
+        };
         let evaluated = functional(&runner, &piece, settings);
         (evaluated, asked.into_inner())
     }
 
     fn suite(build: bool, tests: bool) -> Suite {
         let command = |is_there: bool, name: &str| is_there.then(|| name.to_owned());
-        Suite { build_command: command(build, "build"), test_command: command(tests, "tests"), ..sample::suite() }
+        Suite {
+            build_command: command(build, "build"),
+            test_command: command(tests, "tests"),
+            ..sample::suite()
+        }
     }
 
     #[track_caller]
@@ -204,9 +286,16 @@ mod tests {
         let suite = suite(build.is_some(), tests.is_some());
         let output = tests.unwrap_or_default();
         let code = i32::from(output.contains("failed"));
-        let ends = [("build", Ending::Code(build.unwrap_or(0)), ""), ("tests", Ending::Code(code), output)];
+        let ends = [
+            ("build", Ending::Code(build.unwrap_or(0)), ""),
+            ("tests", Ending::Code(code), output),
+        ];
         let (evaluated, _) = evaluated(&suite, &FunctionalSettings::default(), &ends);
-        assert_eq!(evaluated.expect("not stopped").score, Ok(score), "{build:?} {tests:?}");
+        assert_eq!(
+            evaluated.expect("not stopped").score,
+            Ok(score),
+            "{build:?} {tests:?}"
+        );
     }
 
     #[test]
@@ -218,15 +307,33 @@ mod tests {
         check(None, Some("== 1 failed, 3 passed in 0.1s ==\n"), 75.0);
         check(Some(0), None, 100.0);
         check(Some(2), None, 0.0);
-        check(Some(0), Some("TOTAL    10   1   90%\n== 5 passed in 0.1s ==\n"), 100.0);
-        check(Some(0), Some("TOTAL    10   6   40%\n== 5 passed in 0.1s ==\n"), 90.0);
-        check(None, Some("TOTAL    10   6   40%\n== 1 failed, 1 passed in 0.1s ==\n"), 50.0);
+        check(
+            Some(0),
+            Some("TOTAL    10   1   90%\n== 5 passed in 0.1s ==\n"),
+            100.0,
+        );
+        check(
+            Some(0),
+            Some("TOTAL    10   6   40%\n== 5 passed in 0.1s ==\n"),
+            90.0,
+        );
+        check(
+            None,
+            Some("TOTAL    10   6   40%\n== 1 failed, 1 passed in 0.1s ==\n"),
+            50.0,
+        );
     }
 
     #[test]
     fn the_suite_says_how_much_coverage_is_enough() {
-        let suite = Suite { coverage_threshold: Some(50.0), ..suite(true, true) };
-        let settings = FunctionalSettings { coverage_command: Some("coverage".to_owned()), ..FunctionalSettings::default() };
+        let suite = Suite {
+            coverage_threshold: Some(50.0),
+            ..suite(true, true)
+        };
+        let settings = FunctionalSettings {
+            coverage_command: Some("coverage".to_owned()),
+            ..FunctionalSettings::default()
+        };
         let ends = [
             ("build", Ending::Code(0), ""),
             ("tests", Ending::Code(0), "TOTAL 1 1 90%\n1 passed in 1s\n"),
@@ -235,37 +342,79 @@ mod tests {
         let (evaluated, asked) = evaluated(&suite, &settings, &ends);
         let evaluated = evaluated.expect("not stopped");
         assert_eq!(evaluated.score, Ok(90.0));
-        assert_eq!(evaluated.details["coverage"], json!({"percent": 25.0, "threshold": 50.0, "weight": 20.0}));
-        assert_eq!(asked, ["Build: build", "Tests: tests", "Coverage: coverage"]);
+        assert_eq!(
+            evaluated.details["coverage"],
+            json!({"percent": 25.0, "threshold": 50.0, "weight": 20.0})
+        );
+        assert_eq!(
+            asked,
+            ["Build: build", "Tests: tests", "Coverage: coverage"]
+        );
     }
 
     #[test]
     fn what_cannot_be_judged_is_missing() {
         let default = FunctionalSettings::default();
-        let score = |suite: &Suite, ends: &[(&str, Ending, &str)]| evaluated(suite, &default, ends).0.map(|evaluated| evaluated.score);
-        let reason = |suite: &Suite, ends: &[(&str, Ending, &str)]| score(suite, ends).and_then(Result::err);
+        let score = |suite: &Suite, ends: &[(&str, Ending, &str)]| {
+            evaluated(suite, &default, ends)
+                .0
+                .map(|evaluated| evaluated.score)
+        };
+        let reason =
+            |suite: &Suite, ends: &[(&str, Ending, &str)]| score(suite, ends).and_then(Result::err);
         let none = "the suite declares neither `build_command` nor `test_command`";
         assert_eq!(reason(&suite(false, false), &[]).as_deref(), Some(none));
         let no_tool = ("build", Ending::Code(127), "sh: 1: build: not found");
-        assert_eq!(reason(&suite(true, false), &[no_tool]).as_deref(), Some("`build` needs `build`, which is not here"));
+        assert_eq!(
+            reason(&suite(true, false), &[no_tool]).as_deref(),
+            Some("`build` needs `build`, which is not here")
+        );
         let passed = ("tests", Ending::Code(0), "3 passed in 1s");
         assert!(reason(&suite(true, true), &[no_tool, passed]).is_some());
         let skipped = ("tests", Ending::Code(0), "3 skipped in 1s");
-        assert_eq!(reason(&suite(false, true), &[skipped]).as_deref(), Some("`tests` counted no test"));
+        assert_eq!(
+            reason(&suite(false, true), &[skipped]).as_deref(),
+            Some("`tests` counted no test")
+        );
         // The run was stopped.
-        assert_eq!(score(&suite(true, true), &[("build", Ending::Code(0), "")]), None);
+        assert_eq!(
+            score(&suite(true, true), &[("build", Ending::Code(0), "")]),
+            None
+        );
     }
 
     #[test]
     fn a_report_of_the_tests_goes_before_the_text_and_a_time_out_is_a_failure() {
         let suite = suite(true, true);
-        let tests = TestReport { outcomes: Vec::new(), passed: 1, failed: 2, errors: 1, skipped: 7, source: Source::Counts, control: None };
-        let runner = |_: &str, purpose: Purpose| {
-            let planned = CommandResult { tests: Some(tests.clone()), ..said(Ending::Code(1), "9 passed in 1s") };
-            Some(if purpose == Purpose::Tests { planned } else { said(Ending::TimedOut, "") })
+        let tests = TestReport {
+            outcomes: Vec::new(),
+            passed: 1,
+            failed: 2,
+            errors: 1,
+            skipped: 7,
+            source: Source::Counts,
+            control: None,
         };
-        let piece = Workpiece { suite: &suite, folder: None, files: &[], transcript: &[], effort: Effort::default() };
-        let evaluated = functional(&runner, &piece, &FunctionalSettings::default()).expect("not stopped");
+        let runner = |_: &str, purpose: Purpose| {
+            let planned = CommandResult {
+                tests: Some(tests.clone()),
+                ..said(Ending::Code(1), "9 passed in 1s")
+            };
+            Some(if purpose == Purpose::Tests {
+                planned
+            } else {
+                said(Ending::TimedOut, "")
+            })
+        };
+        let piece = Workpiece {
+            suite: &suite,
+            folder: None,
+            files: &[],
+            transcript: &[],
+            effort: Effort::default(),
+        };
+        let evaluated =
+            functional(&runner, &piece, &FunctionalSettings::default()).expect("not stopped");
         assert_eq!(evaluated.score, Ok(15.0));
         assert_eq!(evaluated.details["build"]["ending"], "timed out");
         assert_eq!(evaluated.details["tests"]["skipped"], 7);
@@ -273,15 +422,32 @@ mod tests {
 
     #[test]
     fn weights_can_be_set_and_all_of_them_be_nothing() {
-        let (settings, problems) = read(&["build: 0\ncoverage_command: make cover\n", "tests: 0\n"], FunctionalSettings::read);
+        let (settings, problems) = read(
+            &["build: 0\ncoverage_command: make cover\n", "tests: 0\n"],
+            FunctionalSettings::read,
+        );
         assert_eq!(problems, [""; 0]);
-        let none = FunctionalSettings { coverage_command: None, ..settings.clone() };
-        let ends = [("build", Ending::Code(0), ""), ("tests", Ending::Code(0), "3 passed in 1s")];
+        let none = FunctionalSettings {
+            coverage_command: None,
+            ..settings.clone()
+        };
+        let ends = [
+            ("build", Ending::Code(0), ""),
+            ("tests", Ending::Code(0), "3 passed in 1s"),
+        ];
         let (evaluated, _) = evaluated(&suite(true, true), &none, &ends);
         assert!(evaluated.expect("not stopped").score.is_err());
-        let expected = FunctionalSettings { build: 0.0, tests: 0.0, coverage_command: Some("make cover".to_owned()), ..none };
+        let expected = FunctionalSettings {
+            build: 0.0,
+            tests: 0.0,
+            coverage_command: Some("make cover".to_owned()),
+            ..none
+        };
         assert_eq!(settings, expected);
-        let (_, problems) = read(&["coverage_threshold: 0\nweights: {}\n"], FunctionalSettings::read);
+        let (_, problems) = read(
+            &["coverage_threshold: 0\nweights: {}\n"],
+            FunctionalSettings::read,
+        );
         assert_eq!(problems.len(), 2);
     }
 

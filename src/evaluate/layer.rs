@@ -15,9 +15,15 @@ pub struct Layer<'a> {
 
 impl Layer<'_> {
     /// Passes every map to `read`, weakest first, so that later values win. Keys that `read` does not ask for become problems.
-    pub fn read_all(layers: &[Layer<'_>], problems: &mut Vec<Problem>, mut read: impl FnMut(&mut Fields)) {
+    pub fn read_all(
+        layers: &[Layer<'_>],
+        problems: &mut Vec<Problem>,
+        mut read: impl FnMut(&mut Fields),
+    ) {
         for layer in layers {
-            if let Some(mut fields) = Fields::new(layer.file, layer.node, layer.path.as_str(), problems) {
+            if let Some(mut fields) =
+                Fields::new(layer.file, layer.node, layer.path.as_str(), problems)
+            {
                 read(&mut fields);
                 fields.finish();
             }
@@ -50,12 +56,27 @@ pub(super) mod tests {
     use crate::document;
 
     /// Reads settings from YAML texts, weakest first. Returns problems as `FILE:LINE:COLUMN: MESSAGE`.
-    pub fn read<T>(texts: &[&str], read: impl FnOnce(&[Layer], &mut Vec<Problem>) -> T) -> (T, Vec<String>) {
-        let files: Vec<String> = (0..texts.len()).map(|index| format!("{index}.yaml")).collect();
-        let nodes: Vec<Node> =
-            texts.iter().zip(&files).map(|(text, file)| document::parse(file, text).expect("a test's own YAML")).collect();
-        let layers: Vec<Layer> =
-            files.iter().zip(&nodes).map(|(file, node)| Layer { file, path: "evaluators.x".to_owned(), node }).collect();
+    pub fn read<T>(
+        texts: &[&str],
+        read: impl FnOnce(&[Layer], &mut Vec<Problem>) -> T,
+    ) -> (T, Vec<String>) {
+        let files: Vec<String> = (0..texts.len())
+            .map(|index| format!("{index}.yaml"))
+            .collect();
+        let nodes: Vec<Node> = texts
+            .iter()
+            .zip(&files)
+            .map(|(text, file)| document::parse(file, text).expect("a test's own YAML"))
+            .collect();
+        let layers: Vec<Layer> = files
+            .iter()
+            .zip(&nodes)
+            .map(|(file, node)| Layer {
+                file,
+                path: "evaluators.x".to_owned(),
+                node,
+            })
+            .collect();
         let mut problems = Vec::new();
         let settings = read(&layers, &mut problems);
         (settings, problems.iter().map(ToString::to_string).collect())
@@ -73,7 +94,10 @@ pub(super) mod tests {
     #[test]
     fn later_layers_win_key_by_key() {
         assert_eq!(read(&[], two), ((1.0, 1.0), vec![]));
-        assert_eq!(read(&["some: 2\nper: 3\n", "some: 0\n"], two), ((0.0, 3.0), vec![]));
+        assert_eq!(
+            read(&["some: 2\nper: 3\n", "some: 0\n"], two),
+            ((0.0, 3.0), vec![])
+        );
         assert_eq!(read(&["some: 2\n", "some: ~\n"], two).0, (2.0, 1.0));
     }
 

@@ -54,7 +54,10 @@ impl PathPattern {
         }
         // A folder matches everything in it.
         regex.push_str(if wanted.ends_with('/') { ".*$" } else { "$" });
-        Some(Self { text: text.to_owned(), regex: Regex::new(&format!("(?s){regex}")).ok()? })
+        Some(Self {
+            text: text.to_owned(),
+            regex: Regex::new(&format!("(?s){regex}")).ok()?,
+        })
     }
 
     /// Says whether the pattern matches a path with `/` between folders.
@@ -70,14 +73,30 @@ mod tests {
     #[test]
     fn patterns_mean_what_they_say() {
         for (pattern, matching, others) in [
-            ("*.py", vec!["a.py", "src/a.py", ".py"], vec!["a.pyc", "a.py/b", "apy"]),
-            ("src/*.py", vec!["src/a.py"], vec!["src/b/a.py", "x/src/a.py", "a.py"]),
+            (
+                "*.py",
+                vec!["a.py", "src/a.py", ".py"],
+                vec!["a.pyc", "a.py/b", "apy"],
+            ),
+            (
+                "src/*.py",
+                vec!["src/a.py"],
+                vec!["src/b/a.py", "x/src/a.py", "a.py"],
+            ),
             ("src/**", vec!["src/a", "src/b/c"], vec!["src", "srcs/a"]),
             ("src/", vec!["src/a", "src/b/c"], vec!["lib/src/a"]),
             ("./src/a", vec!["src/a"], vec!["x/src/a"]),
             ("/a.py", vec!["a.py"], vec!["src/a.py"]),
-            ("**/test_?.py", vec!["test_a.py", "x/y/test_b.py"], vec!["test_.py", "test_ab.py"]),
-            ("src/{a,b*}.ts", vec!["src/a.ts", "src/bc.ts"], vec!["src/c.ts", "src/a,b.ts"]),
+            (
+                "**/test_?.py",
+                vec!["test_a.py", "x/y/test_b.py"],
+                vec!["test_.py", "test_ab.py"],
+            ),
+            (
+                "src/{a,b*}.ts",
+                vec!["src/a.ts", "src/bc.ts"],
+                vec!["src/c.ts", "src/a,b.ts"],
+            ),
             ("a,b(+).[x]", vec!["a,b(+).[x]"], vec!["ab.x"]),
             ("é*", vec!["été"], vec!["ete"]),
         ] {

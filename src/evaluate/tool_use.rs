@@ -95,9 +95,14 @@ impl ToolUseSettings {
 
 fn read_invocable(mut fields: Fields) -> Option<Invocable> {
     let name = fields.required_text("name");
-    let kind = fields.one_of("kind", &InvocableKind::ALL.map(|kind| (kind.name(), kind))).unwrap_or(InvocableKind::Command);
+    let kind = fields
+        .one_of("kind", &InvocableKind::ALL.map(|kind| (kind.name(), kind)))
+        .unwrap_or(InvocableKind::Command);
     fields.finish();
-    Some(Invocable { name: name?.trim().to_owned(), kind })
+    Some(Invocable {
+        name: name?.trim().to_owned(),
+        kind,
+    })
 }
 
 fn read_rule(mut fields: Fields) -> Option<Rule> {
@@ -107,20 +112,42 @@ fn read_rule(mut fields: Fields) -> Option<Rule> {
         match PathPattern::parse(&text) {
             Some(pattern) => paths.push(pattern),
             None => {
-                let message = format!("{} holds {}, which is no pattern of paths", quote(&fields.path_of("paths")), quote(&text));
-                fields.reject("paths", message, Some("write for example `src/**/*.py`".to_owned()));
+                let message = format!(
+                    "{} holds {}, which is no pattern of paths",
+                    quote(&fields.path_of("paths")),
+                    quote(&text)
+                );
+                fields.reject(
+                    "paths",
+                    message,
+                    Some("write for example `src/**/*.py`".to_owned()),
+                );
             }
         }
     }
     fields.finish();
-    Some(Rule { rule: rule?.trim().to_owned(), paths })
+    Some(Rule {
+        rule: rule?.trim().to_owned(),
+        paths,
+    })
 }
 
 /// Asks the judge about each available invocable and each rule that applies. `None` if the user stopped it.
-pub fn tool_use(piece: &Workpiece, judge: &Judge, settings: &ToolUseSettings, stop: &Stop) -> Option<Evaluated> {
+pub fn tool_use(
+    piece: &Workpiece,
+    judge: &Judge,
+    settings: &ToolUseSettings,
+    stop: &Stop,
+) -> Option<Evaluated> {
     let evaluator = Evaluator::ToolUse;
     let touched: Vec<String> = piece.files.iter().map(|path| shown_name(path)).collect();
-    let applies = |rule: &&Rule| rule.paths.is_empty() || rule.paths.iter().any(|pattern| touched.iter().any(|path| pattern.matches(path)));
+    let applies = |rule: &&Rule| {
+        rule.paths.is_empty()
+            || rule
+                .paths
+                .iter()
+                .any(|pattern| touched.iter().any(|path| pattern.matches(path)))
+    };
     let (applicable, others): (Vec<&Rule>, Vec<&Rule>) = settings.rules.iter().partition(applies);
     if settings.available.is_empty() && applicable.is_empty() {
         let reason = if settings.rules.is_empty() {
@@ -130,42 +157,82 @@ pub fn tool_use(piece: &Workpiece, judge: &Judge, settings: &ToolUseSettings, st
         };
         return Some(Evaluated::missing(evaluator, reason));
     }
-    let invocables = settings.available.iter().map(|invocable| format!("{}: {}", invocable.kind.words(), invocable.name));
+    let invocables = settings
+        .available
+        .iter()
+        .map(|invocable| format!("{}: {}", invocable.kind.words(), invocable.name));
     let rules = applicable.iter().map(|rule| format!("rule: {}", rule.rule));
     let statements: Vec<String> = invocables.chain(rules).collect();
     let unevaluated = |reason: String| {
-        let items = statements.iter().map(|statement| item_of(statement, ItemStatus::NotEvaluated, &reason)).collect();
-        Evaluated { items, ..Evaluated::missing(evaluator, reason) }
+        let items = statements
+            .iter()
+            .map(|statement| item_of(statement, ItemStatus::NotEvaluated, &reason))
+            .collect();
+        Evaluated {
+            items,
+            ..Evaluated::missing(evaluator, reason)
+        }
     };
     if piece.transcript.is_empty() {
         return Some(unevaluated("there is no transcript".to_owned()));
     }
     let material = Material::gather(piece, &statements, &settings.budget);
-    let list: Vec<(String, String)> = statements.iter().map(|statement| (statement.clone(), String::new())).collect();
+    let list: Vec<(String, String)> = statements
+        .iter()
+        .map(|statement| (statement.clone(), String::new()))
+        .collect();
     let item = format!("{}/{}", piece.suite.name, evaluator.name());
     let groups = grouped(list, settings.budget.criteria_per_question);
     let question = Question::new(RULES, HEADING, &item, &piece.suite.name, &material, &groups);
     let opinion = Opinion::ask(judge, &question, stop)?;
     let undecided = opinion.undecided();
     // If any statement is undecided, there is no score: a partial list says nothing about the whole.
-    let Ok(decisions) = opinion.decisions.into_iter().collect::<Result<Vec<Decision>, String>>() else {
-        return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(undecided.unwrap_or_default()) });
+    let Ok(decisions) = opinion
+        .decisions
+        .into_iter()
+        .collect::<Result<Vec<Decision>, String>>()
+    else {
+        return Some(Evaluated {
+            judged: Some(opinion.judged),
+            ..unevaluated(undecided.unwrap_or_default())
+        });
     };
     // A statement that the judge omits counts as failed. If the judge names no statement at all, there is no judgement.
     if decisions.iter().all(|decision| !decision.is_named) {
-        let reason = "the judge's reply says nothing of what was available, or of the rules".to_owned();
-        return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(reason) });
+        let reason =
+            "the judge's reply says nothing of what was available, or of the rules".to_owned();
+        return Some(Evaluated {
+            judged: Some(opinion.judged),
+            ..unevaluated(reason)
+        });
     }
     let (used, obeyed) = decisions.split_at(settings.available.len());
-    let score = Score { used: count(used), available: used.len(), obeyed: count(obeyed), applicable: obeyed.len() };
-    let items = statements.iter().zip(&decisions).map(|(statement, decision)| {
-        let status = if decision.passed { ItemStatus::Pass } else { ItemStatus::Fail };
-        item_of(statement, status, &decision.reasoning)
-    });
-    let trouble = opinion.trouble.map(|trouble| format!("; of the votes: {trouble}")).unwrap_or_default();
+    let score = Score {
+        used: count(used),
+        available: used.len(),
+        obeyed: count(obeyed),
+        applicable: obeyed.len(),
+    };
+    let items = statements
+        .iter()
+        .zip(&decisions)
+        .map(|(statement, decision)| {
+            let status = if decision.passed {
+                ItemStatus::Pass
+            } else {
+                ItemStatus::Fail
+            };
+            item_of(statement, status, &decision.reasoning)
+        });
+    let trouble = opinion
+        .trouble
+        .map(|trouble| format!("; of the votes: {trouble}"))
+        .unwrap_or_default();
     Some(Evaluated {
         evaluator,
-        score: score.value().ok_or_else(|| "there is nothing to score".to_owned()),
+        score: score
+            .value()
+            .ok_or_else(|| "there is nothing to score".to_owned()),
         details: score.details(settings, (used, obeyed), (&applicable, &others)),
         reasoning: Some(format!("{}{trouble}", score.words())),
         items: items.collect(),
@@ -210,8 +277,14 @@ impl Score {
     fn words(self) -> String {
         let missed = self.available - self.used;
         let parts = [
-            (self.available > 0).then(|| format!("{missed} of {} available missed", self.available)),
-            (self.applicable > 0).then(|| format!("{} of {} applicable rules obeyed", self.obeyed, self.applicable)),
+            (self.available > 0)
+                .then(|| format!("{missed} of {} available missed", self.available)),
+            (self.applicable > 0).then(|| {
+                format!(
+                    "{} of {} applicable rules obeyed",
+                    self.obeyed, self.applicable
+                )
+            }),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -228,7 +301,9 @@ impl Score {
         let applicable = applicable.iter().zip(obeyed).map(
             |(rule, decision)| json!({"rule": rule.rule, "applicable": true, "obeyed": decision.passed, "reasoning": decision.reasoning}),
         );
-        let others = others.iter().map(|rule| json!({"rule": rule.rule, "applicable": false}));
+        let others = others
+            .iter()
+            .map(|rule| json!({"rule": rule.rule, "applicable": false}));
         let mut details = json!({
             "available": available.collect::<Vec<_>>(),
             "rules": applicable.chain(others).collect::<Vec<_>>(),
@@ -237,7 +312,10 @@ impl Score {
             "applicableCount": self.applicable,
             "obeyedCount": self.obeyed,
         });
-        for (key, score) in [("invocablesScore", self.invocables()), ("rulesScore", self.rules())] {
+        for (key, score) in [
+            ("invocablesScore", self.invocables()),
+            ("rulesScore", self.rules()),
+        ] {
             if let Some(score) = score {
                 details[key] = json!(points(score));
             }
@@ -255,8 +333,16 @@ fn share(part: usize, whole: usize) -> Option<f64> {
 }
 
 fn item_of(statement: &str, status: ItemStatus, reason: &str) -> EvaluatedItem {
-    let details = ItemDetails { reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()), ..ItemDetails::default() };
-    EvaluatedItem { kind: ItemKind::Check, item: statement.to_owned(), status, details }
+    let details = ItemDetails {
+        reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()),
+        ..ItemDetails::default()
+    };
+    EvaluatedItem {
+        kind: ItemKind::Check,
+        item: statement.to_owned(),
+        status,
+        details,
+    }
 }
 
 #[cfg(test)]
@@ -272,7 +358,11 @@ mod tests {
     fn settings(text: &str) -> (ToolUseSettings, Vec<String>) {
         let node = document::parse("s.yaml", text).expect("it is YAML");
         let mut problems = Vec::new();
-        let layers = [Layer { file: "s.yaml", path: "evaluators.tool_use".to_owned(), node: &node }];
+        let layers = [Layer {
+            file: "s.yaml",
+            path: "evaluators.tool_use".to_owned(),
+            node: &node,
+        }];
         let read = ToolUseSettings::read(&layers, &mut problems);
         (read, problems.iter().map(ToString::to_string).collect())
     }
@@ -285,8 +375,19 @@ mod tests {
         let suite = suite();
         let files: Vec<PathBuf> = touched.iter().map(PathBuf::from).collect();
         let transcript = [json!({"role": "user", "content": "make it"})];
-        let piece = Workpiece { suite: &suite, folder: None, files: &files, transcript: &transcript, effort: Effort::default() };
-        let judge = Judge { agent: &agent, votes: 1, is_strict: false, timeout: None };
+        let piece = Workpiece {
+            suite: &suite,
+            folder: None,
+            files: &files,
+            transcript: &transcript,
+            effort: Effort::default(),
+        };
+        let judge = Judge {
+            agent: &agent,
+            votes: 1,
+            is_strict: false,
+            timeout: None,
+        };
         tool_use(&piece, &judge, &settings, &Stop::new()).expect("nobody stops it")
     }
 
@@ -298,18 +399,64 @@ mod tests {
         let two = "available: [{name: lint}, {name: reviewer, kind: agent}]\n";
         let missed = judged(two, YES_NO, &[]);
         assert_eq!(missed.score, Ok(50.0));
-        assert_eq!((&missed.details["missedCount"], &missed.details["availableCount"]), (&json!(1), &json!(2)));
-        assert_eq!(missed.details["available"][1], json!({"name": "reviewer", "kind": "agent", "used": false, "reasoning": "n"}));
-        assert_eq!(missed.items.iter().map(|item| item.item.as_str()).collect::<Vec<_>>(), ["command: lint", "agent: reviewer"]);
-        assert_eq!(judged("rules: [{rule: Write tests}, {rule: No globals}]\n", YES_NO, &[]).score, Ok(50.0));
-        let both = judged("available: [{name: search, kind: mcp_tool}]\nrules: [{rule: Write tests}]\n", NO_YES, &[]);
+        assert_eq!(
+            (
+                &missed.details["missedCount"],
+                &missed.details["availableCount"]
+            ),
+            (&json!(1), &json!(2))
+        );
+        assert_eq!(
+            missed.details["available"][1],
+            json!({"name": "reviewer", "kind": "agent", "used": false, "reasoning": "n"})
+        );
+        assert_eq!(
+            missed
+                .items
+                .iter()
+                .map(|item| item.item.as_str())
+                .collect::<Vec<_>>(),
+            ["command: lint", "agent: reviewer"]
+        );
+        assert_eq!(
+            judged(
+                "rules: [{rule: Write tests}, {rule: No globals}]\n",
+                YES_NO,
+                &[]
+            )
+            .score,
+            Ok(50.0)
+        );
+        let both = judged(
+            "available: [{name: search, kind: mcp_tool}]\nrules: [{rule: Write tests}]\n",
+            NO_YES,
+            &[],
+        );
         assert_eq!(both.score, Ok(50.0));
-        assert_eq!((&both.details["invocablesScore"], &both.details["rulesScore"]), (&json!(0.0), &json!(100.0)));
-        assert_eq!(both.reasoning.as_deref(), Some("1 of 1 available missed, 1 of 1 applicable rules obeyed"));
+        assert_eq!(
+            (
+                &both.details["invocablesScore"],
+                &both.details["rulesScore"]
+            ),
+            (&json!(0.0), &json!(100.0))
+        );
+        assert_eq!(
+            both.reasoning.as_deref(),
+            Some("1 of 1 available missed, 1 of 1 applicable rules obeyed")
+        );
         let unreadable = judged(two, "both were used", &[]);
         assert!(unreadable.score.is_err() && unreadable.judged.is_some());
-        assert!(unreadable.items.iter().all(|item| item.status == ItemStatus::NotEvaluated));
-        let three = judged("available: [{name: a}, {name: b}, {name: c}]\n", NO_YES, &[]);
+        assert!(
+            unreadable
+                .items
+                .iter()
+                .all(|item| item.status == ItemStatus::NotEvaluated)
+        );
+        let three = judged(
+            "available: [{name: a}, {name: b}, {name: c}]\n",
+            NO_YES,
+            &[],
+        );
         assert_eq!(three.score, Ok(33.0));
     }
 
@@ -319,7 +466,14 @@ mod tests {
         let said = judged(one, "[]", &[]);
         let reason = "the judge's reply says nothing of what was available, or of the rules";
         assert_eq!(said.score, Err(reason.to_owned()));
-        assert!(said.judged.is_some() && said.items.iter().all(|item| item.status == ItemStatus::NotEvaluated), "{said:?}");
+        assert!(
+            said.judged.is_some()
+                && said
+                    .items
+                    .iter()
+                    .all(|item| item.status == ItemStatus::NotEvaluated),
+            "{said:?}"
+        );
     }
 
     #[test]
@@ -327,19 +481,40 @@ mod tests {
         let rules = "rules:\n  - {rule: Types everywhere, paths: [\"*.py\", \"src/**\"]}\n  - {rule: Write tests}\n";
         let touched = judged(rules, YES_NO, &["lib/a.py"]);
         assert_eq!((touched.score, touched.items.len()), (Ok(50.0), 2));
-        let untouched = judged(rules, r#"[{"criterion": "rule: Write tests", "passed": true}]"#, &["lib/a.js"]);
+        let untouched = judged(
+            rules,
+            r#"[{"criterion": "rule: Write tests", "passed": true}]"#,
+            &["lib/a.js"],
+        );
         assert_eq!((&untouched.score, untouched.items.len()), (&Ok(100.0), 1));
-        assert_eq!(untouched.details["rules"][1], json!({"rule": "Types everywhere", "applicable": false}));
-        let none = judged("rules: [{rule: Types everywhere, paths: [\"*.py\"]}]\n", YES_NO, &["a.js"]);
-        assert!(none.score.expect_err("nothing applies").contains("none of the `rules` applies"));
+        assert_eq!(
+            untouched.details["rules"][1],
+            json!({"rule": "Types everywhere", "applicable": false})
+        );
+        let none = judged(
+            "rules: [{rule: Types everywhere, paths: [\"*.py\"]}]\n",
+            YES_NO,
+            &["a.js"],
+        );
+        assert!(
+            none.score
+                .expect_err("nothing applies")
+                .contains("none of the `rules` applies")
+        );
         assert!(none.judged.is_none(), "nobody is asked");
-        assert!(judged("{}\n", YES_NO, &[]).score.expect_err("there is nothing").contains("nothing is declared"));
+        assert!(
+            judged("{}\n", YES_NO, &[])
+                .score
+                .expect_err("there is nothing")
+                .contains("nothing is declared")
+        );
     }
 
     #[test]
     fn all_problems_of_the_settings_are_named() {
-        let (_, problems) =
-            settings("available: [{nam: x}, {name: a, kind: tool}]\nrules: [{rule: r, paths: [\"{a\"]}, {paths: []}]\nx: 1\n");
+        let (_, problems) = settings(
+            "available: [{nam: x}, {name: a, kind: tool}]\nrules: [{rule: r, paths: [\"{a\"]}, {paths: []}]\nx: 1\n",
+        );
         for expected in [
             "`evaluators.tool_use.available[0].name` is missing",
             "unknown key `evaluators.tool_use.available[0].nam`",
@@ -348,7 +523,10 @@ mod tests {
             "`evaluators.tool_use.rules[1].rule` is missing",
             "unknown key `evaluators.tool_use.x`",
         ] {
-            assert!(problems.iter().any(|problem| problem.contains(expected)), "{expected}: {problems:?}");
+            assert!(
+                problems.iter().any(|problem| problem.contains(expected)),
+                "{expected}: {problems:?}"
+            );
         }
         assert_eq!(problems.len(), 6, "{problems:?}");
     }

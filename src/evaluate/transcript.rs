@@ -21,7 +21,11 @@ pub(super) struct Parts {
 
 /// Formats the messages and splits them, between messages, into at most as many parts as the budget allows.
 pub(super) fn parts(messages: &[Value], budget: &Budget) -> Parts {
-    let told: Vec<String> = messages.iter().enumerate().map(|(index, message)| told(index + 1, message, budget)).collect();
+    let told: Vec<String> = messages
+        .iter()
+        .enumerate()
+        .map(|(index, message)| told(index + 1, message, budget))
+        .collect();
     let mut groups: Vec<(usize, String)> = Vec::new();
     for message in &told {
         match groups.last_mut() {
@@ -35,9 +39,15 @@ pub(super) fn parts(messages: &[Value], budget: &Budget) -> Parts {
     // Keep the beginning, which shows the request, and the end, which shows the result.
     let head = budget.parts.div_ceil(2);
     let tail = budget.parts - head;
-    let dropped: Vec<(usize, String)> =
-        if groups.len() > budget.parts { groups.drain(head..groups.len() - tail).collect() } else { Vec::new() };
-    Parts { parts: groups.into_iter().map(|(_, text)| text).collect(), left_out: dropped.iter().map(|(count, _)| count).sum() }
+    let dropped: Vec<(usize, String)> = if groups.len() > budget.parts {
+        groups.drain(head..groups.len() - tail).collect()
+    } else {
+        Vec::new()
+    };
+    Parts {
+        parts: groups.into_iter().map(|(_, text)| text).collect(),
+        left_out: dropped.iter().map(|(count, _)| count).sum(),
+    }
 }
 
 fn told(number: usize, message: &Value, budget: &Budget) -> String {
@@ -47,9 +57,17 @@ fn told(number: usize, message: &Value, budget: &Budget) -> String {
 
 /// Formats one message, starting with its role.
 fn tell(message: &Value) -> String {
-    let inner = message.get("message").filter(|inner| inner.is_object()).unwrap_or(message);
-    let role = [inner.get("role"), message.get("type")].into_iter().flatten().find_map(Value::as_str);
-    let Some(role) = role else { return message.to_string() };
+    let inner = message
+        .get("message")
+        .filter(|inner| inner.is_object())
+        .unwrap_or(message);
+    let role = [inner.get("role"), message.get("type")]
+        .into_iter()
+        .flatten()
+        .find_map(Value::as_str);
+    let Some(role) = role else {
+        return message.to_string();
+    };
     if let Some(told) = event(message) {
         return told;
     }
@@ -59,7 +77,12 @@ fn tell(message: &Value) -> String {
         Some(Value::Array(blocks)) => lines.extend(blocks.iter().map(block)),
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
     }
-    for call in inner.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+    for call in inner
+        .get("tool_calls")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
         let function = call.get("function").unwrap_or(call);
         lines.push(called(function, "arguments"));
     }
@@ -71,27 +94,58 @@ fn tell(message: &Value) -> String {
 
 /// Formats an event that holds, in one line, a message, a tool call or a tool result. `None` if the event is unknown.
 fn event(event: &Value) -> Option<String> {
-    let within = ["item", "part"].iter().find_map(|key| event.get(*key).filter(|value| value.is_object()));
+    let within = ["item", "part"]
+        .iter()
+        .find_map(|key| event.get(*key).filter(|value| value.is_object()));
     let body = within.unwrap_or(event);
     let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str);
-    let called = |tool: &str, given: &Value| format!("assistant: calls the tool {} with {given}", name(tool));
+    let called = |tool: &str, given: &Value| {
+        format!("assistant: calls the tool {} with {given}", name(tool))
+    };
     match (event["type"].as_str()?, body["type"].as_str()) {
-        ("item.completed", Some("agent_message")) | ("text", Some("text")) => Some(format!("assistant: {}", text("/text")?)),
+        ("item.completed", Some("agent_message")) | ("text", Some("text")) => {
+            Some(format!("assistant: {}", text("/text")?))
+        }
         ("item.completed", Some("command_execution")) => {
-            let how = if body["exit_code"].as_i64().is_some_and(|code| code != 0) { "failed" } else { "returned" };
+            let how = if body["exit_code"].as_i64().is_some_and(|code| code != 0) {
+                "failed"
+            } else {
+                "returned"
+            };
             let call = called("command_execution", &body["command"]);
-            Some(format!("{call}\nthe tool {how}: {}", text("/aggregated_output").unwrap_or_default()))
+            Some(format!(
+                "{call}\nthe tool {how}: {}",
+                text("/aggregated_output").unwrap_or_default()
+            ))
         }
         ("tool_use", Some("tool")) => {
             let state = &body["state"];
-            let how = if state["status"] == "error" { "failed" } else { "returned" };
-            let back = text("/state/output").or_else(|| text("/state/error")).unwrap_or_default();
-            Some(format!("{}\nthe tool {how}: {back}", called(text("/tool")?, &state["input"])))
+            let how = if state["status"] == "error" {
+                "failed"
+            } else {
+                "returned"
+            };
+            let back = text("/state/output")
+                .or_else(|| text("/state/error"))
+                .unwrap_or_default();
+            Some(format!(
+                "{}\nthe tool {how}: {back}",
+                called(text("/tool")?, &state["input"])
+            ))
         }
         ("tool_use", _) => Some(called(text("/tool_name")?, &event["parameters"])),
         ("tool_result", _) if event["tool_id"].is_string() => {
-            let how = if event["status"] == "error" { "failed" } else { "returned" };
-            Some(format!("the tool {how}: {}", text("/output").or_else(|| text("/error/message")).unwrap_or_default()))
+            let how = if event["status"] == "error" {
+                "failed"
+            } else {
+                "returned"
+            };
+            Some(format!(
+                "the tool {how}: {}",
+                text("/output")
+                    .or_else(|| text("/error/message"))
+                    .unwrap_or_default()
+            ))
         }
         _ => None,
     }
@@ -103,7 +157,11 @@ fn block(block: &Value) -> String {
         Some("text") => block["text"].as_str().unwrap_or_default().to_owned(),
         Some("tool_use") => called(block, "input"),
         Some("tool_result") => {
-            let how = if block["is_error"] == true { "failed" } else { "returned" };
+            let how = if block["is_error"] == true {
+                "failed"
+            } else {
+                "returned"
+            };
             format!("the tool {how}: {}", result(&block["content"]))
         }
         Some(_) | None => block.to_string(),
@@ -116,7 +174,10 @@ fn called(call: &Value, key: &str) -> String {
         Some(value) => value.to_string(),
         None => String::new(),
     };
-    format!("calls the tool {} with {given}", name(call["name"].as_str().unwrap_or("without a name")))
+    format!(
+        "calls the tool {} with {given}",
+        name(call["name"].as_str().unwrap_or("without a name"))
+    )
 }
 
 fn result(content: &Value) -> String {
@@ -141,7 +202,10 @@ mod tests {
     #[test]
     fn messages_tool_calls_and_results_are_told() {
         for (message, expected) in [
-            (json!({"role": "user", "content": "make it"}), "user: make it"),
+            (
+                json!({"role": "user", "content": "make it"}),
+                "user: make it",
+            ),
             (
                 json!({"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": "I look."},
                     {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}]}}),
@@ -151,13 +215,19 @@ mod tests {
                 json!({"type": "user", "message": {"content": [{"type": "tool_result", "content": [{"type": "text", "text": "a.py"}]}]}}),
                 "user: the tool returned: a.py",
             ),
-            (json!({"role": "user", "content": [{"type": "tool_result", "content": "no", "is_error": true}]}), "user: the tool failed: no"),
+            (
+                json!({"role": "user", "content": [{"type": "tool_result", "content": "no", "is_error": true}]}),
+                "user: the tool failed: no",
+            ),
             (
                 json!({"role": "assistant", "content": null, "tool_calls": [{"function": {"name": "ls", "arguments": "{}"}}]}),
                 "assistant: calls the tool ls with {}",
             ),
             (json!({"type": "result", "result": "done"}), "result: done"),
-            (json!({"type": "item.completed", "item": {"type": "agent_message", "text": "Blue"}}), "assistant: Blue"),
+            (
+                json!({"type": "item.completed", "item": {"type": "agent_message", "text": "Blue"}}),
+                "assistant: Blue",
+            ),
             (
                 json!({"type": "item.completed", "item": {"type": "command_execution", "command": "ls", "aggregated_output": "no", "exit_code": 2}}),
                 "assistant: calls the tool command_execution with \"ls\"\nthe tool failed: no",
@@ -166,10 +236,19 @@ mod tests {
                 json!({"type": "tool_use", "part": {"type": "tool", "tool": "read", "state": {"status": "completed", "input": {"p": 1}, "output": "x"}}}),
                 "assistant: calls the tool read with {\"p\":1}\nthe tool returned: x",
             ),
-            (json!({"type": "tool_use", "tool_name": "ls", "tool_id": "t", "parameters": {}}), "assistant: calls the tool ls with {}"),
-            (json!({"type": "tool_result", "tool_id": "t", "status": "error", "error": {"message": "no"}}), "the tool failed: no"),
+            (
+                json!({"type": "tool_use", "tool_name": "ls", "tool_id": "t", "parameters": {}}),
+                "assistant: calls the tool ls with {}",
+            ),
+            (
+                json!({"type": "tool_result", "tool_id": "t", "status": "error", "error": {"message": "no"}}),
+                "the tool failed: no",
+            ),
             (json!({"step": 1}), "{\"step\":1}"),
-            (json!({"message": {"role": "a\nb"}}), "a␊b: {\"role\":\"a\\nb\"}"),
+            (
+                json!({"message": {"role": "a\nb"}}),
+                "a␊b: {\"role\":\"a\\nb\"}",
+            ),
             (json!("text"), "\"text\""),
         ] {
             assert_eq!(tell(&message), expected);
@@ -178,25 +257,44 @@ mod tests {
 
     #[test]
     fn a_long_transcript_is_split_between_messages() {
-        let messages: Vec<Value> =
-            (0..10).map(|number| json!({"role": "user", "content": format!("{number}{}", "x".repeat(40))})).collect();
-        let budget = |transcript_bytes, parts| Budget { transcript_bytes, parts, ..Budget::default() };
+        let messages: Vec<Value> = (0..10)
+            .map(|number| json!({"role": "user", "content": format!("{number}{}", "x".repeat(40))}))
+            .collect();
+        let budget = |transcript_bytes, parts| Budget {
+            transcript_bytes,
+            parts,
+            ..Budget::default()
+        };
         let whole = parts(&messages, &budget(10_000, 3));
         assert_eq!((whole.parts.len(), whole.left_out), (1, 0));
         let split = parts(&messages, &budget(120, 5));
         assert_eq!((split.parts.len(), split.left_out), (5, 0));
-        assert!(split.parts.iter().all(|part| part.len() <= 120 && part.starts_with('[') && part.ends_with("x\n")));
+        assert!(
+            split
+                .parts
+                .iter()
+                .all(|part| part.len() <= 120 && part.starts_with('[') && part.ends_with("x\n"))
+        );
         assert_eq!(split.parts.concat(), whole.parts.concat());
         let cut = parts(&messages, &budget(120, 3));
         assert_eq!((cut.parts.len(), cut.left_out), (3, 4));
-        assert!(cut.parts[1].contains("] user: 3") && cut.parts[2].contains("[10] user: 9"), "{:?}", cut.parts);
+        assert!(
+            cut.parts[1].contains("] user: 3") && cut.parts[2].contains("[10] user: 9"),
+            "{:?}",
+            cut.parts
+        );
         assert_eq!(parts(&[], &budget(1, 1)).parts.len(), 0);
     }
 
     #[test]
     fn one_long_message_is_cut_in_the_middle() {
-        let messages = [json!({"role": "tool", "content": format!("begin{}end", "x".repeat(100_000))})];
+        let messages =
+            [json!({"role": "tool", "content": format!("begin{}end", "x".repeat(100_000))})];
         let told = parts(&messages, &Budget::default()).parts.concat();
-        assert!(told.contains("begin") && told.ends_with("end\n") && told.len() < 4300, "{}", told.len());
+        assert!(
+            told.contains("begin") && told.ends_with("end\n") && told.len() < 4300,
+            "{}",
+            told.len()
+        );
     }
 }

@@ -39,7 +39,11 @@ impl Allowance {
     }
 
     fn new(whole: u64, of: Of) -> Self {
-        Self { left: Rc::new(Cell::new(whole)), whole, of }
+        Self {
+            left: Rc::new(Cell::new(whole)),
+            whole,
+            of,
+        }
     }
 
     pub fn renew(&self) {
@@ -68,7 +72,10 @@ pub struct Bounded<R> {
 
 impl<R> Bounded<R> {
     pub fn new(reader: R, left: &Allowance) -> Self {
-        Self { reader, left: left.clone() }
+        Self {
+            reader,
+            left: left.clone(),
+        }
     }
 }
 
@@ -89,7 +96,12 @@ mod tests {
         let left = Allowance::new(5, Of::File);
         let read = |text: &'static str| io::read_to_string(Bounded::new(text.as_bytes(), &left));
         assert_eq!(read("abc").expect("three of five"), "abc");
-        assert!(read("abc").expect_err("three of two").to_string().contains("512 times"));
+        assert!(
+            read("abc")
+                .expect_err("three of two")
+                .to_string()
+                .contains("512 times")
+        );
         assert_eq!(read("ab").expect("what was refused is not counted"), "ab");
     }
 
@@ -97,7 +109,10 @@ mod tests {
     fn a_record_is_bounded_and_the_next_one_again() {
         let left = Allowance::of_record(64 << 20);
         left.spend(64 << 20).expect("just as much");
-        assert_eq!(left.spend(1).expect_err("one more").to_string(), "a part of it is longer than 64 MiB");
+        assert_eq!(
+            left.spend(1).expect_err("one more").to_string(),
+            "a part of it is longer than 64 MiB"
+        );
         left.renew();
         left.spend(1).expect("of the next");
     }

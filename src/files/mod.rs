@@ -46,7 +46,10 @@ pub fn check(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_file() || metadata.is_dir() {
         return Ok(());
     }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {}, not a regular file", kind(metadata))))
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!("it is {}, not a regular file", kind(metadata)),
+    ))
 }
 
 /// Reads everything from a reader, and passes it on block by block.
@@ -58,7 +61,10 @@ pub fn for_each_block(reader: impl Read, mut take: impl FnMut(&[u8])) -> io::Res
 }
 
 /// Like [`for_each_block`], but ends with the first error of `take`.
-pub fn try_each_block(mut reader: impl Read, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+pub fn try_each_block(
+    mut reader: impl Read,
+    mut take: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
     let mut block = vec![0; BLOCK];
     loop {
         match reader.read(&mut block) {
@@ -106,7 +112,8 @@ pub fn read_up_to(file: impl Read, most: u64) -> io::Result<Vec<u8>> {
 
 /// Reads a whole regular file as UTF-8 text.
 pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
-    String::from_utf8(read(path)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not valid UTF-8"))
+    String::from_utf8(read(path)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not valid UTF-8"))
 }
 
 /// Turns the error for a missing file into `None`. Keeps all other errors.
@@ -120,7 +127,10 @@ pub fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
 
 /// Returns whether the error means that the path does not exist, even because a parent of it is a file.
 pub fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 /// Prevents waiting for the other end of a pipe. Makes no difference for regular files.
@@ -141,7 +151,13 @@ fn not_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 fn open_unfollowed(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt;
-    options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW).bits().cast_signed()).open(path)
+    options
+        .custom_flags(
+            (OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW)
+                .bits()
+                .cast_signed(),
+        )
+        .open(path)
 }
 
 #[cfg(not(unix))]
@@ -178,20 +194,43 @@ mod tests {
         let of = |name: &str| folder.path().join(name);
         fs::write(of("file"), "text").expect("written");
         std::os::unix::fs::symlink("file", of("link")).expect("a link");
-        assert!(Command::new("mkfifo").arg(of("pipe")).status().expect("mkfifo").success());
+        assert!(
+            Command::new("mkfifo")
+                .arg(of("pipe"))
+                .status()
+                .expect("mkfifo")
+                .success()
+        );
         let _listener = UnixListener::bind(of("socket")).expect("a socket");
         assert_eq!(read(of("file")).expect("read"), b"text");
         assert_eq!(read_to_string(of("link")).expect("read"), "text");
-        assert_eq!(read_unlinked(of("file"), 2).expect("read"), b"tex", "one byte more says that there is more");
+        assert_eq!(
+            read_unlinked(of("file"), 2).expect("read"),
+            b"tex",
+            "one byte more says that there is more"
+        );
         assert!(read_unlinked(of("link"), 9).is_err());
         fs::hard_link(of("file"), of("second")).expect("a link");
         assert!(read_unlinked(of("second"), 9).is_err());
-        for (path, why) in [(of("pipe"), "a pipe"), (of("socket"), "a socket"), ("/dev/zero".into(), "a device")] {
+        for (path, why) in [
+            (of("pipe"), "a pipe"),
+            (of("socket"), "a socket"),
+            ("/dev/zero".into(), "a device"),
+        ] {
             let error = read(&path).expect_err("refused");
-            assert_eq!(error.to_string(), format!("it is {why}, not a regular file"));
-            assert!(open_by(OpenOptions::new().read(true).write(true), &path).is_err(), "{why}");
+            assert_eq!(
+                error.to_string(),
+                format!("it is {why}, not a regular file")
+            );
+            assert!(
+                open_by(OpenOptions::new().read(true).write(true), &path).is_err(),
+                "{why}"
+            );
         }
-        assert_eq!(read(of("nothing")).expect_err("not there").kind(), io::ErrorKind::NotFound);
+        assert_eq!(
+            read(of("nothing")).expect_err("not there").kind(),
+            io::ErrorKind::NotFound
+        );
         assert!(read(folder.path()).is_err());
         assert!(matches!(if_there(fs::remove_file(of("nothing"))), Ok(None)));
         assert!(if_there(fs::remove_file(folder.path())).is_err());

@@ -22,12 +22,21 @@ pub fn open_up(top: &Path) {
         let own = rustix::process::geteuid().as_raw();
         let mut waiting = vec![top.to_owned()];
         while let Some(folder) = waiting.pop() {
-            let Ok(metadata) = fs::symlink_metadata(&folder) else { continue };
+            let Ok(metadata) = fs::symlink_metadata(&folder) else {
+                continue;
+            };
             if metadata.is_dir() && metadata.uid() == own && metadata.mode() & 0o700 != 0o700 {
-                let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(metadata.mode() & 0o7777 | 0o700));
+                let _ = fs::set_permissions(
+                    &folder,
+                    fs::Permissions::from_mode(metadata.mode() & 0o7777 | 0o700),
+                );
             }
             let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-            waiting.extend(entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()));
+            waiting.extend(
+                entries
+                    .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+                    .map(|entry| entry.path()),
+            );
         }
     }
     #[cfg(not(unix))]
@@ -176,12 +185,21 @@ mod flat {
             std::os::unix::fs::symlink(&kept, top.join("link")).expect("ours");
             std::os::unix::fs::symlink(&kept, top.join("closed/inner/link")).expect("ours");
             fs::hard_link(kept.join("file"), top.join("hard")).expect("ours");
-            fs::File::create(top.join("sparse")).and_then(|file| file.set_len(1 << 40)).expect("ours");
-            let mut folder = openat(CWD, &top, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).expect("there");
+            fs::File::create(top.join("sparse"))
+                .and_then(|file| file.set_len(1 << 40))
+                .expect("ours");
+            let mut folder = openat(CWD, &top, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())
+                .expect("there");
             // Longer than any path may be, and deeper than there may be open files.
             for _ in 0..1200 {
                 mkdirat(&folder, "d", Mode::RWXU).expect("room");
-                folder = openat(&folder, "d", OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).expect("there");
+                folder = openat(
+                    &folder,
+                    "d",
+                    OFlags::RDONLY | OFlags::DIRECTORY,
+                    Mode::empty(),
+                )
+                .expect("there");
             }
             mode(&top.join("closed/inner/more"), 0);
             mode(&top.join("closed/inner"), 0);
@@ -201,7 +219,8 @@ mod flat {
                 mode(&of(closed), 0);
             }
             super::super::open_up(&of("top"));
-            let now = ["top/a", "top/a/b", "outside"].map(|name| fs::metadata(of(name)).expect("there").permissions().mode() & 0o777);
+            let now = ["top/a", "top/a/b", "outside"]
+                .map(|name| fs::metadata(of(name)).expect("there").permissions().mode() & 0o777);
             assert_eq!(now, [0o700, 0o700, 0]);
             mode(&of("outside"), 0o700);
         }

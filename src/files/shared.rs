@@ -12,7 +12,9 @@ pub const IN_USE: &str = ".in-use";
 
 /// A folder's files stay as long as this value lives: [`only_user`] fails for all others.
 #[derive(Debug)]
-pub struct FolderUse(#[expect(dead_code, reason = "held so that the lock on it is held as long")] File);
+pub struct FolderUse(
+    #[expect(dead_code, reason = "held so that the lock on it is held as long")] File,
+);
 
 impl FolderUse {
     /// Begins to use an existing folder, and waits while another program clears it. Returns `None` if the folder cannot be locked; then
@@ -52,7 +54,10 @@ pub fn only_user<T>(folder: &Path, clear: impl FnOnce() -> T) -> io::Result<Opti
 }
 
 fn lock_file(folder: &Path) -> io::Result<File> {
-    open_by(OpenOptions::new().create(true).append(true), folder.join(IN_USE))
+    open_by(
+        OpenOptions::new().create(true).append(true),
+        folder.join(IN_USE),
+    )
 }
 
 /// Marks a file as used now. A file that cannot be marked only seems older.
@@ -81,7 +86,10 @@ mod tests {
         assert_eq!(alone, Some(false));
         drop((one, other));
         assert_eq!(begin().1, Some(true));
-        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+        assert_eq!(
+            std::fs::read_dir(folder.path()).expect("a folder").count(),
+            0
+        );
     }
 
     #[test]
@@ -89,13 +97,20 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let clear = || only_user(folder.path(), || ()).expect("a folder that can be locked");
         assert_eq!(clear(), Some(()));
-        let (one, other) = (FolderUse::begin(folder.path()).expect("free"), FolderUse::begin(folder.path()).expect("shared"));
+        let (one, other) = (
+            FolderUse::begin(folder.path()).expect("free"),
+            FolderUse::begin(folder.path()).expect("shared"),
+        );
         assert_eq!(clear(), None);
         drop(one);
         assert_eq!(clear(), None, "the other still uses it");
         drop(other);
         assert_eq!(clear(), Some(()));
-        assert!(only_user(&folder.path().join("missing"), || ()).expect("nothing to lock").is_none());
+        assert!(
+            only_user(&folder.path().join("missing"), || ())
+                .expect("nothing to lock")
+                .is_none()
+        );
         assert!(FolderUse::begin(&folder.path().join("missing")).is_none());
     }
 }

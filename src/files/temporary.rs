@@ -43,14 +43,26 @@ pub fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
 pub fn sweep_files(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_left = |path: &Path| is_old(path) && is_unlocked(path);
-    entries.filter(|entry| is_writing(&entry.file_name()) && is_left(&entry.path()) && fs::remove_file(entry.path()).is_ok()).count()
+    entries
+        .filter(|entry| {
+            is_writing(&entry.file_name())
+                && is_left(&entry.path())
+                && fs::remove_file(entry.path()).is_ok()
+        })
+        .count()
 }
 
 /// Like [`sweep_files`], but includes all subfolders. `alone` says that no other program makes files there, so that young ones are left, too.
 pub fn sweep_tree(folder: &Path, alone: bool) -> usize {
     let entries = WalkDir::new(folder).into_iter().filter_map(Result::ok);
     let is_left = |path: &Path| (alone || is_old(path)) && is_unlocked(path);
-    entries.filter(|entry| is_writing(entry.file_name()) && is_left(entry.path()) && fs::remove_file(entry.path()).is_ok()).count()
+    entries
+        .filter(|entry| {
+            is_writing(entry.file_name())
+                && is_left(entry.path())
+                && fs::remove_file(entry.path()).is_ok()
+        })
+        .count()
 }
 
 fn is_writing(name: &std::ffi::OsStr) -> bool {
@@ -59,7 +71,11 @@ fn is_writing(name: &std::ffi::OsStr) -> bool {
 
 fn is_old(path: &Path) -> bool {
     let time = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
-    time.is_ok_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age > YOUNG))
+    time.is_ok_and(|time| {
+        SystemTime::now()
+            .duration_since(time)
+            .is_ok_and(|age| age > YOUNG)
+    })
 }
 
 fn is_unlocked(path: &Path) -> bool {
@@ -71,7 +87,10 @@ fn is_unlocked(path: &Path) -> bool {
 #[derive(Debug)]
 pub struct HeldFolder {
     folder: Whole,
-    #[cfg_attr(not(test), expect(dead_code, reason = "held so that the lock on it is held as long"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "held so that the lock on it is held as long")
+    )]
     mark: File,
 }
 
@@ -121,13 +140,21 @@ impl HeldFolder {
 /// Deletes the folders below `above` that killed programs left behind. Returns their number. Keeps folders that others own or hold.
 pub fn sweep_folders(above: &Path) -> usize {
     let entries = fs::read_dir(above).into_iter().flatten().flatten();
-    let named = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(FOLDER)));
-    named.filter(|entry| is_left_folder(&entry.path()) && remove_tree(&entry.path()).is_ok()).count()
+    let named = entries.filter(|entry| {
+        entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.starts_with(FOLDER))
+    });
+    named
+        .filter(|entry| is_left_folder(&entry.path()) && remove_tree(&entry.path()).is_ok())
+        .count()
 }
 
 fn is_left_folder(folder: &Path) -> bool {
     let mark: PathBuf = folder.join(MARK);
-    let is_ours = fs::symlink_metadata(folder).is_ok_and(|folder| folder.is_dir() && is_own(&folder));
+    let is_ours =
+        fs::symlink_metadata(folder).is_ok_and(|folder| folder.is_dir() && is_own(&folder));
     let is_mark = fs::symlink_metadata(&mark).is_ok_and(|mark| mark.is_file() && is_own(&mark));
     is_ours && is_mark && cfg!(unix) && super::open(&mark).is_ok_and(|mark| mark.try_lock().is_ok())
 }
@@ -147,7 +174,10 @@ fn is_own(_: &fs::Metadata) -> bool {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::{Duration, File, HeldFolder, Path, SystemTime, fs, sweep_files, sweep_folders, sweep_tree, temporary_in};
+    use super::{
+        Duration, File, HeldFolder, Path, SystemTime, fs, sweep_files, sweep_folders, sweep_tree,
+        temporary_in,
+    };
 
     fn aged(path: &Path) {
         let hour_ago = SystemTime::now() - Duration::from_hours(1);
@@ -160,7 +190,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let of = |name: &str| folder.path().join(name);
         fs::create_dir(of("deep")).expect("room");
-        for name in [".writing-old.tmp", ".writing-new.tmp", "writing-old.tmp", "deep/.writing-old.tmp"] {
+        for name in [
+            ".writing-old.tmp",
+            ".writing-new.tmp",
+            "writing-old.tmp",
+            "deep/.writing-old.tmp",
+        ] {
             fs::write(of(name), "x").expect("room");
             aged(&of(name));
         }
@@ -168,9 +203,23 @@ mod tests {
         std::os::unix::fs::symlink("writing-old.tmp", of(".writing-link.tmp")).expect("a link");
         let held = temporary_in(folder.path()).expect("room");
         aged(held.path());
-        assert_eq!((sweep_files(folder.path()), sweep_tree(folder.path(), false)), (1, 1));
-        assert!(held.path().exists() && of(".writing-new.tmp").exists() && of("writing-old.tmp").exists());
-        assert_eq!((sweep_tree(folder.path(), true), held.path().exists(), of(".writing-new.tmp").exists()), (1, true, false));
+        assert_eq!(
+            (sweep_files(folder.path()), sweep_tree(folder.path(), false)),
+            (1, 1)
+        );
+        assert!(
+            held.path().exists()
+                && of(".writing-new.tmp").exists()
+                && of("writing-old.tmp").exists()
+        );
+        assert_eq!(
+            (
+                sweep_tree(folder.path(), true),
+                held.path().exists(),
+                of(".writing-new.tmp").exists()
+            ),
+            (1, true, false)
+        );
         assert!(of(".writing-link.tmp").is_symlink());
         let path = held.path().to_owned();
         drop(held);
@@ -183,7 +232,12 @@ mod tests {
         let parent = above.path().join("made/for it");
         let held = HeldFolder::create_in(&parent).expect("room");
         for folder in [&above.path().join("made"), &parent, held.path()] {
-            assert_eq!(fs::metadata(folder).expect("there").permissions().mode() & 0o777, 0o700, "{}", folder.display());
+            assert_eq!(
+                fs::metadata(folder).expect("there").permissions().mode() & 0o777,
+                0o700,
+                "{}",
+                folder.display()
+            );
         }
         // Folders of others: one has our prefix but no mark, the other a mark but another name.
         fs::create_dir_all(parent.join("evalreport-mine/work")).expect("room");
@@ -195,11 +249,20 @@ mod tests {
         let left = folder.0.clone();
         std::mem::forget(folder);
         fs::create_dir_all(left.join("workspace/deep")).expect("room");
-        fs::set_permissions(left.join("workspace/deep"), fs::Permissions::from_mode(0o000)).expect("ours");
-        fs::set_permissions(left.join("workspace"), fs::Permissions::from_mode(0o000)).expect("ours");
+        fs::set_permissions(
+            left.join("workspace/deep"),
+            fs::Permissions::from_mode(0o000),
+        )
+        .expect("ours");
+        fs::set_permissions(left.join("workspace"), fs::Permissions::from_mode(0o000))
+            .expect("ours");
         assert_eq!(sweep_folders(&parent), 0);
         drop(mark);
         assert_eq!(sweep_folders(&parent), 1);
-        assert!(!left.exists() && parent.join("evalreport-mine/work").exists() && parent.join("others/.held").exists());
+        assert!(
+            !left.exists()
+                && parent.join("evalreport-mine/work").exists()
+                && parent.join("others/.held").exists()
+        );
     }
 }

@@ -21,7 +21,10 @@ pub(super) fn settle(
     read: Read<'_>,
     report: &mut SourceReport,
 ) -> Result<BTreeMap<RunId, RunId>, StoreError> {
-    let found: Vec<(Run, Held)> = found.into_iter().filter(|(run, _)| stored.contains(&run.id)).collect();
+    let found: Vec<(Run, Held)> = found
+        .into_iter()
+        .filter(|(run, _)| stored.contains(&run.id))
+        .collect();
     let records = stored.records(store, found.iter().map(|(run, _)| &run.id))?;
     let mut ids = BTreeMap::new();
     for (run, held) in found {
@@ -29,7 +32,13 @@ pub(super) fn settle(
         let mut again = |of: RunId, before: Option<u64>| {
             let by = new_id(&run.id, &held, stored);
             ids.insert(run.id.clone(), by.clone());
-            ReplacedRun { run: of, by, stored: before, found: held.content.outcomes, unit: unit_of(&run) }
+            ReplacedRun {
+                run: of,
+                by,
+                stored: before,
+                found: held.content.outcomes,
+                unit: unit_of(&run),
+            }
         };
         match stored.relation(&run, &held, &records, read) {
             Relation::Same => {}
@@ -59,7 +68,10 @@ pub(super) fn settle(
 fn said(standing: &Standing, name: &str) -> Option<String> {
     match standing {
         Standing::Counts => None,
-        Standing::Retracted(reason) => Some(format!("the run {name} is retracted ({}): --again imports it again", visible(reason))),
+        Standing::Retracted(reason) => Some(format!(
+            "the run {name} is retracted ({}): --again imports it again",
+            visible(reason)
+        )),
         Standing::Covered(reason) => Some(format!(
             "the run {name} is hidden by a tombstone of several runs ({}): `evalreport retract --undo` with the same selection shows them",
             visible(reason)
@@ -70,7 +82,11 @@ fn said(standing: &Standing, name: &str) -> Option<String> {
 /// Notes in each run's provenance which run it replaces, so that an interrupted import can be completed.
 pub(super) fn note_replaced(runs: &mut [Run], report: &SourceReport) {
     for run in runs {
-        let replaced = report.runs_replaced.iter().chain(&report.runs_restored).find(|replaced| replaced.by == run.id);
+        let replaced = report
+            .runs_replaced
+            .iter()
+            .chain(&report.runs_restored)
+            .find(|replaced| replaced.by == run.id);
         if let Some((provenance, replaced)) = run.provenance.as_mut().zip(replaced) {
             provenance.replaces = Some(replaced.run.clone());
         }
@@ -79,21 +95,32 @@ pub(super) fn note_replaced(runs: &mut [Run], report: &SourceReport) {
 
 /// Returns what the content of a run is counted in: messages of a session, or outcomes.
 fn unit_of(run: &Run) -> &'static str {
-    let is_session = run.provenance.as_ref().is_some_and(|provenance| provenance.messages.is_some());
+    let is_session = run
+        .provenance
+        .as_ref()
+        .is_some_and(|provenance| provenance.messages.is_some());
     if is_session { "message" } else { "outcome" }
 }
 
 /// Returns the run's names, as the store and its pages have them.
 fn named(stored: &StoredRuns, run: &Run) -> String {
-    let [approach, model] = stored.names_of(&run.id).map_or([&run.approach, &run.model], |[_, approach, model]| [approach, model]);
+    let [approach, model] = stored
+        .names_of(&run.id)
+        .map_or([&run.approach, &run.model], |[_, approach, model]| {
+            [approach, model]
+        });
     visible(&format!("{approach} · {model}"))
 }
 
 /// Returns an unused id. The same run with the same content gets the same id.
 fn new_id(first: &RunId, held: &Held, stored: &StoredRuns) -> RunId {
     let sum = held.sum();
-    let mut numbered = (1_u32..).map(|number| Store::imported_run_id("again", &[first.as_str(), &sum, &number.to_string()]));
-    numbered.find(|id| !stored.contains(id)).unwrap_or_else(|| first.clone())
+    let mut numbered = (1_u32..).map(|number| {
+        Store::imported_run_id("again", &[first.as_str(), &sum, &number.to_string()])
+    });
+    numbered
+        .find(|id| !stored.contains(id))
+        .unwrap_or_else(|| first.clone())
 }
 
 /// Returns the key for sealing a source, or `None` if the source is already sealed or was met earlier in the command. If sources are
@@ -109,9 +136,12 @@ pub(super) fn free_key(
     if !keys.insert(key.to_owned()) {
         return None;
     }
-    let numbered = (1_u32..).map(|number| hex_digest(&[key.as_bytes(), b"again", &number.to_le_bytes()], true));
+    let numbered = (1_u32..)
+        .map(|number| hex_digest(&[key.as_bytes(), b"again", &number.to_le_bytes()], true));
     for key in std::iter::once(key.to_owned()).chain(numbered) {
-        let Some(path) = SealedWriter::sealed(store, &key) else { return Some(key) };
+        let Some(path) = SealedWriter::sealed(store, &key) else {
+            return Some(key);
+        };
         if stored.is_anew() {
             continue;
         }
@@ -120,7 +150,9 @@ pub(super) fn free_key(
         }
         let runs = SealedReader::runs(&path).0;
         if !stored.is_outdated(&runs, read) {
-            let hidden = runs.iter().filter_map(|run| said(stored.hidden(run)?, &named(stored, run)));
+            let hidden = runs
+                .iter()
+                .filter_map(|run| said(stored.hidden(run)?, &named(stored, run)));
             report.notes.extend(hidden);
             return None;
         }
@@ -134,8 +166,14 @@ pub(super) fn place_of(stored: &StoredRuns, store: &Store, path: &Path) -> Optio
     if !stored.keeps_places() {
         return None;
     }
-    let (path, store) = (std::path::absolute(path).ok()?, std::path::absolute(store.root()).ok()?);
-    let below = store.parent().and_then(|home| path.strip_prefix(home).ok()).unwrap_or(&path);
+    let (path, store) = (
+        std::path::absolute(path).ok()?,
+        std::path::absolute(store.root()).ok()?,
+    );
+    let below = store
+        .parent()
+        .and_then(|home| path.strip_prefix(home).ok())
+        .unwrap_or(&path);
     let parts: Vec<Vec<u8>> = below
         .components()
         .filter(|part| !matches!(part, Component::CurDir))

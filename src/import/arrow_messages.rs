@@ -11,7 +11,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::reader::{read_dictionary, read_footer_length, read_record_batch};
-use arrow_ipc::{Block, Message, MessageHeader, root_as_footer_with_opts, root_as_message_with_opts};
+use arrow_ipc::{
+    Block, Message, MessageHeader, root_as_footer_with_opts, root_as_message_with_opts,
+};
 use arrow_schema::{ArrowError, SchemaRef};
 use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 
@@ -70,21 +72,43 @@ impl<'f> ArrowMessages<'f> {
     pub fn of_file(file: &'f File) -> Result<Self, String> {
         let (mut input, bytes) = opened(file)?;
         let lacking = || "it has no directory at its end".to_owned();
-        let end = bytes.checked_sub(TRAILER_BYTES as u64).filter(|end| *end >= MAGIC_BYTES).ok_or_else(lacking)?;
+        let end = bytes
+            .checked_sub(TRAILER_BYTES as u64)
+            .filter(|end| *end >= MAGIC_BYTES)
+            .ok_or_else(lacking)?;
         let mut trailer = [0; TRAILER_BYTES];
-        input.seek(SeekFrom::Start(end)).and_then(|_| input.read_exact(&mut trailer)).map_err(unread)?;
+        input
+            .seek(SeekFrom::Start(end))
+            .and_then(|_| input.read_exact(&mut trailer))
+            .map_err(unread)?;
         let length = read_footer_length(trailer).map_err(|error| said(&error))? as u64;
-        let start = end.checked_sub(length).filter(|start| *start >= MAGIC_BYTES).ok_or_else(|| too_long("directory", length, bytes))?;
+        let start = end
+            .checked_sub(length)
+            .filter(|start| *start >= MAGIC_BYTES)
+            .ok_or_else(|| too_long("directory", length, bytes))?;
         let directory = read(&mut input, start, length)?;
-        let footer = root_as_footer_with_opts(&limits(&directory), &directory).map_err(contradictory)?;
+        let footer =
+            root_as_footer_with_opts(&limits(&directory), &directory).map_err(contradictory)?;
         let schema = footer.schema().ok_or("its directory has no columns")?;
         let schema = Arc::new(fb_to_schema(schema));
         // Dictionaries come first: batches refer to them.
-        let blocks: VecDeque<Block> = [footer.dictionaries(), footer.recordBatches()].into_iter().flatten().flatten().copied().collect();
+        let blocks: VecDeque<Block> = [footer.dictionaries(), footer.recordBatches()]
+            .into_iter()
+            .flatten()
+            .flatten()
+            .copied()
+            .collect();
         let mut total: u64 = 0;
         for block in &blocks {
-            let parts = [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()].map(u64::try_from);
-            let [Ok(offset), Ok(metadata), Ok(body)] = parts else { return Err("its directory states a negative length".to_owned()) };
+            let parts = [
+                block.offset(),
+                i64::from(block.metaDataLength()),
+                block.bodyLength(),
+            ]
+            .map(u64::try_from);
+            let [Ok(offset), Ok(metadata), Ok(body)] = parts else {
+                return Err("its directory states a negative length".to_owned());
+            };
             let length = metadata.saturating_add(body);
             if offset < MAGIC_BYTES || offset.saturating_add(length) > start {
                 return Err(too_long("message", length, bytes));
@@ -103,7 +127,9 @@ impl<'f> ArrowMessages<'f> {
         let (mut input, bytes) = opened(file)?;
         let head = head_at(&mut input, 0, bytes)?.ok_or("it is an empty stream")?;
         let message = message_of(&head.metadata)?;
-        let schema = message.header_as_schema().ok_or("it does not begin with its columns")?;
+        let schema = message
+            .header_as_schema()
+            .ok_or("it does not begin with its columns")?;
         let schema = Arc::new(fb_to_schema(schema));
         let after = body_end(&message, &head, bytes)?;
         Ok(Self::new(input, bytes, schema, Place::At(after)))
@@ -111,7 +137,15 @@ impl<'f> ArrowMessages<'f> {
 
     fn new(input: BufReader<&'f File>, bytes: u64, schema: SchemaRef, next: Place) -> Self {
         let left = Allowance::of_file(bytes);
-        Self { input, bytes, schema, dictionaries: HashMap::new(), dictionary_bytes: BTreeMap::new(), next, left }
+        Self {
+            input,
+            bytes,
+            schema,
+            dictionaries: HashMap::new(),
+            dictionary_bytes: BTreeMap::new(),
+            next,
+            left,
+        }
     }
 
     pub fn schema(&self) -> &SchemaRef {
@@ -121,7 +155,9 @@ impl<'f> ArrowMessages<'f> {
     /// Returns the next batch with these columns, or `None` at the end.
     pub fn next_batch(&mut self, columns: &[usize]) -> Result<Option<RecordBatch>, String> {
         loop {
-            let Some(head) = self.next_head()? else { return Ok(None) };
+            let Some(head) = self.next_head()? else {
+                return Ok(None);
+            };
             let message = message_of(&head.metadata)?;
             let end = body_end(&message, &head, self.bytes)?;
             if let Place::At(place) = &mut self.next {
@@ -131,13 +167,24 @@ impl<'f> ArrowMessages<'f> {
             let version = message.version();
             match message.header_type() {
                 MessageHeader::RecordBatch => {
-                    let batch = message.header_as_record_batch().ok_or("a batch has no columns")?;
+                    let batch = message
+                        .header_as_record_batch()
+                        .ok_or("a batch has no columns")?;
                     check_batch(&batch, &body, &self.left)?;
-                    let read = read_record_batch(&body.into(), batch, self.schema.clone(), &self.dictionaries, Some(columns), &version);
+                    let read = read_record_batch(
+                        &body.into(),
+                        batch,
+                        self.schema.clone(),
+                        &self.dictionaries,
+                        Some(columns),
+                        &version,
+                    );
                     return read.map(Some).map_err(|error| said(&error));
                 }
                 MessageHeader::DictionaryBatch => {
-                    let dictionary = message.header_as_dictionary_batch().ok_or("a dictionary has no values")?;
+                    let dictionary = message
+                        .header_as_dictionary_batch()
+                        .ok_or("a dictionary has no values")?;
                     let values = dictionary.data().ok_or("a dictionary has no values")?;
                     let inflated = check_batch(&values, &body, &self.left)?;
                     let known = self.dictionary_bytes.entry(dictionary.id()).or_default();
@@ -147,11 +194,21 @@ impl<'f> ArrowMessages<'f> {
                     } else {
                         *known = inflated;
                     }
-                    read_dictionary(&body.into(), dictionary, &self.schema, &mut self.dictionaries, &version)
-                        .map_err(|error| said(&error))?;
+                    read_dictionary(
+                        &body.into(),
+                        dictionary,
+                        &self.schema,
+                        &mut self.dictionaries,
+                        &version,
+                    )
+                    .map_err(|error| said(&error))?;
                 }
                 MessageHeader::NONE => {}
-                _ => return Err("it has a message that is neither a batch nor a dictionary".to_owned()),
+                _ => {
+                    return Err(
+                        "it has a message that is neither a batch nor a dictionary".to_owned()
+                    );
+                }
             }
         }
     }
@@ -160,12 +217,18 @@ impl<'f> ArrowMessages<'f> {
         match &mut self.next {
             Place::At(place) => head_at(&mut self.input, *place, self.bytes),
             Place::Listed(blocks) => {
-                let Some(block) = blocks.pop_front() else { return Ok(None) };
+                let Some(block) = blocks.pop_front() else {
+                    return Ok(None);
+                };
                 // Checked when the directory was read.
                 let length = u64::try_from(block.metaDataLength()).unwrap_or_default();
                 let offset = u64::try_from(block.offset()).unwrap_or_default();
-                let head = head_at(&mut self.input, offset, self.bytes)?.ok_or("its directory names an empty message")?;
-                Ok(Some(Head { body: offset + length, ..head }))
+                let head = head_at(&mut self.input, offset, self.bytes)?
+                    .ok_or("its directory names an empty message")?;
+                Ok(Some(Head {
+                    body: offset + length,
+                    ..head
+                }))
             }
         }
     }
@@ -191,14 +254,18 @@ fn head_at(input: &mut BufReader<&File>, place: u64, bytes: u64) -> Result<Optio
         start += 4;
     }
     let length = i32::from_le_bytes(word);
-    let length = u64::try_from(length).map_err(|_| format!("a message states a length of {length} bytes"))?;
+    let length = u64::try_from(length)
+        .map_err(|_| format!("a message states a length of {length} bytes"))?;
     if length == 0 {
         return Ok(None);
     }
     if length > bytes.saturating_sub(start) {
         return Err(too_long("message", length, bytes));
     }
-    Ok(Some(Head { metadata: read(input, start, length)?, body: start + length }))
+    Ok(Some(Head {
+        metadata: read(input, start, length)?,
+        body: start + length,
+    }))
 }
 
 fn message_of(metadata: &[u8]) -> Result<Message<'_>, String> {
@@ -208,8 +275,12 @@ fn message_of(metadata: &[u8]) -> Result<Message<'_>, String> {
 /// Returns where a message's body ends.
 fn body_end(message: &Message<'_>, head: &Head, bytes: u64) -> Result<u64, String> {
     let length = message.bodyLength();
-    let length = u64::try_from(length).map_err(|_| format!("a message states a body of {length} bytes"))?;
-    head.body.checked_add(length).filter(|end| *end <= bytes).ok_or_else(|| too_long("message", length, bytes))
+    let length =
+        u64::try_from(length).map_err(|_| format!("a message states a body of {length} bytes"))?;
+    head.body
+        .checked_add(length)
+        .filter(|end| *end <= bytes)
+        .ok_or_else(|| too_long("message", length, bytes))
 }
 
 /// Reads bytes that are known to be in the file.
@@ -217,28 +288,57 @@ fn read(input: &mut BufReader<&File>, place: u64, length: u64) -> Result<Vec<u8>
     input.seek(SeekFrom::Start(place)).map_err(unread)?;
     let mut bytes = Vec::new();
     input.take(length).read_to_end(&mut bytes).map_err(unread)?;
-    if (bytes.len() as u64) < length { Err("it is cut off".to_owned()) } else { Ok(bytes) }
+    if (bytes.len() as u64) < length {
+        Err("it is cut off".to_owned())
+    } else {
+        Ok(bytes)
+    }
 }
 
 /// Checks what a batch states about its buffers and rows, and returns its inflated length.
-pub(super) fn check_batch(batch: &arrow_ipc::RecordBatch<'_>, body: &[u8], left: &Allowance) -> Result<u64, String> {
+pub(super) fn check_batch(
+    batch: &arrow_ipc::RecordBatch<'_>,
+    body: &[u8],
+    left: &Allowance,
+) -> Result<u64, String> {
     let is_compressed = batch.compression().is_some();
     let mut inflated: u64 = 0;
     for buffer in batch.buffers().into_iter().flatten() {
         let (offset, length) = (buffer.offset(), buffer.length());
-        let place = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
-        let bytes = place.and_then(|(offset, length)| body.get(offset..offset.checked_add(length)?));
-        let bytes = bytes.ok_or_else(|| format!("a column states {length} bytes from {offset} on, and its message has {}", body.len()))?;
-        let own = if is_compressed && !bytes.is_empty() { stated_length(bytes)? } else { bytes.len() as u64 };
+        let place = usize::try_from(offset)
+            .ok()
+            .zip(usize::try_from(length).ok());
+        let bytes =
+            place.and_then(|(offset, length)| body.get(offset..offset.checked_add(length)?));
+        let bytes = bytes.ok_or_else(|| {
+            format!(
+                "a column states {length} bytes from {offset} on, and its message has {}",
+                body.len()
+            )
+        })?;
+        let own = if is_compressed && !bytes.is_empty() {
+            stated_length(bytes)?
+        } else {
+            bytes.len() as u64
+        };
         inflated = inflated.saturating_add(own);
     }
     left.spend(inflated).map_err(|error| error.to_string())?;
     let most_rows = FREE_ROWS.saturating_add(inflated.saturating_mul(ROWS_PER_BYTE));
-    let rows =
-        std::iter::once((batch.length(), 0)).chain(batch.nodes().into_iter().flatten().map(|node| (node.length(), node.null_count())));
+    let rows = std::iter::once((batch.length(), 0)).chain(
+        batch
+            .nodes()
+            .into_iter()
+            .flatten()
+            .map(|node| (node.length(), node.null_count())),
+    );
     for (length, nulls) in rows {
-        if !u64::try_from(length).is_ok_and(|length| length <= most_rows) || !(0..=length).contains(&nulls) {
-            return Err(format!("a column states {length} rows and {nulls} nulls, and its message inflates to {inflated} bytes"));
+        if !u64::try_from(length).is_ok_and(|length| length <= most_rows)
+            || !(0..=length).contains(&nulls)
+        {
+            return Err(format!(
+                "a column states {length} rows and {nulls} nulls, and its message inflates to {inflated} bytes"
+            ));
         }
     }
     Ok(inflated)
@@ -246,13 +346,20 @@ pub(super) fn check_batch(batch: &arrow_ipc::RecordBatch<'_>, body: &[u8], left:
 
 /// Returns the length that a compressed buffer says it inflates to.
 fn stated_length(buffer: &[u8]) -> Result<u64, String> {
-    let short = || format!("a compressed column has {} bytes, which is less than its own length", buffer.len());
+    let short = || {
+        format!(
+            "a compressed column has {} bytes, which is less than its own length",
+            buffer.len()
+        )
+    };
     let stated = i64::from_le_bytes(*buffer.first_chunk().ok_or_else(short)?);
     let packed = (buffer.len() as u64).saturating_sub(PREFIX_BYTES);
     match u64::try_from(stated) {
         Ok(stated) if stated <= most_inflated(packed) => Ok(stated),
         Err(_) if stated == NOT_COMPRESSED => Ok(packed),
-        _ => Err(format!("a column of {packed} bytes states that it inflates to {stated}")),
+        _ => Err(format!(
+            "a column of {packed} bytes states that it inflates to {stated}"
+        )),
     }
 }
 
@@ -260,7 +367,10 @@ fn stated_length(buffer: &[u8]) -> Result<u64, String> {
 fn limits(bytes: &[u8]) -> VerifierOptions {
     VerifierOptions {
         max_tables: bytes.len() / LEAST_TABLE_BYTES + FREE_TABLES,
-        max_apparent_size: bytes.len().saturating_mul(MOST_TIMES_SHARED).saturating_add(FREE_DIRECTORY_BYTES),
+        max_apparent_size: bytes
+            .len()
+            .saturating_mul(MOST_TIMES_SHARED)
+            .saturating_add(FREE_DIRECTORY_BYTES),
         ..VerifierOptions::default()
     }
 }
@@ -283,7 +393,11 @@ fn contradictory(_: InvalidFlatbuffer) -> String {
 
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 pub(super) fn unread(error: io::Error) -> String {
-    if error.kind() == io::ErrorKind::UnexpectedEof { "it is cut off".to_owned() } else { error.to_string() }
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        "it is cut off".to_owned()
+    } else {
+        error.to_string()
+    }
 }
 
 fn said(error: &ArrowError) -> String {

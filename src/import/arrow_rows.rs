@@ -8,8 +8,9 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::temporal_conversions::{as_date, as_datetime};
 use arrow_array::types::{
-    ArrowTimestampType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    ArrowTimestampType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -34,10 +35,15 @@ const MOST_DEPTH: usize = 8;
 const LEAST_ROW_BYTES: u64 = 64;
 
 /// Reads a Parquet file. Calls `ready` when the columns are known; a problem that it returns stops the reading.
-pub(super) fn read_parquet(file: File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
+pub(super) fn read_parquet(
+    file: File,
+    rows: &mut Rows<'_>,
+    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
+) -> Result<(), Stop> {
     caught(|| check_directory(&file), rows)?.map_err(|why| damaged(rows, &why))?;
     let own = file.try_clone().map_err(|error| rows.io(None, &error))?;
-    let builder = caught(|| ParquetRecordBatchReaderBuilder::try_new(file), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
+    let builder = caught(|| ParquetRecordBatchReaderBuilder::try_new(file), rows)?
+        .map_err(|error| damaged(rows, &error.to_string()))?;
     let wanted = Wanted::of(builder.schema(), rows)?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
@@ -45,12 +51,21 @@ pub(super) fn read_parquet(file: File, rows: &mut Rows<'_>, ready: impl FnOnce(&
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.roots.iter().copied());
     if needs_lzo(builder.metadata(), &mask) {
         let hint = "write it with another codec: zstd, snappy, gzip, brotli or lz4";
-        return Err(rows.unreadable(None, "is compressed with LZO, which is not read").with_hint(hint).into());
+        return Err(rows
+            .unreadable(None, "is compressed with LZO, which is not read")
+            .with_hint(hint)
+            .into());
     }
-    caught(|| check_pages(&own, builder.metadata(), &mask), rows)?.map_err(|why| damaged(rows, &why))?;
+    caught(|| check_pages(&own, builder.metadata(), &mask), rows)?
+        .map_err(|why| damaged(rows, &why))?;
     let builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
-    let mut reader = caught(|| builder.build(), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
-    wanted.read(&own, || reader.next().transpose().map_err(|error| error.to_string()), rows)
+    let mut reader =
+        caught(|| builder.build(), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
+    wanted.read(
+        &own,
+        || reader.next().transpose().map_err(|error| error.to_string()),
+        rows,
+    )
 }
 
 /// Returns the columns of a Parquet file, or `None` if it cannot be read.
@@ -61,16 +76,32 @@ pub(super) fn columns_of_parquet(file: File) -> Option<Vec<String>> {
         ParquetRecordBatchReaderBuilder::try_new(file).ok()
     }));
     IS_DECODING.set(false);
-    Some(opened.ok()??.schema().fields().iter().map(|field| field.name().clone()).collect())
+    Some(
+        opened
+            .ok()??
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect(),
+    )
 }
 
 /// Reads an Arrow file. Feather is the same format.
-pub(super) fn read_arrow(file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
+pub(super) fn read_arrow(
+    file: &File,
+    rows: &mut Rows<'_>,
+    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
+) -> Result<(), Stop> {
     read_messages(file, ArrowMessages::of_file, rows, ready)
 }
 
 /// Reads a stream of Arrow batches.
-pub(super) fn read_stream(file: &File, rows: &mut Rows<'_>, ready: impl FnOnce(&Rows<'_>) -> Option<Problem>) -> Result<(), Stop> {
+pub(super) fn read_stream(
+    file: &File,
+    rows: &mut Rows<'_>,
+    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
+) -> Result<(), Stop> {
     read_messages(file, ArrowMessages::of_stream, rows, ready)
 }
 
@@ -108,7 +139,12 @@ pub fn is_decoding() -> bool {
 
 fn damaged(rows: &Rows<'_>, why: &str) -> Stop {
     let why: String = visible(why).chars().take(300).collect();
-    rows.unreadable(None, format!("is damaged after row {}: {why}", rows.count())).with_hint("fetch the file again").into()
+    rows.unreadable(
+        None,
+        format!("is damaged after row {}: {why}", rows.count()),
+    )
+    .with_hint("fetch the file again")
+    .into()
 }
 
 /// Places of the wanted columns in the file.
@@ -123,29 +159,60 @@ impl Wanted {
     fn of(schema: &Arc<Schema>, rows: &mut Rows<'_>) -> Result<Self, Stop> {
         let mut leaves = Vec::new();
         for (root, field) in schema.fields().iter().enumerate() {
-            add_leaves(root, field.data_type(), vec![field.name().clone()], &mut leaves);
+            add_leaves(
+                root,
+                field.data_type(),
+                vec![field.name().clone()],
+                &mut leaves,
+            );
         }
         let names: Vec<String> = leaves.iter().map(|(_, path)| path.join(".")).collect();
-        let places = rows.columns.in_header(&names).map_err(|message| rows.unreadable(None, message))?;
-        let mut roots: Vec<usize> = places.iter().flatten().map(|place| leaves[*place].0).collect();
+        let places = rows
+            .columns
+            .in_header(&names)
+            .map_err(|message| rows.unreadable(None, message))?;
+        let mut roots: Vec<usize> = places
+            .iter()
+            .flatten()
+            .map(|place| leaves[*place].0)
+            .collect();
         // Counting rows needs at least one column, even if none is wanted.
         if roots.is_empty() && !leaves.is_empty() {
             roots.push(0);
         }
         roots.sort_unstable();
         roots.dedup();
-        Ok(Self { roots, paths: places.into_iter().map(|place| Some(leaves[place?].1.clone())).collect() })
+        Ok(Self {
+            roots,
+            paths: places
+                .into_iter()
+                .map(|place| Some(leaves[place?].1.clone()))
+                .collect(),
+        })
     }
 
     /// Reads the rows of all batches of the file.
-    fn read(&self, file: &File, mut next: impl FnMut() -> Result<Option<RecordBatch>, String>, rows: &mut Rows<'_>) -> Result<(), Stop> {
-        let left = Allowance::of_file(file.metadata().map_err(|error| rows.io(None, &error))?.len());
+    fn read(
+        &self,
+        file: &File,
+        mut next: impl FnMut() -> Result<Option<RecordBatch>, String>,
+        rows: &mut Rows<'_>,
+    ) -> Result<(), Stop> {
+        let left = Allowance::of_file(
+            file.metadata()
+                .map_err(|error| rows.io(None, &error))?
+                .len(),
+        );
         let mut cells = rows.columns.cells();
         while let Some(batch) = caught(&mut next, rows)?.map_err(|why| damaged(rows, &why))? {
             let bytes = (batch.num_rows() as u64).saturating_mul(LEAST_ROW_BYTES);
-            left.spend(bytes).map_err(|error| damaged(rows, &error.to_string()))?;
-            let columns: Vec<Option<Values>> =
-                self.paths.iter().map(|path| path.as_ref().and_then(|path| Values::of(&batch, path))).collect();
+            left.spend(bytes)
+                .map_err(|error| damaged(rows, &error.to_string()))?;
+            let columns: Vec<Option<Values>> = self
+                .paths
+                .iter()
+                .map(|path| path.as_ref().and_then(|path| Values::of(&batch, path)))
+                .collect();
             for row in 0..batch.num_rows() {
                 for (cell, values) in cells.iter_mut().zip(&columns) {
                     match values {
@@ -160,7 +227,12 @@ impl Wanted {
     }
 }
 
-fn add_leaves(root: usize, kind: &DataType, path: Vec<String>, leaves: &mut Vec<(usize, Vec<String>)>) {
+fn add_leaves(
+    root: usize,
+    kind: &DataType,
+    path: Vec<String>,
+    leaves: &mut Vec<(usize, Vec<String>)>,
+) {
     let fields: &Fields = match kind {
         DataType::Struct(fields) if path.len() < MOST_DEPTH => fields,
         _ => return leaves.push((root, path)),
@@ -192,10 +264,22 @@ impl Values {
         }
         if let Some(dictionary) = values.as_any_dictionary_opt() {
             let entries = dictionary.values().clone();
-            let places = if entries.is_empty() { vec![0; values.len()] } else { dictionary.normalized_keys() };
-            return Some(Self { around, keys: Some((values, places)), array: entries });
+            let places = if entries.is_empty() {
+                vec![0; values.len()]
+            } else {
+                dictionary.normalized_keys()
+            };
+            return Some(Self {
+                around,
+                keys: Some((values, places)),
+                array: entries,
+            });
         }
-        Some(Self { around, array: values, keys: None })
+        Some(Self {
+            around,
+            array: values,
+            keys: None,
+        })
     }
 
     fn set(&self, row: usize, cell: &mut Cell) {
@@ -203,7 +287,9 @@ impl Values {
             return cell.set(CellKind::Null, "");
         }
         match &self.keys {
-            Some((keys, _)) if keys.is_null(row) || self.array.is_empty() => cell.set(CellKind::Null, ""),
+            Some((keys, _)) if keys.is_null(row) || self.array.is_empty() => {
+                cell.set(CellKind::Null, "")
+            }
             Some((_, places)) => set_value(&self.array, places[row], cell),
             None => set_value(&self.array, row, cell),
         }
@@ -216,11 +302,21 @@ fn set_value(array: &ArrayRef, row: usize, cell: &mut Cell) {
     }
     macro_rules! number {
         ($kind:ty) => {
-            cell.set(CellKind::Number, &array.as_primitive::<$kind>().value(row).to_string())
+            cell.set(
+                CellKind::Number,
+                &array.as_primitive::<$kind>().value(row).to_string(),
+            )
         };
     }
     match array.data_type() {
-        DataType::Boolean => cell.set(CellKind::Boolean, if array.as_boolean().value(row) { "true" } else { "false" }),
+        DataType::Boolean => cell.set(
+            CellKind::Boolean,
+            if array.as_boolean().value(row) {
+                "true"
+            } else {
+                "false"
+            },
+        ),
         DataType::Int8 => number!(Int8Type),
         DataType::Int16 => number!(Int16Type),
         DataType::Int32 => number!(Int32Type),
@@ -231,16 +327,28 @@ fn set_value(array: &ArrayRef, row: usize, cell: &mut Cell) {
         DataType::UInt64 => number!(UInt64Type),
         DataType::Float32 => number!(Float32Type),
         DataType::Float64 => number!(Float64Type),
-        DataType::Decimal128(..) => cell.set(CellKind::Number, &array.as_primitive::<Decimal128Type>().value_as_string(row)),
-        DataType::Decimal256(..) => cell.set(CellKind::Number, &array.as_primitive::<Decimal256Type>().value_as_string(row)),
+        DataType::Decimal128(..) => cell.set(
+            CellKind::Number,
+            &array.as_primitive::<Decimal128Type>().value_as_string(row),
+        ),
+        DataType::Decimal256(..) => cell.set(
+            CellKind::Number,
+            &array.as_primitive::<Decimal256Type>().value_as_string(row),
+        ),
         DataType::Utf8 => cell.set(CellKind::Text, array.as_string::<i32>().value(row)),
         DataType::LargeUtf8 => cell.set(CellKind::Text, array.as_string::<i64>().value(row)),
         DataType::Utf8View => cell.set(CellKind::Text, array.as_string_view().value(row)),
         DataType::Binary => cell.set_bytes(array.as_binary::<i32>().value(row)),
         DataType::LargeBinary => cell.set_bytes(array.as_binary::<i64>().value(row)),
         DataType::BinaryView => cell.set_bytes(array.as_binary_view().value(row)),
-        DataType::Date32 => set_date(as_date::<Date32Type>(i64::from(array.as_primitive::<Date32Type>().value(row))), cell),
-        DataType::Date64 => set_date(as_date::<Date64Type>(array.as_primitive::<Date64Type>().value(row)), cell),
+        DataType::Date32 => set_date(
+            as_date::<Date32Type>(i64::from(array.as_primitive::<Date32Type>().value(row))),
+            cell,
+        ),
+        DataType::Date64 => set_date(
+            as_date::<Date64Type>(array.as_primitive::<Date64Type>().value(row)),
+            cell,
+        ),
         DataType::Timestamp(unit, _) => match unit {
             TimeUnit::Second => set_time::<TimestampSecondType>(array, row, cell),
             TimeUnit::Millisecond => set_time::<TimestampMillisecondType>(array, row, cell),
@@ -264,7 +372,10 @@ fn set_list(items: &ArrayRef, cell: &mut Cell) {
 /// A time is stored in UTC, whatever zone it is shown in.
 fn set_time<T: ArrowTimestampType>(array: &ArrayRef, row: usize, cell: &mut Cell) {
     match as_datetime::<T>(array.as_primitive::<T>().value(row)) {
-        Some(time) => cell.set(CellKind::Text, &time.format("%Y-%m-%dT%H:%M:%S%.f").to_string()),
+        Some(time) => cell.set(
+            CellKind::Text,
+            &time.format("%Y-%m-%dT%H:%M:%S%.f").to_string(),
+        ),
         None => cell.set(CellKind::Invalid, ""),
     }
 }

@@ -26,10 +26,20 @@ pub fn import_bundles(
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> ImportReport {
-    let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
+    let mut report = ImportReport {
+        dry_run: mode == Mode::DryRun,
+        ..ImportReport::default()
+    };
     let mut taken = existing.ids().clone();
     for file in files {
-        let source = import_bundle(Destination::Store(store, existing), file.as_ref(), signers.get(file.as_ref()), &taken, mode, progress);
+        let source = import_bundle(
+            Destination::Store(store, existing),
+            file.as_ref(),
+            signers.get(file.as_ref()),
+            &taken,
+            mode,
+            progress,
+        );
         taken.extend(source.runs_new.iter().map(|run| run.id.clone()));
         report.sources.push(source);
     }
@@ -52,7 +62,10 @@ pub(super) fn import_bundle(
             sha256
         }
         Err(error) => {
-            report.problems.push(Problem::in_file(visible(&report.file), format!("cannot be read: {error}")));
+            report.problems.push(Problem::in_file(
+                visible(&report.file),
+                format!("cannot be read: {error}"),
+            ));
             return report;
         }
     };
@@ -73,8 +86,10 @@ pub(super) fn import_bundle(
     };
     match unpacked {
         Ok(unpacked) => {
-            let sources = |runs: &[Run]| runs.iter().map(|run| imported(run, &report.file)).collect();
-            (report.runs_new, report.runs_repeated) = (sources(&unpacked.new), sources(&unpacked.repeated));
+            let sources =
+                |runs: &[Run]| runs.iter().map(|run| imported(run, &report.file)).collect();
+            (report.runs_new, report.runs_repeated) =
+                (sources(&unpacked.new), sources(&unpacked.repeated));
             report.items = unpacked.items;
             report.notes = decided(&unpacked.decisions);
             report.outcome = match (report.runs_new.is_empty(), report.runs_repeated.is_empty()) {
@@ -92,13 +107,27 @@ pub(super) fn import_bundle(
 /// Says what people decided elsewhere, which now holds here too.
 fn decided(decisions: &Decisions) -> Vec<String> {
     let accepted = decisions.accepted.iter().map(|one| {
-        let since = one.since.map_or_else(String::new, |time| format!(" since {}", time.date_naive()));
-        let by = one.who.as_deref().map_or_else(String::new, |who| format!("{who}, "));
+        let since = one
+            .since
+            .map_or_else(String::new, |time| format!(" since {}", time.date_naive()));
+        let by = one
+            .who
+            .as_deref()
+            .map_or_else(String::new, |who| format!("{who}, "));
         let day = one.time.date_naive();
-        format!("an accepted regression of {} {}/{}{since} ({by}{day}): {}", one.suite, one.approach, one.model, one.reason)
+        format!(
+            "an accepted regression of {} {}/{}{since} ({by}{day}): {}",
+            one.suite, one.approach, one.model, one.reason
+        )
     });
-    let retracted = decisions.retracted.iter().map(|one| format!("retracted: {}: {}", one.selector.ids.join(", "), one.reason));
-    accepted.chain(retracted).map(|text| visible(&text)).collect()
+    let retracted = decisions
+        .retracted
+        .iter()
+        .map(|one| format!("retracted: {}: {}", one.selector.ids.join(", "), one.reason));
+    accepted
+        .chain(retracted)
+        .map(|text| visible(&text))
+        .collect()
 }
 
 fn imported(run: &Run, file: &str) -> ImportedRun {

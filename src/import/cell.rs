@@ -53,8 +53,11 @@ impl Cell {
     pub fn set_list(&mut self, items: impl IntoIterator<Item = Option<bool>>) {
         self.set(CellKind::Compound, "");
         for (number, item) in items.into_iter().enumerate() {
-            let Some(item) = item.filter(|_| number < MOST_TRIES) else { return self.text.clear() };
-            self.text.push_str(if self.text.is_empty() { "[" } else { ", " });
+            let Some(item) = item.filter(|_| number < MOST_TRIES) else {
+                return self.text.clear();
+            };
+            self.text
+                .push_str(if self.text.is_empty() { "[" } else { ", " });
             self.text.push_str(if item { "true" } else { "false" });
         }
         if !self.text.is_empty() {
@@ -85,15 +88,24 @@ pub(super) struct Refused {
 
 impl Refused {
     pub fn because(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), detail: None }
+        Self {
+            reason: reason.into(),
+            detail: None,
+        }
     }
 
     pub fn with_value(reason: impl Into<String>, value: &str) -> Self {
-        Self { reason: reason.into(), detail: Some(format!("it is {}", quote(value))) }
+        Self {
+            reason: reason.into(),
+            detail: Some(format!("it is {}", quote(value))),
+        }
     }
 
     pub fn with_detail(reason: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { reason: reason.into(), detail: Some(detail.into()) }
+        Self {
+            reason: reason.into(),
+            detail: Some(detail.into()),
+        }
     }
 }
 
@@ -102,7 +114,11 @@ pub(super) fn same_value(left: &str, right: &str) -> bool {
     if left == right {
         return true;
     }
-    let looks_numeric = |text: &str| text.bytes().next().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.'));
+    let looks_numeric = |text: &str| {
+        text.bytes()
+            .next()
+            .is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.'))
+    };
     if !looks_numeric(left) || !looks_numeric(right) {
         return false;
     }
@@ -110,7 +126,10 @@ pub(super) fn same_value(left: &str, right: &str) -> bool {
     if let (Ok(left), Ok(right)) = (left.parse::<i128>(), right.parse::<i128>()) {
         return left == right;
     }
-    #[expect(clippy::float_cmp, reason = "two spellings of one number parse to the same bits")]
+    #[expect(
+        clippy::float_cmp,
+        reason = "two spellings of one number parse to the same bits"
+    )]
     match (left.parse::<f64>(), right.parse::<f64>()) {
         (Ok(left), Ok(right)) => left.is_finite() && left == right,
         _ => false,
@@ -126,12 +145,17 @@ pub(super) enum Range {
 
 /// Reads a finite number.
 pub(super) fn number(name: &str, text: &str, range: Range) -> Result<f64, Refused> {
-    let value: f64 = text.parse().map_err(|_| Refused::with_value(format!("{name} is not a number"), text))?;
+    let value: f64 = text
+        .parse()
+        .map_err(|_| Refused::with_value(format!("{name} is not a number"), text))?;
     if value.is_nan() {
         return Err(Refused::with_value(format!("{name} is not a number"), text));
     }
     if value.is_infinite() {
-        return Err(Refused::with_value(format!("{name} is not a finite number"), text));
+        return Err(Refused::with_value(
+            format!("{name} is not a finite number"),
+            text,
+        ));
     }
     if range == Range::NotNegative && value < 0.0 {
         return Err(Refused::with_value(format!("{name} is negative"), text));
@@ -146,7 +170,8 @@ pub(super) fn whole(name: &str, text: &str) -> Result<u64, Refused> {
         return Ok(value);
     }
     let value = number(name, text, Range::NotNegative)?;
-    counts::whole(value).ok_or_else(|| Refused::with_value(format!("{name} is not a whole number"), text))
+    counts::whole(value)
+        .ok_or_else(|| Refused::with_value(format!("{name} is not a whole number"), text))
 }
 
 /// End of the year 9999. Years of later times have more than four digits, and records with such a time cannot be read back.
@@ -155,7 +180,14 @@ const MOST_SECONDS: f64 = 253_402_300_799.0;
 /// Returns the time if its year, in UTC, has four digits.
 fn writable(name: &str, text: &str, time: DateTime<Utc>) -> Result<DateTime<Utc>, Refused> {
     let is_writable = (0..=9999).contains(&time.year());
-    if is_writable { Ok(time) } else { Err(Refused::with_value(format!("{name} is not in the years 0 to 9999"), text)) }
+    if is_writable {
+        Ok(time)
+    } else {
+        Err(Refused::with_value(
+            format!("{name} is not in the years 0 to 9999"),
+            text,
+        ))
+    }
 }
 
 /// Converts seconds since 1970 into a time, to the microsecond. Returns `None` before 1970 and after the year 9999.
@@ -175,11 +207,21 @@ pub(super) fn time(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
     if let Ok(time) = DateTime::parse_from_rfc2822(text) {
         return writable(name, text, time.to_utc());
     }
-    let local = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"]
-        .into_iter()
-        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
-        .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0));
-    let local = local.ok_or_else(|| Refused::with_value(format!("{name} is not a date or time"), text))?;
+    let local = [
+        "%Y-%m-%dT%H:%M:%S%.f",
+        "%Y-%m-%d %H:%M:%S%.f",
+        "%Y-%m-%dT%H:%M",
+        "%Y-%m-%d %H:%M",
+    ]
+    .into_iter()
+    .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
+    .or_else(|| {
+        NaiveDate::parse_from_str(text, "%Y-%m-%d")
+            .ok()?
+            .and_hms_opt(0, 0, 0)
+    });
+    let local =
+        local.ok_or_else(|| Refused::with_value(format!("{name} is not a date or time"), text))?;
     writable(name, text, local.and_utc())
 }
 
@@ -189,19 +231,33 @@ pub(super) fn time_by(name: &str, text: &str, pattern: &str) -> Result<DateTime<
     if let Ok(time) = time(name, text) {
         return Ok(time);
     }
-    let time = moment_by(text, pattern).ok_or_else(|| Refused::with_value(format!("{name} is not a time as the map writes it"), text))?;
+    let time = moment_by(text, pattern).ok_or_else(|| {
+        Refused::with_value(format!("{name} is not a time as the map writes it"), text)
+    })?;
     writable(name, text, time)
 }
 
 /// Parses a time in a `strftime` pattern, with months in several languages. A year of two digits is none of four.
 pub(super) fn moment_by(text: &str, pattern: &str) -> Option<DateTime<Utc>> {
     const LEAST_YEAR: i32 = 1000;
-    let text = if pattern.contains("%b") || pattern.contains("%B") { with_english_month(text) } else { Cow::Borrowed(text) };
+    let text = if pattern.contains("%b") || pattern.contains("%B") {
+        with_english_month(text)
+    } else {
+        Cow::Borrowed(text)
+    };
     let local = || {
         let time = NaiveDateTime::parse_from_str(&text, pattern).ok();
-        time.or_else(|| NaiveDate::parse_from_str(&text, pattern).ok()?.and_hms_opt(0, 0, 0)).map(|time| time.and_utc())
+        time.or_else(|| {
+            NaiveDate::parse_from_str(&text, pattern)
+                .ok()?
+                .and_hms_opt(0, 0, 0)
+        })
+        .map(|time| time.and_utc())
     };
-    let time = DateTime::parse_from_str(&text, pattern).map(|time| time.to_utc()).ok().or_else(local)?;
+    let time = DateTime::parse_from_str(&text, pattern)
+        .map(|time| time.to_utc())
+        .ok()
+        .or_else(local)?;
     (time.year() >= LEAST_YEAR || !pattern.contains("%Y")).then_some(time)
 }
 
@@ -220,19 +276,37 @@ const MONTHS: [(&str, &str); 60] = [
 
 /// Writes the month's name in English, without the point of an abbreviation.
 fn with_english_month(text: &str) -> Cow<'_, str> {
-    let Some(start) = text.find(char::is_alphabetic) else { return Cow::Borrowed(text) };
-    let length = text[start..].find(|letter: char| !letter.is_alphabetic()).unwrap_or(text.len() - start);
+    let Some(start) = text.find(char::is_alphabetic) else {
+        return Cow::Borrowed(text);
+    };
+    let length = text[start..]
+        .find(|letter: char| !letter.is_alphabetic())
+        .unwrap_or(text.len() - start);
     let (word, rest) = text[start..].split_at(length);
     let known = MONTHS.iter().find(|(name, _)| *name == word.to_lowercase());
     let is_short = word.chars().count() <= 4;
-    let rest = if is_short { rest.strip_prefix('.').unwrap_or(rest) } else { rest };
-    Cow::Owned(format!("{}{}{rest}", &text[..start], known.map_or(word, |(_, english)| english)))
+    let rest = if is_short {
+        rest.strip_prefix('.').unwrap_or(rest)
+    } else {
+        rest
+    };
+    Cow::Owned(format!(
+        "{}{}{rest}",
+        &text[..start],
+        known.map_or(word, |(_, english)| english)
+    ))
 }
 
 /// Parses a time in parts of seconds since 1970, for example milliseconds with 1000 parts.
-pub(super) fn time_of_seconds(name: &str, text: &str, parts: f64) -> Result<DateTime<Utc>, Refused> {
+pub(super) fn time_of_seconds(
+    name: &str,
+    text: &str,
+    parts: f64,
+) -> Result<DateTime<Utc>, Refused> {
     let seconds = number(name, text, Range::NotNegative)? / parts;
-    unix_moment(seconds).ok_or_else(|| Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text))
+    unix_moment(seconds).ok_or_else(|| {
+        Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text)
+    })
 }
 
 /// Parses a time that a spreadsheet has as a number of days, with the time of day as the fraction.
@@ -240,13 +314,17 @@ pub(super) fn time_of_days(name: &str, text: &str) -> Result<DateTime<Utc>, Refu
     /// The first day of 1970.
     const DAYS: f64 = 25_569.0;
     let seconds = (number(name, text, Range::NotNegative)? - DAYS) * 86_400.0;
-    unix_moment(seconds).ok_or_else(|| Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text))
+    unix_moment(seconds).ok_or_else(|| {
+        Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text)
+    })
 }
 
 /// Returns the number of digits after the decimal point, as printed.
 pub(super) fn decimals_of(text: &str) -> u32 {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let digits = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let digits = mantissa
+        .split_once('.')
+        .map_or(0, |(_, fraction)| fraction.len());
     let shift: i64 = exponent.parse().unwrap_or(0);
     let digits = i64::try_from(digits).unwrap_or(0) - shift;
     u32::try_from(digits.clamp(0, 30)).unwrap_or(0)
@@ -275,7 +353,10 @@ mod tests {
 
     #[test]
     fn numbers_are_finite() {
-        assert_eq!(number("x", "-0", Range::NotNegative).map(f64::to_bits), Ok(0.0_f64.to_bits()));
+        assert_eq!(
+            number("x", "-0", Range::NotNegative).map(f64::to_bits),
+            Ok(0.0_f64.to_bits())
+        );
         for (text, reason) in [
             ("NaN", "x is not a number"),
             ("inf", "x is not a finite number"),
@@ -284,7 +365,11 @@ mod tests {
             ("1,000", "x is not a number"),
             ("-3", "x is negative"),
         ] {
-            assert_eq!(number("x", text, Range::NotNegative).map_err(|refused| refused.reason), Err(reason.to_owned()), "{text}");
+            assert_eq!(
+                number("x", text, Range::NotNegative).map_err(|refused| refused.reason),
+                Err(reason.to_owned()),
+                "{text}"
+            );
         }
         assert_eq!(number("x", "-3", Range::Any), Ok(-3.0));
     }
@@ -301,26 +386,58 @@ mod tests {
 
     #[test]
     fn times_without_a_zone_are_utc() {
-        for text in ["2024-05-01T10:00:00Z", "2024-05-01T12:00:00+02:00", "2024-05-01 10:00:00", "2024-05-01T10:00"] {
-            assert_eq!(time("t", text).map(|time| time.to_rfc3339()), Ok("2024-05-01T10:00:00+00:00".to_owned()), "{text}");
+        for text in [
+            "2024-05-01T10:00:00Z",
+            "2024-05-01T12:00:00+02:00",
+            "2024-05-01 10:00:00",
+            "2024-05-01T10:00",
+        ] {
+            assert_eq!(
+                time("t", text).map(|time| time.to_rfc3339()),
+                Ok("2024-05-01T10:00:00+00:00".to_owned()),
+                "{text}"
+            );
         }
-        assert_eq!(time("t", "2024-05-01").map(|time| time.timestamp()), Ok(1_714_521_600));
+        assert_eq!(
+            time("t", "2024-05-01").map(|time| time.timestamp()),
+            Ok(1_714_521_600)
+        );
         assert!(time("t", "yesterday").is_err());
     }
 
     #[test]
     fn times_that_records_cannot_hold_are_refused() {
-        let shown = |time: Result<DateTime<Utc>, Refused>| time.map(|time| time.to_rfc3339()).map_err(|refused| refused.reason);
-        assert_eq!(shown(time_of_seconds("t", "1763683200.5", 1.0)).as_deref(), Ok("2025-11-21T00:00:00.500+00:00"));
-        assert_eq!(shown(time_of_seconds("t", "1763683200500", 1000.0)).as_deref(), Ok("2025-11-21T00:00:00.500+00:00"));
+        let shown = |time: Result<DateTime<Utc>, Refused>| {
+            time.map(|time| time.to_rfc3339())
+                .map_err(|refused| refused.reason)
+        };
+        assert_eq!(
+            shown(time_of_seconds("t", "1763683200.5", 1.0)).as_deref(),
+            Ok("2025-11-21T00:00:00.500+00:00")
+        );
+        assert_eq!(
+            shown(time_of_seconds("t", "1763683200500", 1000.0)).as_deref(),
+            Ok("2025-11-21T00:00:00.500+00:00")
+        );
         let seconds = Err("t is not in the years 1970 to 9999".to_owned());
-        assert_eq!(shown(time_of_days("t", "46329.25")).as_deref(), Ok("2026-11-03T06:00:00+00:00"));
+        assert_eq!(
+            shown(time_of_days("t", "46329.25")).as_deref(),
+            Ok("2026-11-03T06:00:00+00:00")
+        );
         assert_eq!(shown(time_of_days("t", "25568")), seconds);
         for text in ["1763683200500", "253402300800", "1e300"] {
-            assert_eq!(shown(time_of_seconds("t", text, 1.0)), seconds, "milliseconds that are taken for seconds");
+            assert_eq!(
+                shown(time_of_seconds("t", text, 1.0)),
+                seconds,
+                "milliseconds that are taken for seconds"
+            );
         }
         let years = Err("t is not in the years 0 to 9999".to_owned());
-        for text in ["9999-12-31T23:59:59-01:00", "+57845-01-01", "-0001-01-01 00:00:00"] {
+        for text in [
+            "9999-12-31T23:59:59-01:00",
+            "+57845-01-01",
+            "-0001-01-01 00:00:00",
+        ] {
             assert_eq!(shown(time("t", text)), years, "{text}");
         }
         assert_eq!(shown(time_by("t", "01.01.+12025", "%d.%m.%Y")), years);
@@ -328,7 +445,13 @@ mod tests {
 
     #[test]
     fn printed_digits_are_counted() {
-        for (text, digits) in [("61.7", 1), ("90", 0), ("0.250", 3), ("1e-3", 3), ("1.5e2", 0)] {
+        for (text, digits) in [
+            ("61.7", 1),
+            ("90", 0),
+            ("0.250", 3),
+            ("1e-3", 3),
+            ("1.5e2", 0),
+        ] {
             assert_eq!(decimals_of(text), digits, "{text}");
         }
     }

@@ -33,19 +33,29 @@ pub(super) struct Branch {
 impl Branch {
     /// Returns the branch of a single value, which goes to the first cell.
     pub const fn leaf() -> Self {
-        Self { keys: Vec::new(), slot: Some(0) }
+        Self {
+            keys: Vec::new(),
+            slot: Some(0),
+        }
     }
 
     fn child(&mut self, key: &str) -> &mut Self {
-        let place = self.keys.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
-            self.keys.push((key.to_owned(), Self::default()));
-            self.keys.len() - 1
-        });
+        let place = self
+            .keys
+            .iter()
+            .position(|(name, _)| name == key)
+            .unwrap_or_else(|| {
+                self.keys.push((key.to_owned(), Self::default()));
+                self.keys.len() - 1
+            });
         &mut self.keys[place].1
     }
 
     pub fn get(&self, key: &str) -> Option<&Self> {
-        self.keys.iter().find(|(name, _)| name == key).map(|(_, branch)| branch)
+        self.keys
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, branch)| branch)
     }
 
     pub fn slot(&self) -> Option<usize> {
@@ -65,12 +75,22 @@ impl Columns {
             }
             branch.slot = Some(slot);
         }
-        Self { seen: vec![false; wanted.len()], wanted, known: BTreeSet::new(), tree, takes_all: false, doubled: Vec::new() }
+        Self {
+            seen: vec![false; wanted.len()],
+            wanted,
+            known: BTreeSet::new(),
+            tree,
+            takes_all: false,
+            doubled: Vec::new(),
+        }
     }
 
     /// Takes all columns of a source that has no map yet: every column of the header, or for JSON the element itself.
     pub fn all() -> Self {
-        Self { takes_all: true, ..Self::of(Vec::new()) }
+        Self {
+            takes_all: true,
+            ..Self::of(Vec::new())
+        }
     }
 
     /// Returns the names that the header has more than once, if every column is wanted.
@@ -117,15 +137,29 @@ impl Columns {
         }
         if self.takes_all {
             // Skip a name that occurs twice: a map cannot say which column it means.
-            let is_single = |name: &&String| header.iter().filter(|other| other == name).count() == 1;
-            let (single, several): (Vec<&String>, Vec<&String>) = header.iter().partition(is_single);
-            let doubled: BTreeSet<String> = several.into_iter().filter(|name| !name.is_empty()).cloned().collect();
+            let is_single =
+                |name: &&String| header.iter().filter(|other| other == name).count() == 1;
+            let (single, several): (Vec<&String>, Vec<&String>) =
+                header.iter().partition(is_single);
+            let doubled: BTreeSet<String> = several
+                .into_iter()
+                .filter(|name| !name.is_empty())
+                .cloned()
+                .collect();
             let doubled = doubled.into_iter().collect();
-            *self = Self { takes_all: true, doubled, ..Self::of(single.into_iter().cloned().collect()) };
+            *self = Self {
+                takes_all: true,
+                doubled,
+                ..Self::of(single.into_iter().cloned().collect())
+            };
         }
         let mut places = Vec::with_capacity(self.wanted.len());
         for (slot, wanted) in self.wanted.iter().enumerate() {
-            let mut found = header.iter().enumerate().filter(|(_, name)| *name == wanted).map(|(place, _)| place);
+            let mut found = header
+                .iter()
+                .enumerate()
+                .filter(|(_, name)| *name == wanted)
+                .map(|(place, _)| place);
             let place = found.next();
             if found.next().is_some() {
                 return Err(format!("the header has two columns {}", quote(wanted)));
@@ -138,12 +172,20 @@ impl Columns {
 
     /// Returns the wanted columns that no row had.
     pub fn lacking(&self) -> impl Iterator<Item = &str> {
-        self.wanted.iter().zip(&self.seen).filter(|(_, seen)| !**seen).map(|(name, _)| name.as_str())
+        self.wanted
+            .iter()
+            .zip(&self.seen)
+            .filter(|(_, seen)| !**seen)
+            .map(|(name, _)| name.as_str())
     }
 
     /// Returns the columns that rows had but the map does not read.
     pub fn unused(&self) -> Vec<String> {
-        self.known.iter().filter(|name| self.tree.get(name).is_none()).cloned().collect()
+        self.known
+            .iter()
+            .filter(|name| self.tree.get(name).is_none())
+            .cloned()
+            .collect()
     }
 
     /// Returns the hint "did you mean `…`?" for a column that was not found.
@@ -152,17 +194,34 @@ impl Columns {
     }
 
     /// Returns one problem that names all essential columns that no row had.
-    pub fn missing_essential(&self, is_essential: impl Fn(&str) -> bool, file: &str) -> Option<Problem> {
+    pub fn missing_essential(
+        &self,
+        is_essential: impl Fn(&str) -> bool,
+        file: &str,
+    ) -> Option<Problem> {
         let missing: Vec<&str> = self.lacking().filter(|name| is_essential(name)).collect();
         let first = missing.first()?;
         let names: Vec<String> = missing.iter().map(|name| quote(name)).collect();
-        let message = format!("no row has the column{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "));
+        let message = format!(
+            "no row has the column{} {}",
+            if names.len() == 1 { "" } else { "s" },
+            names.join(", ")
+        );
         let known: Vec<String> = self.known.iter().take(20).map(|name| quote(name)).collect();
-        let more = if self.known.len() > known.len() { ", …" } else { "" };
-        let near = self.near(first).map(|near| format!("{near} ")).unwrap_or_default();
+        let more = if self.known.len() > known.len() {
+            ", …"
+        } else {
+            ""
+        };
+        let near = self
+            .near(first)
+            .map(|near| format!("{near} "))
+            .unwrap_or_default();
         let problem = Problem::in_file(file, message);
         Some(match known.as_slice() {
-            [] => problem.with_hint("no row has a column of its own: `list` in the map says where the rows are"),
+            [] => problem.with_hint(
+                "no row has a column of its own: `list` in the map says where the rows are",
+            ),
             _ => problem.with_hint(format!("{near}the columns are {}{more}", known.join(", "))),
         })
     }

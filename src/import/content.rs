@@ -15,9 +15,18 @@ pub(super) struct ContentSum {
 
 impl ContentSum {
     pub fn add(&mut self, outcome: &ItemOutcome) {
-        let score = outcome.score.map_or_else(String::new, |score| score.to_string());
+        let score = outcome
+            .score
+            .map_or_else(String::new, |score| score.to_string());
         let attempt = outcome.attempt.to_string();
-        let texts = [outcome.kind.name(), &outcome.evaluator, &outcome.item, &attempt, outcome.status.name(), &score];
+        let texts = [
+            outcome.kind.name(),
+            &outcome.evaluator,
+            &outcome.item,
+            &attempt,
+            outcome.status.name(),
+            &score,
+        ];
         let digest = digest(&texts.map(str::as_bytes), true);
         self.outcomes += 1;
         self.sum = add_digest(self.sum, &digest);
@@ -25,26 +34,53 @@ impl ContentSum {
 
     /// Returns the run's content: its outcomes, else a session's messages, else its figures, which are all that can change.
     pub fn of(&self, run: &Run) -> ImportedContent {
-        let messages = run.provenance.as_ref().and_then(|provenance| provenance.messages.as_ref()).filter(|_| self.outcomes == 0);
+        let messages = run
+            .provenance
+            .as_ref()
+            .and_then(|provenance| provenance.messages.as_ref())
+            .filter(|_| self.outcomes == 0);
         let sum = if self.outcomes > 0 {
             format!("{:032x}", self.sum)
         } else if let Some(messages) = messages {
             hex(&digest(&[String::from(messages.clone()).as_bytes()], true)[..16])
         } else {
-            let scores = run.scores.iter().map(|score| format!("{}={:?}", score.metric, score.value));
-            let stated = run.stated.iter().map(|figure| format!("{}={}", figure.name, figure.value));
+            let scores = run
+                .scores
+                .iter()
+                .map(|score| format!("{}={:?}", score.metric, score.value));
+            let stated = run
+                .stated
+                .iter()
+                .map(|figure| format!("{}={}", figure.name, figure.value));
             let counted = run.counted.map(|kind| format!("of {kind}"));
-            let figures: BTreeSet<String> =
-                scores.chain(stated).chain([format!("{:?}", [run.shared_tests_passed, run.shared_tests_total])]).chain(counted).collect();
-            hex(&digest(&figures.iter().map(String::as_bytes).collect::<Vec<_>>(), true)[..16])
+            let figures: BTreeSet<String> = scores
+                .chain(stated)
+                .chain([format!(
+                    "{:?}",
+                    [run.shared_tests_passed, run.shared_tests_total]
+                )])
+                .chain(counted)
+                .collect();
+            hex(&digest(
+                &figures.iter().map(String::as_bytes).collect::<Vec<_>>(),
+                true,
+            )[..16])
         };
-        ImportedContent { outcomes: messages.map_or(self.outcomes, |messages| messages.len() as u64), sum }
+        ImportedContent {
+            outcomes: messages.map_or(self.outcomes, |messages| messages.len() as u64),
+            sum,
+        }
     }
 }
 
 /// Adds the first half of a digest, so that the sum does not depend on the order.
 pub(super) fn add_digest(sum: u128, digest: &[u8]) -> u128 {
-    sum.wrapping_add(digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte)))
+    sum.wrapping_add(
+        digest
+            .iter()
+            .take(16)
+            .fold(0, |number, byte| number << 8 | u128::from(*byte)),
+    )
 }
 
 #[cfg(test)]
@@ -57,7 +93,10 @@ mod tests {
     fn without_outcomes_the_figures_are_the_content() {
         let sum = ContentSum::default();
         let id = crate::domain::RunId::parse("r").expect("an id");
-        let (mut one, mut other) = (Run::new(id.clone(), "s", "a", "m"), Run::new(id, "s", "a", "m"));
+        let (mut one, mut other) = (
+            Run::new(id.clone(), "s", "a", "m"),
+            Run::new(id, "s", "a", "m"),
+        );
         assert_eq!(sum.of(&one), sum.of(&other));
         (one.shared_tests_passed, other.shared_tests_passed) = (Some(1), Some(2));
         assert_ne!(sum.of(&one), sum.of(&other));

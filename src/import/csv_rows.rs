@@ -25,9 +25,17 @@ pub(super) fn read_csv(
 ) -> Result<(), Stop> {
     let left = Rc::new(Shared::new(MOST_RECORD_BYTES));
     let has_returns = Rc::new(Shared::new(None));
-    let input = Bounded { input, left: Rc::clone(&left), has_returns: Rc::clone(&has_returns) };
-    let mut reader =
-        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES).from_reader(input);
+    let input = Bounded {
+        input,
+        left: Rc::clone(&left),
+        has_returns: Rc::clone(&has_returns),
+    };
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .buffer_capacity(BUFFER_BYTES)
+        .from_reader(input);
     let mut record = csv::ByteRecord::new();
     let mut is_body = false;
     let mut next = |record: &mut csv::ByteRecord, rows: &Rows<'_>| -> Result<Option<u64>, Stop> {
@@ -42,12 +50,17 @@ pub(super) fn read_csv(
                     *record = record.iter().filter(|cell| !cell.is_empty()).collect();
                 }
                 // If lines end in CR LF, the reader ends a record at the CR and has not counted the LF yet.
-                Ok(Some(place + u64::from(after_header && has_returns.get() == Some(true))))
+                Ok(Some(
+                    place + u64::from(after_header && has_returns.get() == Some(true)),
+                ))
             }
             Err(error) => match error.into_kind() {
                 csv::ErrorKind::Io(error) if left.get() == 0 => {
                     let hint = "a quote that is never closed does this, and so does a file that is not CSV";
-                    Err(rows.unreadable(Some(line), error.to_string()).with_hint(hint).into())
+                    Err(rows
+                        .unreadable(Some(line), error.to_string())
+                        .with_hint(hint)
+                        .into())
                 }
                 csv::ErrorKind::Io(error) => Err(rows.io(Some(line), &error)),
                 other => Err(rows.unreadable(Some(line), format!("{other:?}")).into()),
@@ -63,16 +76,24 @@ pub(super) fn read_csv(
         if number < header.line {
             continue;
         }
-        let names: Result<Vec<String>, _> =
-            record.iter().map(|name| std::str::from_utf8(name).map(|name| name.trim().to_owned())).collect();
+        let names: Result<Vec<String>, _> = record
+            .iter()
+            .map(|name| std::str::from_utf8(name).map(|name| name.trim().to_owned()))
+            .collect();
         let Ok(names) = names else {
-            return Err(rows.unreadable(Some(1), "the header is not UTF-8").with_hint("save the file as UTF-8").into());
+            return Err(rows
+                .unreadable(Some(1), "the header is not UTF-8")
+                .with_hint("save the file as UTF-8")
+                .into());
         };
         lines.push(names);
     }
     let header = Header::names(&lines);
     let width = header.len();
-    let places = rows.columns.in_header(&header).map_err(|message| rows.unreadable(Some(1), message))?;
+    let places = rows
+        .columns
+        .in_header(&header)
+        .map_err(|message| rows.unreadable(Some(1), message))?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
     }
@@ -84,13 +105,30 @@ pub(super) fn read_csv(
         let is_short = delimiter != BLANK
             && record.len() < width
             && record.len() * 2 > width
-            && !record.iter().any(|field| memchr::memchr(b'\n', field).is_some());
-        let is_fit = record.len() == width || is_short || (record.len() > width && record.iter().skip(width).all(<[u8]>::is_empty));
+            && !record
+                .iter()
+                .any(|field| memchr::memchr(b'\n', field).is_some());
+        let is_fit = record.len() == width
+            || is_short
+            || (record.len() > width && record.iter().skip(width).all(<[u8]>::is_empty));
         if !is_fit {
-            let lines = record.iter().map(|field| memchr::memchr_iter(b'\n', field).count()).sum::<usize>();
-            let quote = if lines > 0 { format!(" and runs over {} lines; is a quote never closed?", lines + 1) } else { String::new() };
+            let lines = record
+                .iter()
+                .map(|field| memchr::memchr_iter(b'\n', field).count())
+                .sum::<usize>();
+            let quote = if lines > 0 {
+                format!(
+                    " and runs over {} lines; is a quote never closed?",
+                    lines + 1
+                )
+            } else {
+                String::new()
+            };
             let detail = format!("it has {}, the header {width}{quote}", record.len());
-            rows.refuse(Some(line), Refused::with_detail("wrong number of columns", detail))?;
+            rows.refuse(
+                Some(line),
+                Refused::with_detail("wrong number of columns", detail),
+            )?;
             continue;
         }
         for (cell, place) in cells.iter_mut().zip(&places) {
@@ -108,7 +146,13 @@ pub(super) fn read_csv(
 pub(super) fn delimiter_of(word: &str) -> Result<u8, String> {
     match word.as_bytes() {
         _ if word == "tab" => Ok(b'\t'),
-        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
+        [byte]
+            if byte.is_ascii()
+                && !byte.is_ascii_alphanumeric()
+                && !matches!(byte, b'"' | b'\n' | b'\r') =>
+        {
+            Ok(*byte)
+        }
         _ => Err(format!("`{}` is not a delimiter", visible(word))),
     }
 }
@@ -124,14 +168,18 @@ struct Bounded<R> {
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left.get() == 0 {
-            return Err(io::Error::other(format!("a record is longer than {} MiB", MOST_RECORD_BYTES >> 20)));
+            return Err(io::Error::other(format!(
+                "a record is longer than {} MiB",
+                MOST_RECORD_BYTES >> 20
+            )));
         }
         let read = self.input.read(buffer)?;
         self.left.set(self.left.get().saturating_sub(read as u64));
         if self.has_returns.get().is_none()
             && let Some(newline) = memchr::memchr(b'\n', &buffer[..read])
         {
-            self.has_returns.set(Some(newline > 0 && buffer[newline - 1] == b'\r'));
+            self.has_returns
+                .set(Some(newline > 0 && buffer[newline - 1] == b'\r'));
         }
         Ok(read)
     }
@@ -143,14 +191,19 @@ mod tests {
     use super::*;
 
     fn check(input: &[u8], expected: &[&str]) {
-        let (rows, problem) = rows_of(&["a", "b"], |rows| read_csv(input, b',', Header::default(), rows, |_| None));
+        let (rows, problem) = rows_of(&["a", "b"], |rows| {
+            read_csv(input, b',', Header::default(), rows, |_| None)
+        });
         assert_eq!(problem, None);
         assert_eq!(rows, expected);
     }
 
     #[test]
     fn cells_are_found_by_name() {
-        check(b"b,x,a\n1,2,3\n\"4\n4\",5,\"6\"\"\"\n", &["2: '3'|'1'", "3: '6\"'|'4\n4'"]);
+        check(
+            b"b,x,a\n1,2,3\n\"4\n4\",5,\"6\"\"\"\n",
+            &["2: '3'|'1'", "3: '6\"'|'4\n4'"],
+        );
         check("\u{feff}a,b\r\n1,2\r\n".as_bytes(), &["2: '1'|'2'"]);
         check(b"a,c\n1,2", &["2: '1'|-"]);
     }
@@ -169,7 +222,10 @@ mod tests {
         );
         check(
             b"a,b\n1,2\n\"3,4\n5,6\n",
-            &["2: '1'|'2'", "3! wrong number of columns (it has 1, the header 2 and runs over 3 lines; is a quote never closed?)"],
+            &[
+                "2: '1'|'2'",
+                "3! wrong number of columns (it has 1, the header 2 and runs over 3 lines; is a quote never closed?)",
+            ],
         );
     }
 
@@ -188,18 +244,30 @@ mod tests {
 
     #[test]
     fn a_header_must_be_there_and_unambiguous() {
-        for (input, message) in
-            [(&b""[..], "is empty"), (b"a,a\n1,2", "the header has two columns `a`"), (b"\xff,a\n", "the header is not UTF-8")]
-        {
-            let (_, problem) = rows_of(&["a", "b"], |rows| read_csv(input, b',', Header::default(), rows, |_| None));
-            assert_eq!(problem.map(|problem| problem.message), Some(message.to_owned()));
+        for (input, message) in [
+            (&b""[..], "is empty"),
+            (b"a,a\n1,2", "the header has two columns `a`"),
+            (b"\xff,a\n", "the header is not UTF-8"),
+        ] {
+            let (_, problem) = rows_of(&["a", "b"], |rows| {
+                read_csv(input, b',', Header::default(), rows, |_| None)
+            });
+            assert_eq!(
+                problem.map(|problem| problem.message),
+                Some(message.to_owned())
+            );
         }
     }
 
     #[test]
     fn a_record_without_an_end_does_not_fill_the_memory() {
         let endless = io::Cursor::new(b"a,b\n\"").chain(io::repeat(b'x'));
-        let (_, problem) = rows_of(&["a"], |rows| read_csv(endless, b',', Header::default(), rows, |_| None));
-        assert_eq!(problem.map(|problem| problem.to_string()), Some("f:2: a record is longer than 64 MiB".to_owned()));
+        let (_, problem) = rows_of(&["a"], |rows| {
+            read_csv(endless, b',', Header::default(), rows, |_| None)
+        });
+        assert_eq!(
+            problem.map(|problem| problem.to_string()),
+            Some("f:2: a record is longer than 64 MiB".to_owned())
+        );
     }
 }

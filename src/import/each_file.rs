@@ -29,7 +29,13 @@ pub(super) struct Reading<'r> {
 }
 
 /// Reads a file into the ledger. The number of further bytes read is passed on.
-type Reads<'r> = dyn for<'a> Fn(&Source, Ledger<'a>, &mut dyn FnMut(u64), &mut SourceReport) -> Result<Ledger<'a>, Stop> + 'r;
+type Reads<'r> = dyn for<'a> Fn(
+        &Source,
+        Ledger<'a>,
+        &mut dyn FnMut(u64),
+        &mut SourceReport,
+    ) -> Result<Ledger<'a>, Stop>
+    + 'r;
 
 /// Imports each file. `existing` are the runs of the store; a run that grew or changed replaces its stored version. `progress` is called
 /// with the number of further bytes read.
@@ -44,11 +50,21 @@ pub(super) fn import_each(
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
-    let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
+    let mut report = ImportReport {
+        dry_run: mode == Mode::DryRun,
+        ..ImportReport::default()
+    };
     let mut taken = existing.clone();
     let mut keys = BTreeSet::new();
     for file in files {
-        let source = import_file(reading, store, file.as_ref(), (&mut taken, &mut keys), mode, progress)?;
+        let source = import_file(
+            reading,
+            store,
+            file.as_ref(),
+            (&mut taken, &mut keys),
+            mode,
+            progress,
+        )?;
         info!(
             file = source.file,
             outcome = ?source.outcome,
@@ -82,10 +98,19 @@ fn import_file(
         }
     };
     let key = (reading.key_of)(&source);
-    debug!(file = report.file, bytes = source.bytes, key, "file examined");
+    debug!(
+        file = report.file,
+        bytes = source.bytes,
+        key,
+        "file examined"
+    );
     report.sha256 = Some(source.sha256.clone());
     let place = place_of(taken, store, path);
-    let read = Read { file: &source.name, place: place.as_deref(), sha256: &source.sha256 };
+    let read = Read {
+        file: &source.name,
+        place: place.as_deref(),
+        sha256: &source.sha256,
+    };
     let Some(key) = free_key(taken, store, keys, &key, read, &mut report) else {
         progress(source.bytes);
         report.outcome = SourceOutcome::AlreadyImported;
@@ -94,7 +119,11 @@ fn import_file(
     let told = Told::rows(reading.importer, (taken, store, &key), read, mode);
     let mut is_first = true;
     let ledger = read_into(told, &mut report, &mut |ledger, report| {
-        let on_bytes: &mut dyn FnMut(u64) = if std::mem::take(&mut is_first) { progress } else { &mut |_| {} };
+        let on_bytes: &mut dyn FnMut(u64) = if std::mem::take(&mut is_first) {
+            progress
+        } else {
+            &mut |_| {}
+        };
         Ok(((reading.read)(&source, ledger, on_bytes, report)?, ()))
     })?;
     if let Some((ledger, ())) = ledger {

@@ -11,7 +11,8 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    pub const ALL: [(&'static str, Self); 2] = [("utf-8", Self::Utf8), ("windows-1252", Self::Windows1252)];
+    pub const ALL: [(&'static str, Self); 2] =
+        [("utf-8", Self::Utf8), ("windows-1252", Self::Windows1252)];
 }
 
 /// Encoding of the bytes to decode.
@@ -24,8 +25,8 @@ pub(super) enum Units {
 
 /// The characters of the bytes 0x80 to 0x9f.
 const WINDOWS_1252: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’', '“', '”', '•', '–',
-    '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
+    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
 /// Reads bytes of another encoding as UTF-8. Invalid characters become U+FFFD.
@@ -40,7 +41,13 @@ pub(super) struct Transcoded<R> {
 
 impl<R> Transcoded<R> {
     pub fn new(reader: R, units: Units) -> Self {
-        Self { reader, units, rest: Vec::new(), ready: Vec::new(), place: 0 }
+        Self {
+            reader,
+            units,
+            rest: Vec::new(),
+            ready: Vec::new(),
+            place: 0,
+        }
     }
 
     /// Decodes the bytes read so far into UTF-8. `is_end` means that nothing follows.
@@ -60,11 +67,17 @@ impl<R> Transcoded<R> {
             };
             let mut whole = self.rest.len() / 2 * 2;
             // The first half of a surrogate pair waits for the second.
-            if !is_end && whole >= 2 && (0xd800..0xdc00).contains(&unit(&self.rest[whole - 2..whole])) {
+            if !is_end
+                && whole >= 2
+                && (0xd800..0xdc00).contains(&unit(&self.rest[whole - 2..whole]))
+            {
                 whole -= 2;
             }
             let units = self.rest[..whole].chunks_exact(2).map(unit);
-            text.extend(char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)));
+            text.extend(
+                char::decode_utf16(units)
+                    .map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)),
+            );
             if is_end && whole < self.rest.len() {
                 text.push(char::REPLACEMENT_CHARACTER);
                 whole = self.rest.len();
@@ -102,7 +115,9 @@ mod tests {
 
     impl Read for Drops<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
+            let Some((first, rest)) = self.0.split_first() else {
+                return Ok(0);
+            };
             buffer[0] = *first;
             self.0 = rest;
             Ok(1)
@@ -115,11 +130,24 @@ mod tests {
         let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
         for (bytes, units) in [(little, Units::LittleEndian), (big, Units::BigEndian)] {
-            assert_eq!(io::read_to_string(Transcoded::new(&bytes[..], units)).expect("memory"), text);
-            assert_eq!(io::read_to_string(Transcoded::new(Drops(&bytes), units)).expect("memory"), text);
-            assert!(io::read_to_string(Transcoded::new(&bytes[..bytes.len() - 1], units)).expect("memory").ends_with('\u{fffd}'));
+            assert_eq!(
+                io::read_to_string(Transcoded::new(&bytes[..], units)).expect("memory"),
+                text
+            );
+            assert_eq!(
+                io::read_to_string(Transcoded::new(Drops(&bytes), units)).expect("memory"),
+                text
+            );
+            assert!(
+                io::read_to_string(Transcoded::new(&bytes[..bytes.len() - 1], units))
+                    .expect("memory")
+                    .ends_with('\u{fffd}')
+            );
         }
         let western = b"L\xf6sung;\x80 3\x964";
-        assert_eq!(io::read_to_string(Transcoded::new(&western[..], Units::Windows1252)).expect("memory"), "Lösung;€ 3–4");
+        assert_eq!(
+            io::read_to_string(Transcoded::new(&western[..], Units::Windows1252)).expect("memory"),
+            "Lösung;€ 3–4"
+        );
     }
 }

@@ -90,10 +90,24 @@ impl Origin {
                 match cell.kind {
                     CellKind::Absent | CellKind::Null => return Ok(None),
                     CellKind::Text | CellKind::Number | CellKind::Boolean => cell.text.as_str(),
-                    CellKind::Compound => return Err(Refused::because(format!("{label} is a list or an object, not one value"))),
-                    CellKind::Ambiguous => return Err(Refused::because(format!("{label} is there twice, with different values"))),
-                    CellKind::Invalid => return Err(Refused::because(format!("{label} is not UTF-8"))),
-                    CellKind::Uncomputed => return Err(Refused::because(format!("{label} is a formula whose value is not stored"))),
+                    CellKind::Compound => {
+                        return Err(Refused::because(format!(
+                            "{label} is a list or an object, not one value"
+                        )));
+                    }
+                    CellKind::Ambiguous => {
+                        return Err(Refused::because(format!(
+                            "{label} is there twice, with different values"
+                        )));
+                    }
+                    CellKind::Invalid => {
+                        return Err(Refused::because(format!("{label} is not UTF-8")));
+                    }
+                    CellKind::Uncomputed => {
+                        return Err(Refused::because(format!(
+                            "{label} is a formula whose value is not stored"
+                        )));
+                    }
                 }
             }
             Self::File => row.file,
@@ -105,18 +119,32 @@ impl Origin {
 
     fn number(self, label: &str, row: &View<'_>) -> Result<Option<f64>, Refused> {
         let text = self.text(label, row)?;
-        text.map(|text| number(label, &row.notation.plain(&text, Counted::Itself), Range::Any)).transpose()
+        text.map(|text| {
+            number(
+                label,
+                &row.notation.plain(&text, Counted::Itself),
+                Range::Any,
+            )
+        })
+        .transpose()
     }
 }
 
 impl Field {
     pub fn constant(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self::of(format!("the constant {}", quote(&text)), Rule::Constant(text))
+        Self::of(
+            format!("the constant {}", quote(&text)),
+            Rule::Constant(text),
+        )
     }
 
     pub fn of(label: String, rule: Rule) -> Self {
-        Self { label, rule, scale: Scale::NONE }
+        Self {
+            label,
+            rule,
+            scale: Scale::NONE,
+        }
     }
 
     /// Returns the field's text in this row, or `None` if it is not measured. If the map scales the field, the text is the scaled number.
@@ -124,7 +152,9 @@ impl Field {
         if self.scale == Scale::NONE {
             return self.written(row);
         }
-        Ok(self.number(row, Range::Any)?.map(|number| Cow::Owned(number.to_string())))
+        Ok(self
+            .number(row, Range::Any)?
+            .map(|number| Cow::Owned(number.to_string())))
     }
 
     /// Returns the text as the source has it, unscaled.
@@ -135,7 +165,9 @@ impl Field {
             Rule::Joined(origins) => {
                 let mut joined = String::new();
                 for (index, origin) in origins.iter().enumerate() {
-                    let Some(part) = origin.text(&self.label, row)? else { return Ok(None) };
+                    let Some(part) = origin.text(&self.label, row)? else {
+                        return Ok(None);
+                    };
                     if index > 0 {
                         joined.push('/');
                     }
@@ -143,56 +175,105 @@ impl Field {
                 }
                 Ok(Some(Cow::Owned(joined)))
             }
-            Rule::Values { origin, values, otherwise } => {
-                let Some(raw) = origin.text(&self.label, row)? else { return Ok(None) };
-                if let Some((_, target)) = values.iter().find(|(value, _)| same_value(value, &raw)) {
+            Rule::Values {
+                origin,
+                values,
+                otherwise,
+            } => {
+                let Some(raw) = origin.text(&self.label, row)? else {
+                    return Ok(None);
+                };
+                if let Some((_, target)) = values.iter().find(|(value, _)| same_value(value, &raw))
+                {
                     return Ok(target.as_deref().map(Cow::Borrowed));
                 }
                 match otherwise {
-                    Otherwise::Refuse => Err(Refused::with_value(format!("{} has a value that the map does not list", self.label), &raw)),
+                    Otherwise::Refuse => Err(Refused::with_value(
+                        format!("{} has a value that the map does not list", self.label),
+                        &raw,
+                    )),
                     Otherwise::Keep => Ok(Some(raw)),
                     Otherwise::Missing => Ok(None),
                     Otherwise::Constant(text) => Ok(Some(Cow::Borrowed(text))),
                 }
             }
-            Rule::Regex { origin, pattern, group } => {
-                let Some(raw) = origin.text(&self.label, row)? else { return Ok(None) };
-                let Some(captures) = pattern.captures(&raw) else {
-                    return Err(Refused::with_value(format!("{} does not match the pattern", self.label), &raw));
+            Rule::Regex {
+                origin,
+                pattern,
+                group,
+            } => {
+                let Some(raw) = origin.text(&self.label, row)? else {
+                    return Ok(None);
                 };
-                let text = captures.get(*group).map_or("", |found| found.as_str().trim());
+                let Some(captures) = pattern.captures(&raw) else {
+                    return Err(Refused::with_value(
+                        format!("{} does not match the pattern", self.label),
+                        &raw,
+                    ));
+                };
+                let text = captures
+                    .get(*group)
+                    .map_or("", |found| found.as_str().trim());
                 Ok((!text.is_empty()).then(|| Cow::Owned(text.to_owned())))
             }
             Rule::Sum(origins) => {
                 let mut sum = 0.0;
                 for origin in origins {
-                    let Some(part) = origin.number(&self.label, row)? else { return Ok(None) };
+                    let Some(part) = origin.number(&self.label, row)? else {
+                        return Ok(None);
+                    };
                     sum += part;
                 }
                 Ok(Some(Cow::Owned(sum.to_string())))
             }
             Rule::Difference(from, less) => {
-                let (Some(left), Some(right)) = (from.text(&self.label, row)?, less.text(&self.label, row)?) else { return Ok(None) };
+                let (Some(left), Some(right)) =
+                    (from.text(&self.label, row)?, less.text(&self.label, row)?)
+                else {
+                    return Ok(None);
+                };
                 let difference = match (time(&self.label, &left), time(&self.label, &right)) {
-                    (Ok(left), Ok(right)) => (left - right).num_microseconds().map_or(f64::NAN, |micros| micros as f64 / 1e6),
-                    _ => from.number(&self.label, row)?.unwrap_or_default() - less.number(&self.label, row)?.unwrap_or_default(),
+                    (Ok(left), Ok(right)) => (left - right)
+                        .num_microseconds()
+                        .map_or(f64::NAN, |micros| micros as f64 / 1e6),
+                    _ => {
+                        from.number(&self.label, row)?.unwrap_or_default()
+                            - less.number(&self.label, row)?.unwrap_or_default()
+                    }
                 };
                 Ok(Some(Cow::Owned(difference.to_string())))
             }
             Rule::Ratio(part, whole) => {
                 let (part, whole) = match whole {
-                    Some(whole) => (part.number(&self.label, row)?, whole.number(&self.label, row)?),
+                    Some(whole) => (
+                        part.number(&self.label, row)?,
+                        whole.number(&self.label, row)?,
+                    ),
                     None => {
-                        let Some(text) = part.text(&self.label, row)? else { return Ok(None) };
-                        let cell =
-                            text.split_once('/').ok_or_else(|| Refused::with_value(format!("{} is not a ratio", self.label), &text))?;
-                        let number = |text: &str| number(&self.label, &row.notation.plain(text.trim(), Counted::Itself), Range::Any);
+                        let Some(text) = part.text(&self.label, row)? else {
+                            return Ok(None);
+                        };
+                        let cell = text.split_once('/').ok_or_else(|| {
+                            Refused::with_value(format!("{} is not a ratio", self.label), &text)
+                        })?;
+                        let number = |text: &str| {
+                            number(
+                                &self.label,
+                                &row.notation.plain(text.trim(), Counted::Itself),
+                                Range::Any,
+                            )
+                        };
                         (Some(number(cell.0)?), Some(number(cell.1)?))
                     }
                 };
-                let (Some(part), Some(whole)) = (part, whole) else { return Ok(None) };
+                let (Some(part), Some(whole)) = (part, whole) else {
+                    return Ok(None);
+                };
                 if whole == 0.0 {
-                    return Err(Refused::because(format!("{} is divided by zero", self.label)));
+                    return Err(Refused::because(format!(
+                        "{} is divided by zero",
+                        self.label
+                    )));
                 }
                 Ok(Some(Cow::Owned((part / whole).to_string())))
             }
@@ -205,10 +286,14 @@ impl Field {
 
     /// Returns the number in our unit.
     pub fn number(&self, row: &View<'_>, range: Range) -> Result<Option<f64>, Refused> {
-        let Some(text) = self.written(row)? else { return Ok(None) };
+        let Some(text) = self.written(row)? else {
+            return Ok(None);
+        };
         if self.scale.counted == Counted::Time {
             let seconds = row.notation.seconds(&text, self.scale);
-            let seconds = seconds.ok_or_else(|| Refused::with_value(format!("{} is not a time", self.label), &text))?;
+            let seconds = seconds.ok_or_else(|| {
+                Refused::with_value(format!("{} is not a time", self.label), &text)
+            })?;
             return number(&self.label, &seconds.to_string(), range).map(Some);
         }
         let value = number(&self.label, &self.plain(&text, row), range)?;
@@ -225,7 +310,9 @@ impl Field {
 
     /// Returns the number's text in the notation of programs, unscaled.
     pub fn numeral<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
-        let Some(text) = self.written(row)? else { return Ok(None) };
+        let Some(text) = self.written(row)? else {
+            return Ok(None);
+        };
         Ok(Some(match self.plain(&text, row) {
             Cow::Borrowed(_) => text,
             Cow::Owned(plain) => Cow::Owned(plain),
@@ -236,15 +323,28 @@ impl Field {
     pub fn whole(&self, row: &View<'_>) -> Result<Option<u64>, Refused> {
         /// As floats, 4.35 × 100 is not quite 435.
         const SLACK: f64 = 1e-9;
-        let Some(text) = self.numeral(row)? else { return Ok(None) };
+        let Some(text) = self.numeral(row)? else {
+            return Ok(None);
+        };
         if self.scale == Scale::NONE {
             return whole(&self.label, &text).map(Some);
         }
-        let scaled = self.scale.of(number(&self.label, &text, Range::NotNegative)?);
+        let scaled = self
+            .scale
+            .of(number(&self.label, &text, Range::NotNegative)?);
         let nearest = scaled.round();
         let is_whole = (scaled - nearest).abs() <= SLACK * nearest.max(1.0);
-        let found = if is_whole { whole(&self.label, &nearest.to_string()).ok() } else { None };
-        found.map(Some).ok_or_else(|| Refused::with_value(format!("{} is not a whole number once it is scaled", self.label), &text))
+        let found = if is_whole {
+            whole(&self.label, &nearest.to_string()).ok()
+        } else {
+            None
+        };
+        found.map(Some).ok_or_else(|| {
+            Refused::with_value(
+                format!("{} is not a whole number once it is scaled", self.label),
+                &text,
+            )
+        })
     }
 
     /// Returns a name of bounded length. A longer one, such as a question's text, is cut and ends in its digest.
@@ -255,23 +355,41 @@ impl Field {
             if name.len() <= LONGEST {
                 return name;
             }
-            let end = (0..=KEPT).rev().find(|end| name.is_char_boundary(*end)).unwrap_or_default();
-            Cow::Owned(format!("{}… {}", &name[..end], &hex_digest(&[name.as_bytes()], false)[..16]))
+            let end = (0..=KEPT)
+                .rev()
+                .find(|end| name.is_char_boundary(*end))
+                .unwrap_or_default();
+            Cow::Owned(format!(
+                "{}… {}",
+                &name[..end],
+                &hex_digest(&[name.as_bytes()], false)[..16]
+            ))
         }))
     }
 
     /// Returns a name. An empty one is an error.
     pub fn required_name<'a>(&'a self, row: &View<'a>) -> Result<Cow<'a, str>, Refused> {
-        self.name(row)?.ok_or_else(|| Refused::because(format!("{} is empty", self.label)))
+        self.name(row)?
+            .ok_or_else(|| Refused::because(format!("{} is empty", self.label)))
     }
 
     /// Returns the texts that the map itself supplies. They are checked before any row is read.
     pub fn own_texts(&self) -> Vec<&str> {
         match &self.rule {
             Rule::Constant(text) => vec![text],
-            Rule::Cell(_) | Rule::Joined(_) | Rule::Regex { .. } | Rule::Sum(_) | Rule::Difference(..) | Rule::Ratio(..) => Vec::new(),
-            Rule::Values { values, otherwise, .. } => {
-                let mut texts: Vec<&str> = values.iter().filter_map(|(_, target)| target.as_deref()).collect();
+            Rule::Cell(_)
+            | Rule::Joined(_)
+            | Rule::Regex { .. }
+            | Rule::Sum(_)
+            | Rule::Difference(..)
+            | Rule::Ratio(..) => Vec::new(),
+            Rule::Values {
+                values, otherwise, ..
+            } => {
+                let mut texts: Vec<&str> = values
+                    .iter()
+                    .filter_map(|(_, target)| target.as_deref())
+                    .collect();
                 if let Otherwise::Constant(text) = otherwise {
                     texts.push(text);
                 }
@@ -292,10 +410,23 @@ mod tests {
         cells[0].set(CellKind::Text, raw);
         cells[1].set(CellKind::Number, "7");
         let field = Field::of("`x`".to_owned(), rule);
-        let notation = Notation { missing: vec!["n/a".to_owned()], ..Notation::default() };
-        let row = View { cells: &cells, notation: &notation, number: 1, file: "outputs_m1_5shots.zip", member: None };
+        let notation = Notation {
+            missing: vec!["n/a".to_owned()],
+            ..Notation::default()
+        };
+        let row = View {
+            cells: &cells,
+            notation: &notation,
+            number: 1,
+            file: "outputs_m1_5shots.zip",
+            member: None,
+        };
         let found = field.text(&row).map_err(|refused| refused.reason);
-        assert_eq!(found.as_ref().map(Option::as_deref).map_err(String::as_str), expected, "{raw}");
+        assert_eq!(
+            found.as_ref().map(Option::as_deref).map_err(String::as_str),
+            expected,
+            "{raw}"
+        );
     }
 
     #[test]
@@ -304,61 +435,139 @@ mod tests {
         check(Rule::Cell(COLUMN), "  ", Ok(None));
         check(Rule::Cell(COLUMN), "N/A", Ok(None));
         check(Rule::Cell(Origin::Row), "N/A", Ok(Some("1")));
-        check(Rule::Sum(vec![COLUMN, Origin::Column(1)]), "0.5", Ok(Some("7.5")));
-        check(Rule::Difference(COLUMN, Origin::Column(1)), "10", Ok(Some("3")));
-        check(Rule::Ratio(COLUMN, Some(Origin::Column(1))), "3.5", Ok(Some("0.5")));
+        check(
+            Rule::Sum(vec![COLUMN, Origin::Column(1)]),
+            "0.5",
+            Ok(Some("7.5")),
+        );
+        check(
+            Rule::Difference(COLUMN, Origin::Column(1)),
+            "10",
+            Ok(Some("3")),
+        );
+        check(
+            Rule::Ratio(COLUMN, Some(Origin::Column(1))),
+            "3.5",
+            Ok(Some("0.5")),
+        );
         check(Rule::Ratio(COLUMN, None), "3 / 4", Ok(Some("0.75")));
-        check(Rule::Ratio(COLUMN, None), "3/0", Err("`x` is divided by zero"));
+        check(
+            Rule::Ratio(COLUMN, None),
+            "3/0",
+            Err("`x` is divided by zero"),
+        );
         check(Rule::Ratio(COLUMN, None), "3", Err("`x` is not a ratio"));
         check(Rule::Ratio(COLUMN, None), "", Ok(None));
         check(Rule::Constant("c".to_owned()), "", Ok(Some("c")));
-        check(Rule::Joined(vec![COLUMN, Origin::Column(1)]), "a", Ok(Some("a/7")));
+        check(
+            Rule::Joined(vec![COLUMN, Origin::Column(1)]),
+            "a",
+            Ok(Some("a/7")),
+        );
         check(Rule::Joined(vec![COLUMN, Origin::Column(1)]), "", Ok(None));
     }
 
     #[test]
     fn a_value_map_lists_what_may_be() {
-        let values = || vec![("0".to_owned(), None), ("1".to_owned(), Some("pass".to_owned()))];
-        let rule = |otherwise| Rule::Values { origin: COLUMN, values: values(), otherwise };
+        let values = || {
+            vec![
+                ("0".to_owned(), None),
+                ("1".to_owned(), Some("pass".to_owned())),
+            ]
+        };
+        let rule = |otherwise| Rule::Values {
+            origin: COLUMN,
+            values: values(),
+            otherwise,
+        };
         check(rule(Otherwise::Refuse), "1.0", Ok(Some("pass")));
         check(rule(Otherwise::Refuse), "0.0000", Ok(None));
         check(rule(Otherwise::Refuse), "", Ok(None));
-        check(rule(Otherwise::Refuse), "2", Err("`x` has a value that the map does not list"));
+        check(
+            rule(Otherwise::Refuse),
+            "2",
+            Err("`x` has a value that the map does not list"),
+        );
         check(rule(Otherwise::Keep), "2", Ok(Some("2")));
         check(rule(Otherwise::Missing), "2", Ok(None));
-        check(rule(Otherwise::Constant("fail".to_owned())), "2", Ok(Some("fail")));
+        check(
+            rule(Otherwise::Constant("fail".to_owned())),
+            "2",
+            Ok(Some("fail")),
+        );
     }
 
     #[test]
     fn a_pattern_takes_one_group() {
         let pattern = Regex::new("^outputs_(.+)_5shots").expect("a valid pattern");
-        check(Rule::Regex { origin: Origin::File, pattern: pattern.clone(), group: 1 }, "", Ok(Some("m1")));
-        check(Rule::Regex { origin: COLUMN, pattern, group: 1 }, "other", Err("`x` does not match the pattern"));
+        check(
+            Rule::Regex {
+                origin: Origin::File,
+                pattern: pattern.clone(),
+                group: 1,
+            },
+            "",
+            Ok(Some("m1")),
+        );
+        check(
+            Rule::Regex {
+                origin: COLUMN,
+                pattern,
+                group: 1,
+            },
+            "other",
+            Err("`x` does not match the pattern"),
+        );
     }
 
     #[test]
     fn a_scale_holds_for_texts_and_whole_numbers_too() {
         let notation = Notation::default();
         let field = |multiply, divide| {
-            let scale = Scale { multiply, divide, ..Scale::NONE };
-            Field { scale, ..Field::of("`x`".to_owned(), Rule::Cell(COLUMN)) }
+            let scale = Scale {
+                multiply,
+                divide,
+                ..Scale::NONE
+            };
+            Field {
+                scale,
+                ..Field::of("`x`".to_owned(), Rule::Cell(COLUMN))
+            }
         };
         let check = |raw: &str, field: &Field, expected: Result<u64, &str>| {
             let mut cells = vec![Cell::default()];
             cells[0].set(CellKind::Text, raw);
-            let row = View { cells: &cells, notation: &notation, number: 1, file: "f", member: None };
+            let row = View {
+                cells: &cells,
+                notation: &notation,
+                number: 1,
+                file: "f",
+                member: None,
+            };
             let found = field.whole(&row).map_err(|refused| refused.reason);
             assert_eq!(found, expected.map(Some).map_err(str::to_owned), "{raw}");
             if let Ok(whole) = expected {
                 let text = field.text(&row).ok().flatten().unwrap_or_default();
-                assert!(text.parse::<f64>().is_ok_and(|number| (number - whole as f64).abs() < 1e-6), "{text}");
+                assert!(
+                    text.parse::<f64>()
+                        .is_ok_and(|number| (number - whole as f64).abs() < 1e-6),
+                    "{text}"
+                );
             }
         };
         check("12.5", &field(1000.0, 1.0), Ok(12_500));
         check("4.35", &field(100.0, 1.0), Ok(435));
         check("3000", &field(1.0, 1000.0), Ok(3));
-        check("3001", &field(1.0, 1000.0), Err("`x` is not a whole number once it is scaled"));
-        check("1e300", &field(1000.0, 1.0), Err("`x` is not a whole number once it is scaled"));
+        check(
+            "3001",
+            &field(1.0, 1000.0),
+            Err("`x` is not a whole number once it is scaled"),
+        );
+        check(
+            "1e300",
+            &field(1000.0, 1.0),
+            Err("`x` is not a whole number once it is scaled"),
+        );
         check("-1", &field(1000.0, 1.0), Err("`x` is negative"));
     }
 
@@ -366,15 +575,36 @@ mod tests {
     fn what_is_no_single_value_is_refused() {
         let mut cells = vec![Cell::default()];
         for (kind, reason) in [
-            (CellKind::Compound, "x is a list or an object, not one value"),
-            (CellKind::Ambiguous, "x is there twice, with different values"),
+            (
+                CellKind::Compound,
+                "x is a list or an object, not one value",
+            ),
+            (
+                CellKind::Ambiguous,
+                "x is there twice, with different values",
+            ),
             (CellKind::Invalid, "x is not UTF-8"),
-            (CellKind::Uncomputed, "x is a formula whose value is not stored"),
+            (
+                CellKind::Uncomputed,
+                "x is a formula whose value is not stored",
+            ),
         ] {
             cells[0].set(kind, "");
             let notation = Notation::default();
-            let found = COLUMN.text("x", &View { cells: &cells, notation: &notation, number: 1, file: "f", member: None });
-            assert_eq!(found.map_err(|refused| refused.reason), Err(reason.to_owned()));
+            let found = COLUMN.text(
+                "x",
+                &View {
+                    cells: &cells,
+                    notation: &notation,
+                    number: 1,
+                    file: "f",
+                    member: None,
+                },
+            );
+            assert_eq!(
+                found.map_err(|refused| refused.reason),
+                Err(reason.to_owned())
+            );
         }
     }
 }

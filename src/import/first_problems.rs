@@ -18,7 +18,10 @@ impl FirstProblems {
     pub fn add(&mut self, label: &str, row: &Row<'_>, message: String) {
         if self.listed.len() < MOST {
             let line = row.line.and_then(|line| usize::try_from(line).ok());
-            self.listed.push(Problem { line, ..Problem::in_file(label, message) });
+            self.listed.push(Problem {
+                line,
+                ..Problem::in_file(label, message)
+            });
         } else {
             self.more += 1;
         }
@@ -26,7 +29,10 @@ impl FirstProblems {
 
     /// Returns all problems after the rows were read. `shown` names the file.
     pub fn after(self, read: Result<(), Stop>, shown: &str) -> Vec<Problem> {
-        let Self { listed: mut problems, mut more } = self;
+        let Self {
+            listed: mut problems,
+            mut more,
+        } = self;
         match read {
             Ok(()) => {}
             // A column that is not there explains the rows without it.
@@ -34,7 +40,10 @@ impl FirstProblems {
             Err(Stop::Store(error)) => problems.push(Problem::in_file(shown, error.to_string())),
         }
         if more > 0 {
-            problems.push(Problem::in_file(shown, format!("has {more} more problems like these")));
+            problems.push(Problem::in_file(
+                shown,
+                format!("has {more} more problems like these"),
+            ));
         }
         problems
     }

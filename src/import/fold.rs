@@ -76,12 +76,22 @@ impl<'m, 'a> Fold<'m, 'a> {
     }
 
     /// Takes one row. Returns its outcome, if it has one that was not refused.
-    pub fn take(&mut self, row: &Row<'_>, place: &Place<'_>) -> Result<Option<&ItemOutcome>, StoreError> {
+    pub fn take(
+        &mut self,
+        row: &Row<'_>,
+        place: &Place<'_>,
+    ) -> Result<Option<&ItemOutcome>, StoreError> {
         self.ledger.rows_read += 1;
         let understood = match &row.cells {
             Ok(cells) => {
                 let notation = &self.map.notation;
-                let view = View { cells, notation, number: row.number, file: place.file, member: place.member };
+                let view = View {
+                    cells,
+                    notation,
+                    number: row.number,
+                    file: place.file,
+                    member: place.member,
+                };
                 match &self.map.item {
                     Some(fields) => self.take_item(fields, &view, row, place).map(Some),
                     None => self.take_run(&view, row, place).map(|()| None),
@@ -91,25 +101,38 @@ impl<'m, 'a> Fold<'m, 'a> {
         };
         match understood {
             Ok(Some((run, item))) => {
-                self.ledger.take(run, item, &mut self.outcome, &self.details)?;
+                self.ledger
+                    .take(run, item, &mut self.outcome, &self.details)?;
                 return Ok(Some(&self.outcome));
             }
             Ok(None) => self.ledger.rows_accepted += 1,
             Err(refused) => {
                 let line = row.line.and_then(|line| usize::try_from(line).ok());
-                self.ledger.refuse(refused, place.label, &format!("row {}", row.number), line);
+                self.ledger
+                    .refuse(refused, place.label, &format!("row {}", row.number), line);
             }
         }
         Ok(None)
     }
 
-    fn take_run(&mut self, view: &View<'_>, row: &Row<'_>, place: &Place<'_>) -> Result<(), Refused> {
+    fn take_run(
+        &mut self,
+        view: &View<'_>,
+        row: &Row<'_>,
+        place: &Place<'_>,
+    ) -> Result<(), Refused> {
         record::run_names(self.map, view, &mut self.names)?;
         let run = record::run_of(self.map, view, &self.names)?;
         if let Some(&first) = self.by_id.get(&run.id) {
             let first = self.ledger.source_of(first);
-            let line = first.line.map(|line| format!(", line {line}")).unwrap_or_default();
-            return Err(Refused::with_detail("the run is there twice", format!("first in {}{line}", first.file)));
+            let line = first
+                .line
+                .map(|line| format!(", line {line}"))
+                .unwrap_or_default();
+            return Err(Refused::with_detail(
+                "the run is there twice",
+                format!("first in {}{line}", first.file),
+            ));
         }
         self.add_run(run, row, place);
         Ok(())
@@ -128,14 +151,27 @@ impl<'m, 'a> Fold<'m, 'a> {
         if fields.has_details() {
             self.details = record::details_of(fields, view)?;
         }
-        let known = self.last.filter(|_| self.names == self.last_names).or_else(|| {
-            names_key(&self.names, &mut self.key);
-            self.by_names.get(&self.key).copied()
-        });
+        let known = self
+            .last
+            .filter(|_| self.names == self.last_names)
+            .or_else(|| {
+                names_key(&self.names, &mut self.key);
+                self.by_names.get(&self.key).copied()
+            });
         // Made before any state changes, so that a refused row leaves nothing behind.
-        let figures = if known.is_none() || self.has_run_figures { Some(record::run_of(self.map, view, &self.names)?) } else { None };
-        if known.is_none() && figures.as_ref().is_some_and(|run| self.by_id.contains_key(&run.id)) {
-            return Err(Refused::because("rows of one run disagree about its approach, model or index"));
+        let figures = if known.is_none() || self.has_run_figures {
+            Some(record::run_of(self.map, view, &self.names)?)
+        } else {
+            None
+        };
+        if known.is_none()
+            && figures
+                .as_ref()
+                .is_some_and(|run| self.by_id.contains_key(&run.id))
+        {
+            return Err(Refused::because(
+                "rows of one run disagree about its approach, model or index",
+            ));
         }
         let numbering = match fields.attempt {
             Attempt::Occurrence => Numbering::InOrder,
@@ -148,7 +184,8 @@ impl<'m, 'a> Fold<'m, 'a> {
             }
             known
         } else {
-            let run = figures.unwrap_or_else(|| Run::new(record::run_id(self.map, &self.names), "", "", ""));
+            let run = figures
+                .unwrap_or_else(|| Run::new(record::run_id(self.map, &self.names), "", "", ""));
             let run = self.add_run(run, row, place);
             names_key(&self.names, &mut self.key);
             self.by_names.insert(self.key.clone(), run);
@@ -167,7 +204,10 @@ impl<'m, 'a> Fold<'m, 'a> {
         // A map that names an `identity` says that the source names its runs.
         let (id, is_copy) = if self.map.run.identity.is_empty() {
             let own = Store::imported_run_id(told.importer, &[run.id.as_str(), told.read.sha256]);
-            (self.ledger.unnamed(own, Unnamed::of(&run)), told.stored.has_namesake(told.importer, Unnamed::of(&run)))
+            (
+                self.ledger.unnamed(own, Unnamed::of(&run)),
+                told.stored.has_namesake(told.importer, Unnamed::of(&run)),
+            )
         } else {
             (run.id.clone(), false)
         };
@@ -182,7 +222,10 @@ impl<'m, 'a> Fold<'m, 'a> {
         };
         let handle = self.ledger.begin(source, is_copy);
         let begun = self.ledger.run(handle);
-        *begun = Run { id: begun.id.clone(), ..run };
+        *begun = Run {
+            id: begun.id.clone(),
+            ..run
+        };
         self.by_id.insert(by_names, handle);
         handle
     }
@@ -191,7 +234,9 @@ impl<'m, 'a> Fold<'m, 'a> {
     pub fn end(mut self) -> Ledger<'a> {
         if let Some(score) = self.map.item.as_ref().and_then(|item| item.score.as_ref()) {
             for run in self.ledger.handles() {
-                let Some((mean, n)) = self.ledger.mean_score(run) else { continue };
+                let Some((mean, n)) = self.ledger.mean_score(run) else {
+                    continue;
+                };
                 self.ledger.run(run).scores.push(ScoreRecord {
                     range: score.range.map(|range| range.in_unit(score.unit)),
                     n: Some(n),
@@ -207,9 +252,15 @@ impl<'m, 'a> Fold<'m, 'a> {
 /// Writes a key that only these names have.
 fn names_key(names: &RunNames, key: &mut String) {
     key.clear();
-    let index = names.index.map(|index| index.to_string()).unwrap_or_default();
+    let index = names
+        .index
+        .map(|index| index.to_string())
+        .unwrap_or_default();
     let fixed = [names.suite.as_str(), &names.approach, &names.model, &index];
-    for name in fixed.into_iter().chain(names.identity.iter().map(String::as_str)) {
+    for name in fixed
+        .into_iter()
+        .chain(names.identity.iter().map(String::as_str))
+    {
         push_framed(key, name);
     }
 }
@@ -229,7 +280,14 @@ mod tests {
     fn keys_of_different_names_differ() {
         let key = |suite: &str, approach: &str| {
             let mut key = String::new();
-            names_key(&RunNames { suite: suite.to_owned(), approach: approach.to_owned(), ..RunNames::default() }, &mut key);
+            names_key(
+                &RunNames {
+                    suite: suite.to_owned(),
+                    approach: approach.to_owned(),
+                    ..RunNames::default()
+                },
+                &mut key,
+            );
             key
         };
         assert_ne!(key("a|1:b", "c"), key("a", "b|1:c"));

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::{ImportedContent, ItemDetails, ItemOutcome, Problems, Run, RunId, RunStatus};
 use crate::results::{
-    ItemLine, SealedPair, SealedReader, Store, StoreError, details_of, for_each_line, parse_header, scan, to_json, write_line,
+    ItemLine, SealedPair, SealedReader, Store, StoreError, details_of, for_each_line, parse_header,
+    scan, to_json, write_line,
 };
 
 use super::content::{ContentSum, add_digest};
@@ -38,7 +39,11 @@ impl Sums {
         self.content.add(outcome);
         let mut line = String::new();
         write_line(outcome, &mut line);
-        let details = if *details == ItemDetails::default() { String::new() } else { serde_json::to_string(details).unwrap_or_default() };
+        let details = if *details == ItemDetails::default() {
+            String::new()
+        } else {
+            serde_json::to_string(details).unwrap_or_default()
+        };
         let digest = digest(&[line.as_bytes(), details.as_bytes()], true);
         self.lines = add_digest(self.lines, &digest);
     }
@@ -46,9 +51,19 @@ impl Sums {
     /// Completes the sums with the finished run.
     pub fn of(&self, run: &Run) -> Held {
         // Written and read back, so that values which a record cannot hold make no difference.
-        let read = parse_header(to_json(run).as_bytes(), "", None, None).unwrap_or_else(|_| run.clone());
-        let figures = Run { id: nobody(), provenance: None, carried: None, ..read };
-        Held { content: self.content.of(run), lines: self.lines, figures }
+        let read =
+            parse_header(to_json(run).as_bytes(), "", None, None).unwrap_or_else(|_| run.clone());
+        let figures = Run {
+            id: nobody(),
+            provenance: None,
+            carried: None,
+            ..read
+        };
+        Held {
+            content: self.content.of(run),
+            lines: self.lines,
+            figures,
+        }
     }
 }
 
@@ -59,7 +74,9 @@ fn nobody() -> RunId {
 impl Held {
     /// Returns whether both have equal content in every field. Whether a run is superseded is ignored, because its source does not say it.
     pub fn is_same(&self, other: &Self) -> bool {
-        let is_superseded = [self, other].iter().any(|held| held.figures.tags.contains_key(SUPERSEDED_TAG));
+        let is_superseded = [self, other]
+            .iter()
+            .any(|held| held.figures.tags.contains_key(SUPERSEDED_TAG));
         let bare = |held: &Self| {
             let mut figures = held.figures.clone();
             if is_superseded {
@@ -74,7 +91,12 @@ impl Held {
     /// Returns a text that differs if the content differs.
     pub fn sum(&self) -> String {
         let figures = digest(&[to_json(&self.figures).as_bytes()], false);
-        format!("{}{:032x}{}", self.content.sum, self.lines, crate::domain::hex(&figures[..16]))
+        format!(
+            "{}{:032x}{}",
+            self.content.sum,
+            self.lines,
+            crate::domain::hex(&figures[..16])
+        )
     }
 }
 
@@ -88,20 +110,30 @@ pub(super) struct Records {
 
 impl Records {
     /// Reads the records of these runs. Fails if a file of theirs cannot be read: without them nobody can say what replaces what.
-    pub fn of(&mut self, store: &Store, ids: &BTreeSet<RunId>) -> Result<BTreeMap<RunId, Held>, StoreError> {
+    pub fn of(
+        &mut self,
+        store: &Store,
+        ids: &BTreeSet<RunId>,
+    ) -> Result<BTreeMap<RunId, Held>, StoreError> {
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
         self.look(store)?;
-        let pairs: BTreeSet<&SealedPair> = ids.iter().filter_map(|id| self.pair_of.get(id)).collect();
-        let held: Vec<Vec<(RunId, Held)>> = pairs.into_iter().map(|pair| held_in(pair, ids)).collect::<Result<_, StoreError>>()?;
+        let pairs: BTreeSet<&SealedPair> =
+            ids.iter().filter_map(|id| self.pair_of.get(id)).collect();
+        let held: Vec<Vec<(RunId, Held)>> = pairs
+            .into_iter()
+            .map(|pair| held_in(pair, ids))
+            .collect::<Result<_, StoreError>>()?;
         Ok(held.into_iter().flatten().collect())
     }
 
     /// Returns the record of a run, or `None` if no pair of the store has it.
     pub fn run(&mut self, store: &Store, id: &RunId) -> Result<Option<Run>, StoreError> {
         self.look(store)?;
-        let Some(pair) = self.pair_of.get(id) else { return Ok(None) };
+        let Some(pair) = self.pair_of.get(id) else {
+            return Ok(None);
+        };
         Ok(runs_of(pair)?.into_iter().find(|run| run.id == *id))
     }
 
@@ -113,7 +145,9 @@ impl Records {
         mut each: impl FnMut(ItemOutcome, ItemDetails) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.look(store)?;
-        let Some(pair) = self.pair_of.get(id) else { return Ok(()) };
+        let Some(pair) = self.pair_of.get(id) else {
+            return Ok(());
+        };
         let mut told = Ok(());
         if let Some(path) = &pair.items {
             for_each_outcome(path, |line, outcome| {
@@ -128,15 +162,26 @@ impl Records {
     fn look(&mut self, store: &Store) -> Result<(), StoreError> {
         for pair in scan(store).sealed {
             if self.known.insert(pair.runs.clone()) {
-                self.pair_of.extend(runs_of(&pair)?.into_iter().map(|run| (run.id, pair.clone())));
+                self.pair_of.extend(
+                    runs_of(&pair)?
+                        .into_iter()
+                        .map(|run| (run.id, pair.clone())),
+                );
             }
         }
         Ok(())
     }
 }
 
-fn for_each_outcome(path: &Path, mut each: impl FnMut(&[u8], ItemOutcome)) -> Result<(), StoreError> {
-    let cannot = |error| StoreError::Io { action: "cannot read", path: path.to_owned(), source: error };
+fn for_each_outcome(
+    path: &Path,
+    mut each: impl FnMut(&[u8], ItemOutcome),
+) -> Result<(), StoreError> {
+    let cannot = |error| StoreError::Io {
+        action: "cannot read",
+        path: path.to_owned(),
+        source: error,
+    };
     let items = SealedReader::items(path).map_err(cannot)?;
     for_each_line(BufReader::new(items), |_, line| {
         let outcome = |line: &[u8]| ItemLine::parse(line).ok()?.to_outcome(&nobody()).ok();
@@ -157,8 +202,14 @@ fn runs_of(pair: &SealedPair) -> Result<Vec<Run>, StoreError> {
 }
 
 fn held_in(pair: &SealedPair, ids: &BTreeSet<RunId>) -> Result<Vec<(RunId, Held)>, StoreError> {
-    let runs: Vec<Run> = runs_of(pair)?.into_iter().filter(|run| ids.contains(&run.id)).collect();
-    let mut sums: BTreeMap<RunId, Sums> = runs.iter().map(|run| (run.id.clone(), Sums::default())).collect();
+    let runs: Vec<Run> = runs_of(pair)?
+        .into_iter()
+        .filter(|run| ids.contains(&run.id))
+        .collect();
+    let mut sums: BTreeMap<RunId, Sums> = runs
+        .iter()
+        .map(|run| (run.id.clone(), Sums::default()))
+        .collect();
     if let Some(path) = &pair.items {
         for_each_outcome(path, |line, outcome| {
             if let Some(sums) = sums.get_mut(&outcome.run) {
@@ -166,5 +217,13 @@ fn held_in(pair: &SealedPair, ids: &BTreeSet<RunId>) -> Result<Vec<(RunId, Held)
             }
         })?;
     }
-    Ok(runs.into_iter().map(|run| (run.id.clone(), sums.remove(&run.id).unwrap_or_default().of(&run))).collect())
+    Ok(runs
+        .into_iter()
+        .map(|run| {
+            (
+                run.id.clone(),
+                sums.remove(&run.id).unwrap_or_default().of(&run),
+            )
+        })
+        .collect())
 }

@@ -16,7 +16,15 @@ use super::source::Source;
 
 /// The columns that a table must have; then those that it may have.
 const NEEDED: [&str; 6] = ["suite", "approach", "model", "item", "passed", "counted"];
-const WELCOME: [&str; 7] = ["run_id", "suite_version", "kind", "evaluator", "cluster", "missing", "skipped"];
+const WELCOME: [&str; 7] = [
+    "run_id",
+    "suite_version",
+    "kind",
+    "evaluator",
+    "cluster",
+    "missing",
+    "skipped",
+];
 /// Maximum number of outcomes of a run, or of an arm without runs, at one item.
 const MOST_OUTCOMES: u32 = 10_000;
 
@@ -28,7 +36,13 @@ pub fn read_item_counts(path: &Path) -> Result<Vec<ItemCounts>, Vec<Problem>> {
     let mut problems = FirstProblems::default();
     let read = source.each_part(Encoding::default(), &mut |_| {}, |part| {
         let label = part.label.clone();
-        let mut columns = Columns::of(NEEDED.into_iter().chain(WELCOME).map(str::to_owned).collect());
+        let mut columns = Columns::of(
+            NEEDED
+                .into_iter()
+                .chain(WELCOME)
+                .map(str::to_owned)
+                .collect(),
+        );
         let mut on_row = |row: &Row<'_>| {
             let taken = match &row.cells {
                 Ok(cells) => counts(cells).map_err(|refused| match refused.detail {
@@ -38,9 +52,24 @@ pub fn read_item_counts(path: &Path) -> Result<Vec<ItemCounts>, Vec<Problem>> {
                 Err(refused) => Err(refused.reason.clone()),
             };
             let taken = taken.and_then(|counts| {
-                let ItemCounts { run, suite, suite_version, approach, model, key, .. } = counts.clone();
+                let ItemCounts {
+                    run,
+                    suite,
+                    suite_version,
+                    approach,
+                    model,
+                    key,
+                    ..
+                } = counts.clone();
                 let is_new = known.insert((run, suite, suite_version, approach, model, key));
-                if is_new { Ok(counts) } else { Err(format!("a second row for the item {}", quote(&counts.key.item))) }
+                if is_new {
+                    Ok(counts)
+                } else {
+                    Err(format!(
+                        "a second row for the item {}",
+                        quote(&counts.key.item)
+                    ))
+                }
             });
             match taken {
                 Ok(counts) => found.push(counts),
@@ -59,13 +88,25 @@ pub fn read_item_counts(path: &Path) -> Result<Vec<ItemCounts>, Vec<Problem>> {
     if problems.is_empty() && found.is_empty() {
         problems.push(Problem::in_file(&source.shown, "has no row of counts"));
     }
-    if problems.is_empty() { Ok(found) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(found)
+    } else {
+        Err(problems)
+    }
 }
 
 fn counts(cells: &[Cell]) -> Result<ItemCounts, Refused> {
-    let text = |place: usize| Some(cells[place].text.trim().to_owned()).filter(|text| !text.is_empty());
-    let needed = |place: usize| text(place).ok_or_else(|| Refused::because(format!("{} is empty", NEEDED[place])));
-    let optional = |name: &str| WELCOME.iter().position(|welcome| *welcome == name).and_then(|place| text(NEEDED.len() + place));
+    let text =
+        |place: usize| Some(cells[place].text.trim().to_owned()).filter(|text| !text.is_empty());
+    let needed = |place: usize| {
+        text(place).ok_or_else(|| Refused::because(format!("{} is empty", NEEDED[place])))
+    };
+    let optional = |name: &str| {
+        WELCOME
+            .iter()
+            .position(|welcome| *welcome == name)
+            .and_then(|place| text(NEEDED.len() + place))
+    };
     let count = |name: &str, value: Option<String>| {
         let value = value.map_or(Ok(0), |text| cell::whole(name, &text))?;
         u32::try_from(value)
@@ -75,19 +116,36 @@ fn counts(cells: &[Cell]) -> Result<ItemCounts, Refused> {
     };
     let kind = match optional("kind") {
         None => ItemKind::Question,
-        Some(name) => {
-            ItemKind::from_name(&name).ok_or_else(|| Refused::with_value("kind is not question, task, test, criterion or check", &name))?
-        }
+        Some(name) => ItemKind::from_name(&name).ok_or_else(|| {
+            Refused::with_value(
+                "kind is not question, task, test, criterion or check",
+                &name,
+            )
+        })?,
     };
-    let key = ItemKey { kind, evaluator: optional("evaluator").unwrap_or_else(|| "answers".to_owned()), item: needed(3)? };
-    let (passed, counted) = (count("passed", Some(needed(4)?))?, count("counted", Some(needed(5)?))?);
+    let key = ItemKey {
+        kind,
+        evaluator: optional("evaluator").unwrap_or_else(|| "answers".to_owned()),
+        item: needed(3)?,
+    };
+    let (passed, counted) = (
+        count("passed", Some(needed(4)?))?,
+        count("counted", Some(needed(5)?))?,
+    );
     if passed > counted {
-        return Err(Refused::because(format!("passed is {passed}, but counted is {counted}")));
+        return Err(Refused::because(format!(
+            "passed is {passed}, but counted is {counted}"
+        )));
     }
-    let (missing, skipped) = (count("missing", optional("missing"))?, count("skipped", optional("skipped"))?);
+    let (missing, skipped) = (
+        count("missing", optional("missing"))?,
+        count("skipped", optional("skipped"))?,
+    );
     // Intervals would be too narrow: how much runs of an arm differ is then unknown.
     if optional("run_id").is_none() && counted + missing + skipped > 1 {
-        return Err(Refused::because("run_id is empty, but the item has more than one outcome"));
+        return Err(Refused::because(
+            "run_id is empty, but the item has more than one outcome",
+        ));
     }
     Ok(ItemCounts {
         run: optional("run_id"),
@@ -112,7 +170,15 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("counts.csv");
         std::fs::write(&path, text).expect("written");
-        let plain = |problem: Problem| format!("{}: {}", problem.line.map_or_else(String::new, |line| line.to_string()), problem.message);
+        let plain = |problem: Problem| {
+            format!(
+                "{}: {}",
+                problem
+                    .line
+                    .map_or_else(String::new, |line| line.to_string()),
+                problem.message
+            )
+        };
         read_item_counts(&path).map_err(|problems| problems.into_iter().map(plain).collect())
     }
 
@@ -120,12 +186,29 @@ mod tests {
     fn a_row_is_an_item_of_an_arm() {
         let found = read("suite,approach,model,item,passed,counted,run_id,missing,kind\ns,a,m,q 1,2,3.0,r-1,1,task\ns,a,m,q 2,0,0,,,\n")
             .expect("counts");
-        let key = |kind, item: &str| ItemKey { kind, evaluator: "answers".to_owned(), item: item.to_owned() };
+        let key = |kind, item: &str| ItemKey {
+            kind,
+            evaluator: "answers".to_owned(),
+            item: item.to_owned(),
+        };
         assert_eq!(
-            (found[0].run.as_deref(), found[0].key.clone(), found[0].passed, found[0].counted, found[0].missing),
+            (
+                found[0].run.as_deref(),
+                found[0].key.clone(),
+                found[0].passed,
+                found[0].counted,
+                found[0].missing
+            ),
             (Some("r-1"), key(ItemKind::Task, "q 1"), 2, 3, 1)
         );
-        assert_eq!((found[1].run.as_deref(), found[1].key.clone(), found[1].counted), (None, key(ItemKind::Question, "q 2"), 0));
+        assert_eq!(
+            (
+                found[1].run.as_deref(),
+                found[1].key.clone(),
+                found[1].counted
+            ),
+            (None, key(ItemKind::Question, "q 2"), 0)
+        );
     }
 
     #[test]
@@ -147,7 +230,15 @@ mod tests {
         for (problem, said) in problems.iter().zip(said) {
             assert!(problem.starts_with(said), "{problem}");
         }
-        assert_eq!(read("suite,approach,model,item,passed\ns,a,m,x,1\n").expect_err("a column"), [": no row has the column `counted`"]);
-        assert_eq!(read("suite,approach,model,item,passed,counted\n").expect_err("rows").len(), 1);
+        assert_eq!(
+            read("suite,approach,model,item,passed\ns,a,m,x,1\n").expect_err("a column"),
+            [": no row has the column `counted`"]
+        );
+        assert_eq!(
+            read("suite,approach,model,item,passed,counted\n")
+                .expect_err("rows")
+                .len(),
+            1
+        );
     }
 }

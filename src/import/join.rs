@@ -26,7 +26,9 @@ pub struct Joined {
 
 /// Returns the parts of a joined run, or nothing if the run is not joined.
 fn parts(run: &Run) -> &[JoinedPart] {
-    run.provenance.as_ref().map_or(&[], |from| from.joined.as_slice())
+    run.provenance
+        .as_ref()
+        .map_or(&[], |from| from.joined.as_slice())
 }
 
 /// Returns the session that the run is, if it counts messages. Other runs may have the same tag.
@@ -40,25 +42,42 @@ fn replaces(run: &Run) -> Option<&RunId> {
 }
 
 /// Returns the parts of joined runs that no tombstone names, each with the joined run's standing. They are retracted only for the joined run.
-pub(super) fn parts_of<'r>(runs: impl Iterator<Item = (&'r Run, &'r Standing)>) -> BTreeMap<RunId, Standing> {
+pub(super) fn parts_of<'r>(
+    runs: impl Iterator<Item = (&'r Run, &'r Standing)>,
+) -> BTreeMap<RunId, Standing> {
     let kept = runs.filter(|(_, standing)| !matches!(standing, Standing::Retracted(_)));
     let mut kept: Vec<(&Run, &Standing)> = kept.filter(|(run, _)| !parts(run).is_empty()).collect();
     // If a part is in several joined runs, the one that counts decides.
     kept.sort_by_key(|(_, standing)| **standing == Standing::Counts);
-    kept.iter().flat_map(|(run, standing)| parts(run).iter().map(|part| (part.run.clone(), (*standing).clone()))).collect()
+    kept.iter()
+        .flat_map(|(run, standing)| {
+            parts(run)
+                .iter()
+                .map(|part| (part.run.clone(), (*standing).clone()))
+        })
+        .collect()
 }
 
 /// Joins each run that names sessions with those, if all of them are stored and no other run names them. `runs` are all runs of the store,
 /// each with whether it counts.
 pub fn join_sessions(store: &Store, runs: &[(&Run, Standing)]) -> Result<Joined, StoreError> {
     let kept = parts_of(runs.iter().map(|(run, standing)| (*run, standing)));
-    let is_current =
-        |(run, standing): &&(&Run, Standing)| parts(run).is_empty() && *kept.get(&run.id).unwrap_or(standing) == Standing::Counts;
-    let current: Vec<&Run> = runs.iter().filter(is_current).map(|(run, _)| *run).collect();
+    let is_current = |(run, standing): &&(&Run, Standing)| {
+        parts(run).is_empty() && *kept.get(&run.id).unwrap_or(standing) == Standing::Counts
+    };
+    let current: Vec<&Run> = runs
+        .iter()
+        .filter(is_current)
+        .map(|(run, _)| *run)
+        .collect();
     let replaced: BTreeSet<&RunId> = current.iter().filter_map(|run| replaces(run)).collect();
     let mut sessions: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
     let mut bases: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
-    for run in current.iter().copied().filter(|run| !replaced.contains(&run.id)) {
+    for run in current
+        .iter()
+        .copied()
+        .filter(|run| !replaced.contains(&run.id))
+    {
         if let Some(session) = id_of_session(run) {
             sessions.entry(session).or_default().push(run);
             continue;
@@ -67,46 +86,98 @@ pub fn join_sessions(store: &Store, runs: &[(&Run, Standing)]) -> Result<Joined,
             bases.entry(session).or_default().push(run);
         }
     }
-    let current_ids: BTreeSet<&RunId> = current.iter().map(|run| &run.id).filter(|id| !replaced.contains(id)).collect();
-    let states: BTreeMap<&RunId, bool> = runs.iter().map(|(run, standing)| (&run.id, *standing == Standing::Counts)).collect();
+    let current_ids: BTreeSet<&RunId> = current
+        .iter()
+        .map(|run| &run.id)
+        .filter(|id| !replaced.contains(id))
+        .collect();
+    let states: BTreeMap<&RunId, bool> = runs
+        .iter()
+        .map(|(run, standing)| (&run.id, *standing == Standing::Counts))
+        .collect();
     let (mut joined, mut records) = (Joined::default(), Records::default());
     let (mut wanted, mut done, mut used) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    for base in bases.values().flatten().filter(|base| done.insert(&base.id)) {
+    for base in bases
+        .values()
+        .flatten()
+        .filter(|base| done.insert(&base.id))
+    {
         let named: BTreeSet<&str> = sessions_of(base).collect();
-        let found: Vec<&Run> = named.iter().filter_map(|session| sessions.get(session)).flatten().copied().collect();
+        let found: Vec<&Run> = named
+            .iter()
+            .filter_map(|session| sessions.get(session))
+            .flatten()
+            .copied()
+            .collect();
         if found.is_empty() {
             continue;
         }
         if let Some(why) = hindrance(&named, &sessions, &bases) {
-            joined.notes.push(format!("run `{}` is not joined with its session: {why}", base.id));
+            joined.notes.push(format!(
+                "run `{}` is not joined with its session: {why}",
+                base.id
+            ));
             continue;
         }
         let all: Vec<&Run> = [*base].into_iter().chain(found).collect();
-        let is_of = |part: &JoinedPart| all.iter().any(|run| run.id == part.run || replaces(run) == Some(&part.run));
-        let before = runs.iter().find(|(run, standing)| *standing == Standing::Counts && parts(run).iter().any(is_of));
-        join((store, &mut records), &states, &all, before.map(|(run, _)| &run.id), &mut wanted, &mut joined)?;
+        let is_of = |part: &JoinedPart| {
+            all.iter()
+                .any(|run| run.id == part.run || replaces(run) == Some(&part.run))
+        };
+        let before = runs
+            .iter()
+            .find(|(run, standing)| *standing == Standing::Counts && parts(run).iter().any(is_of));
+        join(
+            (store, &mut records),
+            &states,
+            &all,
+            before.map(|(run, _)| &run.id),
+            &mut wanted,
+            &mut joined,
+        )?;
         used.extend(all.iter().map(|run| &run.id));
     }
-    for (run, _) in
-        runs.iter().filter(|(run, standing)| *standing == Standing::Counts && !parts(run).is_empty() && !wanted.contains(&run.id))
-    {
-        joined.retracted.push((run.id.clone(), "its parts have changed, or belong together no longer".to_owned()));
-        let lost = parts(run).iter().map(|part| &part.run).filter(|part| current_ids.contains(part) && !used.contains(part));
-        joined.restored.extend(lost.filter(|part| states.get(part) == Some(&false)).cloned());
+    for (run, _) in runs.iter().filter(|(run, standing)| {
+        *standing == Standing::Counts && !parts(run).is_empty() && !wanted.contains(&run.id)
+    }) {
+        joined.retracted.push((
+            run.id.clone(),
+            "its parts have changed, or belong together no longer".to_owned(),
+        ));
+        let lost = parts(run)
+            .iter()
+            .map(|part| &part.run)
+            .filter(|part| current_ids.contains(part) && !used.contains(part));
+        joined.restored.extend(
+            lost.filter(|part| states.get(part) == Some(&false))
+                .cloned(),
+        );
     }
     Ok(joined)
 }
 
 /// Returns why the usage of the named sessions cannot be that of one run.
-fn hindrance(named: &BTreeSet<&str>, sessions: &BTreeMap<&str, Vec<&Run>>, bases: &BTreeMap<&str, Vec<&Run>>) -> Option<String> {
+fn hindrance(
+    named: &BTreeSet<&str>,
+    sessions: &BTreeMap<&str, Vec<&Run>>,
+    bases: &BTreeMap<&str, Vec<&Run>>,
+) -> Option<String> {
     named.iter().find_map(|session| {
         let shown = visible(session);
         let runs = |runs: &BTreeMap<&str, Vec<&Run>>| runs.get(session).map_or(0, Vec::len) as u64;
         match (runs(sessions), runs(bases)) {
-            (0, _) => Some(format!("it also names session `{shown}`, which is not imported")),
+            (0, _) => Some(format!(
+                "it also names session `{shown}`, which is not imported"
+            )),
             (1, 1) => None,
-            (1, bases) => Some(format!("{} name session `{shown}`, and its usage cannot be split", count(bases, "run"))),
-            (several, _) => Some(format!("session `{shown}` is in the store under other names too, as {}", count(several, "run"))),
+            (1, bases) => Some(format!(
+                "{} name session `{shown}`, and its usage cannot be split",
+                count(bases, "run")
+            )),
+            (several, _) => Some(format!(
+                "session `{shown}` is in the store under other names too, as {}",
+                count(several, "run")
+            )),
         }
     })
 }
@@ -119,7 +190,9 @@ fn join(
     wanted: &mut BTreeSet<RunId>,
     joined: &mut Joined,
 ) -> Result<(), StoreError> {
-    let [base, sessions @ ..] = all else { return Ok(()) };
+    let [base, sessions @ ..] = all else {
+        return Ok(());
+    };
     let ids: Vec<&str> = all.iter().map(|run| run.id.as_str()).collect();
     let id = Store::imported_run_id("joined", &ids);
     let stands = |id: &RunId| states.get(id).copied();
@@ -127,14 +200,29 @@ fn join(
     if stands(&id) == Some(false) {
         return Ok(());
     }
-    let is_made = stands(&id).is_some() || base.provenance.is_some() && make((store, records), &id, base, sessions, before)?;
+    let is_made = stands(&id).is_some()
+        || base.provenance.is_some() && make((store, records), &id, base, sessions, before)?;
     let (hidden, reason) = if is_made {
-        (all, format!("joined into `{id}`, which has the outcomes of run `{}` and the usage of its session", base.id))
+        (
+            all,
+            format!(
+                "joined into `{id}`, which has the outcomes of run `{}` and the usage of its session",
+                base.id
+            ),
+        )
     } else {
-        (sessions, format!("run `{}` was made in this session, and keeps its own figures", base.id))
+        (
+            sessions,
+            format!(
+                "run `{}` was made in this session, and keeps its own figures",
+                base.id
+            ),
+        )
     };
     let hidden = hidden.iter().filter(|run| stands(&run.id) == Some(true));
-    joined.retracted.extend(hidden.map(|run| (run.id.clone(), reason.clone())));
+    joined
+        .retracted
+        .extend(hidden.map(|run| (run.id.clone(), reason.clone())));
     wanted.insert(id);
     Ok(())
 }
@@ -148,28 +236,58 @@ fn make(
     before: Option<&RunId>,
 ) -> Result<bool, StoreError> {
     // Runs in memory may have display names.
-    let Some(own) = records.run(store, &base.id)? else { return Ok(false) };
+    let Some(own) = records.run(store, &base.id)? else {
+        return Ok(false);
+    };
     let key = hex_digest(&[b"joined", id.as_str().as_bytes()], true);
     let mut writer = SealedWriter::create(store, &key)?;
     records.outcomes(store, &base.id, |mut outcome, details| {
         outcome.run = id.clone();
         writer.item_with(&outcome, &details)
     })?;
-    let mut run = Run { id: id.clone(), carried: None, ..own };
+    let mut run = Run {
+        id: id.clone(),
+        carried: None,
+        ..own
+    };
     let figures = sessions.iter().map(|session| SessionFigures::of(session));
-    figures.reduce(SessionFigures::plus).unwrap_or_default().fill(&mut run);
+    figures
+        .reduce(SessionFigures::plus)
+        .unwrap_or_default()
+        .fill(&mut run);
     for figure in sessions.iter().flat_map(|session| &session.stated) {
         if run.stated.iter().all(|known| known.name != figure.name) {
             run.stated.push(figure.clone());
         }
     }
     let part = |run: &Run| {
-        let Provenance { importer, file, sha256, .. } = run.provenance.clone().unwrap_or_default();
-        JoinedPart { run: run.id.clone(), importer, file, sha256 }
+        let Provenance {
+            importer,
+            file,
+            sha256,
+            ..
+        } = run.provenance.clone().unwrap_or_default();
+        JoinedPart {
+            run: run.id.clone(),
+            importer,
+            file,
+            sha256,
+        }
     };
-    let parts = [base].into_iter().chain(sessions.iter().copied()).map(part).collect();
+    let parts = [base]
+        .into_iter()
+        .chain(sessions.iter().copied())
+        .map(part)
+        .collect();
     let from = run.provenance.take().unwrap_or_default();
-    run.provenance = Some(Provenance { content: None, first: None, replaces: before.cloned(), messages: None, joined: parts, ..from });
+    run.provenance = Some(Provenance {
+        content: None,
+        first: None,
+        replaces: before.cloned(),
+        messages: None,
+        joined: parts,
+        ..from
+    });
     writer.commit(&[run])?;
     Ok(true)
 }

@@ -19,7 +19,11 @@ use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
 const ROWS_ASKED_FOR_NAMES: u64 = 1000;
 
 /// Reads the list at `path`, or without a path the file's list or sequence of objects.
-pub(super) fn read_json(input: impl BufRead, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+pub(super) fn read_json(
+    input: impl BufRead,
+    path: Option<&str>,
+    rows: &mut Rows<'_>,
+) -> Result<(), Stop> {
     let mut scanner = Scanner::of(input);
     let mut cells = rows.columns.cells();
     match scan(&mut scanner, path, rows, &mut cells) {
@@ -35,13 +39,20 @@ pub(super) fn read_lines(input: impl BufRead, rows: &mut Rows<'_>) -> Result<(),
     let mut cells = rows.columns.cells();
     let mut lines = LineReader::of(input);
     let mut number = 0;
-    while let Some(line) = lines.next_line().map_err(|error| rows.io(Some(number + 1), &error))? {
+    while let Some(line) = lines
+        .next_line()
+        .map_err(|error| rows.io(Some(number + 1), &error))?
+    {
         number = line.number as u64;
         let Ok(text) = line.text else {
             rows.refuse(Some(number), too_long())?;
             continue;
         };
-        let text = if number == 1 { text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text) } else { text };
+        let text = if number == 1 {
+            text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
+        } else {
+            text
+        };
         if !line.is_ended && is_cut_off(text) {
             // Storing the whole lines would make short runs, which the complete file could not replace later.
             return Err(rows
@@ -53,11 +64,16 @@ pub(super) fn read_lines(input: impl BufRead, rows: &mut Rows<'_>) -> Result<(),
             take(text, Some(number), rows, &mut cells)?;
         }
     }
-    if number == 0 { Err(rows.unreadable(None, "is empty").into()) } else { Ok(()) }
+    if number == 0 {
+        Err(rows.unreadable(None, "is empty").into())
+    } else {
+        Ok(())
+    }
 }
 
 fn is_cut_off(text: &[u8]) -> bool {
-    !text.trim_ascii().is_empty() && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_err_and(|error| error.is_eof())
+    !text.trim_ascii().is_empty()
+        && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_err_and(|error| error.is_eof())
 }
 
 fn too_long() -> Refused {
@@ -65,7 +81,12 @@ fn too_long() -> Refused {
 }
 
 /// Parses one element and passes it on.
-fn take(bytes: &[u8], line: Option<u64>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Stop> {
+fn take(
+    bytes: &[u8],
+    line: Option<u64>,
+    rows: &mut Rows<'_>,
+    cells: &mut [Cell],
+) -> Result<(), Stop> {
     cells.iter_mut().for_each(Cell::clear);
     if rows.columns.takes_all() {
         let mut element = Cell::default();
@@ -75,8 +96,14 @@ fn take(bytes: &[u8], line: Option<u64>, rows: &mut Rows<'_>, cells: &mut [Cell]
     let mut names = (rows.count() < ROWS_ASKED_FOR_NAMES).then(Vec::new);
     let parsed = {
         let mut reader = serde_json::Deserializer::from_slice(bytes);
-        let object = Object { branch: rows.columns.tree(), cells, names: names.as_mut() };
-        object.deserialize(&mut reader).and_then(|is_object| reader.end().map(|()| is_object))
+        let object = Object {
+            branch: rows.columns.tree(),
+            cells,
+            names: names.as_mut(),
+        };
+        object
+            .deserialize(&mut reader)
+            .and_then(|is_object| reader.end().map(|()| is_object))
     };
     for name in names.into_iter().flatten() {
         rows.columns.add_known(&name);
@@ -105,11 +132,19 @@ fn explain(bytes: &[u8], error: &serde_json::Error) -> Refused {
     // The position inside the element says little, and the message already has the row's line.
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or(&text);
-    let near = bytes.get(error.column().saturating_sub(2)..).unwrap_or_default();
+    let near = bytes
+        .get(error.column().saturating_sub(2)..)
+        .unwrap_or_default();
     let word: String = String::from_utf8_lossy(near).chars().take(12).collect();
-    let is_constant =
-        error.line() == 1 && ["NaN", "Inf", "-Inf", "nan", "inf"].iter().any(|name| word.trim_start_matches([' ', ':']).starts_with(name));
-    let detail = if is_constant { "JSON has no NaN or Infinity".to_owned() } else { visible(what) };
+    let is_constant = error.line() == 1
+        && ["NaN", "Inf", "-Inf", "nan", "inf"]
+            .iter()
+            .any(|name| word.trim_start_matches([' ', ':']).starts_with(name));
+    let detail = if is_constant {
+        "JSON has no NaN or Infinity".to_owned()
+    } else {
+        visible(what)
+    };
     Refused::with_detail("not valid JSON", detail)
 }
 
@@ -124,7 +159,12 @@ impl<'de> DeserializeSeed<'de> for Object<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_any(Pick { branch: self.branch, cells: self.cells, names: self.names, place: Place::Row })
+        deserializer.deserialize_any(Pick {
+            branch: self.branch,
+            cells: self.cells,
+            names: self.names,
+            place: Place::Row,
+        })
     }
 }
 
@@ -204,7 +244,12 @@ impl<'de> Visitor<'de> for Pick<'_> {
         let (mut item, mut items) = ([Cell::default()], Vec::new());
         // The first item that is not yes or no decides.
         while slot.is_some() && items.last() != Some(&None) {
-            let pick = Pick { branch: &leaf, cells: &mut item, names: None, place: Place::Item };
+            let pick = Pick {
+                branch: &leaf,
+                cells: &mut item,
+                names: None,
+                place: Place::Item,
+            };
             if list.next_element_seed(pick)?.is_none() {
                 break;
             }
@@ -219,10 +264,18 @@ impl<'de> Visitor<'de> for Pick<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<bool, A::Error> {
-        while let Some(branch) = map.next_key_seed(Key { branch: self.branch, names: self.names.as_deref_mut() })? {
+        while let Some(branch) = map.next_key_seed(Key {
+            branch: self.branch,
+            names: self.names.as_deref_mut(),
+        })? {
             match branch {
                 Some(branch) => {
-                    map.next_value_seed(Pick { branch, cells: &mut *self.cells, names: None, place: Place::Cell })?;
+                    map.next_value_seed(Pick {
+                        branch,
+                        cells: &mut *self.cells,
+                        names: None,
+                        place: Place::Cell,
+                    })?;
                 }
                 None => {
                     map.next_value::<IgnoredAny>()?;
@@ -284,7 +337,12 @@ impl From<Stop> for Halt {
     }
 }
 
-fn scan<R: BufRead>(scanner: &mut Scanner<R>, path: Option<&str>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Halt> {
+fn scan<R: BufRead>(
+    scanner: &mut Scanner<R>,
+    path: Option<&str>,
+    rows: &mut Rows<'_>,
+    cells: &mut [Cell],
+) -> Result<(), Halt> {
     if scanner.next()?.is_none() {
         return Err(Halt::Wrong("is empty".to_owned()));
     }
@@ -300,7 +358,11 @@ fn scan<R: BufRead>(scanner: &mut Scanner<R>, path: Option<&str>, rows: &mut Row
     match scanner.more()? {
         b'[' => {
             elements(scanner, rows, cells)?;
-            if scanner.next()?.is_some() { Err(Halt::Wrong("goes on after the end of the list".to_owned())) } else { Ok(()) }
+            if scanner.next()?.is_some() {
+                Err(Halt::Wrong("goes on after the end of the list".to_owned()))
+            } else {
+                Ok(())
+            }
         }
         b'{' => {
             let mut record = Vec::new();
@@ -317,7 +379,10 @@ fn scan<R: BufRead>(scanner: &mut Scanner<R>, path: Option<&str>, rows: &mut Row
 fn descend<R: BufRead>(scanner: &mut Scanner<R>, key: &str, path: &str) -> Result<(), Halt> {
     let path = visible(path);
     if scanner.more()? != b'{' {
-        return Err(Halt::Wrong(format!("has no list at `{path}`: what should have the key `{}` is not an object", visible(key))));
+        return Err(Halt::Wrong(format!(
+            "has no list at `{path}`: what should have the key `{}` is not an object",
+            visible(key)
+        )));
     }
     let mut entries = Parts::begin(scanner);
     let mut known = Vec::new();
@@ -330,29 +395,53 @@ fn descend<R: BufRead>(scanner: &mut Scanner<R>, key: &str, path: &str) -> Resul
                 }
                 scanner.skip()?;
             }
-            Next::End => return Err(Halt::Wrong(format!("has no list at `{path}`: no key `{}` among {}", visible(key), known.join(", ")))),
+            Next::End => {
+                return Err(Halt::Wrong(format!(
+                    "has no list at `{path}`: no key `{}` among {}",
+                    visible(key),
+                    known.join(", ")
+                )));
+            }
             Next::Wrong(what) => return Err(Halt::Wrong(format!("is not valid JSON: {what}"))),
         }
     }
 }
 
-fn elements<R: BufRead>(scanner: &mut Scanner<R>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Halt> {
+fn elements<R: BufRead>(
+    scanner: &mut Scanner<R>,
+    rows: &mut Rows<'_>,
+    cells: &mut [Cell],
+) -> Result<(), Halt> {
     let mut list = Parts::begin(scanner);
     let mut record = Vec::new();
     loop {
         match list.element(scanner)? {
             Next::Value(()) => element(scanner, &mut record, rows, cells)?,
             Next::End => return Ok(()),
-            Next::Wrong(what) => return Err(Halt::Wrong(format!("is not a JSON list: {what} after row {}", rows.count()))),
+            Next::Wrong(what) => {
+                return Err(Halt::Wrong(format!(
+                    "is not a JSON list: {what} after row {}",
+                    rows.count()
+                )));
+            }
         }
     }
 }
 
-fn element<R: BufRead>(scanner: &mut Scanner<R>, record: &mut Vec<u8>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Halt> {
+fn element<R: BufRead>(
+    scanner: &mut Scanner<R>,
+    record: &mut Vec<u8>,
+    rows: &mut Rows<'_>,
+    cells: &mut [Cell],
+) -> Result<(), Halt> {
     let line = scanner.line;
     record.clear();
     let fits = scanner.value(record)?;
-    Ok(if fits { take(record, Some(line), rows, cells) } else { rows.refuse(Some(line), too_long()) }?)
+    Ok(if fits {
+        take(record, Some(line), rows, cells)
+    } else {
+        rows.refuse(Some(line), too_long())
+    }?)
 }
 
 #[cfg(test)]
@@ -365,8 +454,9 @@ mod tests {
     fn check(json: &[u8], path: Option<&str>, expected: &[&str], problem: Option<&str>) {
         // Tiny buffers put a block boundary at every place.
         for capacity in [1, 2, 3, 7, 64, 4096] {
-            let (rows, found) =
-                rows_of(&["id", "info.cost", "ok"], |rows| read_json(BufReader::with_capacity(capacity.max(3), json), path, rows));
+            let (rows, found) = rows_of(&["id", "info.cost", "ok"], |rows| {
+                read_json(BufReader::with_capacity(capacity.max(3), json), path, rows)
+            });
             assert_eq!(rows, expected);
             assert_eq!(found.map(|problem| problem.to_string()).as_deref(), problem);
         }
@@ -390,18 +480,35 @@ mod tests {
             let mut columns = super::super::columns::Columns::of(vec!["ok".to_owned()]);
             let mut found = None;
             let mut on_row = |row: &super::super::rows::Row<'_>| {
-                found = row.cells.as_ref().ok().map(|cells| (cells[0].kind, cells[0].text.clone()));
+                found = row
+                    .cells
+                    .as_ref()
+                    .ok()
+                    .map(|cells| (cells[0].kind, cells[0].text.clone()));
                 Ok(())
             };
             let json = format!("[{{\"ok\": {list}}}]");
-            read_json(json.as_bytes(), None, &mut Rows::new("f", &mut columns, &mut on_row)).expect("JSON");
+            read_json(
+                json.as_bytes(),
+                None,
+                &mut Rows::new("f", &mut columns, &mut on_row),
+            )
+            .expect("JSON");
             let (kind, text) = found.expect("a row");
             assert_eq!(kind, CellKind::Compound, "{list}");
             text
         };
         assert_eq!(text_of("[true, false ,true]"), "[true, false, true]");
         let nested = format!("[true, {}{}]", "[".repeat(5000), "]".repeat(5000));
-        for other in ["[]", "[true, 1]", "[\"true\"]", "[[true]]", "[true, null]", &nested, &format!("[true{}]", ", true".repeat(1000))] {
+        for other in [
+            "[]",
+            "[true, 1]",
+            "[\"true\"]",
+            "[[true]]",
+            "[true, null]",
+            &nested,
+            &format!("[true{}]", ", true".repeat(1000)),
+        ] {
             assert_eq!(text_of(other), "", "{}", &other[..other.len().min(20)]);
         }
     }
@@ -410,13 +517,23 @@ mod tests {
     fn a_list_inside_is_found_by_its_path() {
         let json = br#"{"meta": {"results": [1]}, "data": {"n": "x", "results": [{"id": 1}, {"id": 2}], "z": 0}}"#;
         check(json, Some("data.results"), &["1: 1|-|-", "1: 2|-|-"], None);
-        check(json, Some("data.rows"), &[], Some("f:1: has no list at `data.rows`: no key `rows` among `n`, `results`, `z`"));
+        check(
+            json,
+            Some("data.rows"),
+            &[],
+            Some("f:1: has no list at `data.rows`: no key `rows` among `n`, `results`, `z`"),
+        );
         check(json, Some("meta"), &[], Some("f:1: `meta` is not a list"));
     }
 
     #[test]
     fn objects_may_follow_each_other() {
-        check(b"{\"id\":1}\n{\"id\":2}{\"id\":3}", None, &["1: 1|-|-", "2: 2|-|-", "2: 3|-|-"], None);
+        check(
+            b"{\"id\":1}\n{\"id\":2}{\"id\":3}",
+            None,
+            &["1: 1|-|-", "2: 2|-|-", "2: 3|-|-"],
+            None,
+        );
     }
 
     #[test]
@@ -445,15 +562,36 @@ mod tests {
     #[test]
     fn a_file_that_is_no_list_is_one_problem() {
         check(b"  ", None, &[], Some("f:1: is empty"));
-        check(b"\"text\"", None, &[], Some("f:1: is neither a list nor objects"));
-        check(b"[{\"id\":1},\n{\"id\":", None, &["1: 1|-|-"], Some("f:2: is cut off after row 1"));
-        check(b"[{\"id\":1} {\"id\":2}]", None, &["1: 1|-|-"], Some("f:1: is not a JSON list: expected `,` or `]` after row 1"));
-        check(b"[{\"id\":1}]]", None, &["1: 1|-|-"], Some("f:1: goes on after the end of the list"));
+        check(
+            b"\"text\"",
+            None,
+            &[],
+            Some("f:1: is neither a list nor objects"),
+        );
+        check(
+            b"[{\"id\":1},\n{\"id\":",
+            None,
+            &["1: 1|-|-"],
+            Some("f:2: is cut off after row 1"),
+        );
+        check(
+            b"[{\"id\":1} {\"id\":2}]",
+            None,
+            &["1: 1|-|-"],
+            Some("f:1: is not a JSON list: expected `,` or `]` after row 1"),
+        );
+        check(
+            b"[{\"id\":1}]]",
+            None,
+            &["1: 1|-|-"],
+            Some("f:1: goes on after the end of the list"),
+        );
     }
 
     #[test]
     fn lines_are_refused_alone() {
-        let lines = b"\xef\xbb\xbf{\"id\":1}\n\n{\"id\":\n[1]\n{\"id\":2} x\r\n{\"id\":3}\r\n{\"id\":4";
+        let lines =
+            b"\xef\xbb\xbf{\"id\":1}\n\n{\"id\":\n[1]\n{\"id\":2} x\r\n{\"id\":3}\r\n{\"id\":4";
         let (rows, problem) = rows_of(&["id"], |rows| read_lines(&lines[..], rows));
         assert_eq!(
             problem.map(|problem| (problem.line, problem.message)),
@@ -470,7 +608,10 @@ mod tests {
             ]
         );
         let (_, problem) = rows_of(&["id"], |rows| read_lines(&b""[..], rows));
-        assert_eq!(problem.map(|problem| problem.message), Some("is empty".to_owned()));
+        assert_eq!(
+            problem.map(|problem| problem.message),
+            Some("is empty".to_owned())
+        );
     }
 
     #[test]

@@ -19,12 +19,18 @@ pub(super) struct Scanner<R> {
 
 impl<R: BufRead> Scanner<R> {
     pub fn of(input: R) -> Self {
-        Self { input, line: 1, is_at_start: true }
+        Self {
+            input,
+            line: 1,
+            is_at_start: true,
+        }
     }
 
     /// Skips white space, and at the start a byte order mark. Returns the next byte without taking it.
     pub fn next(&mut self) -> io::Result<Option<u8>> {
-        if std::mem::take(&mut self.is_at_start) && self.input.fill_buf()?.starts_with("\u{feff}".as_bytes()) {
+        if std::mem::take(&mut self.is_at_start)
+            && self.input.fill_buf()?.starts_with("\u{feff}".as_bytes())
+        {
             self.input.consume(3);
         }
         loop {
@@ -32,7 +38,10 @@ impl<R: BufRead> Scanner<R> {
             if buffer.is_empty() {
                 return Ok(None);
             }
-            let space = buffer.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let space = buffer
+                .iter()
+                .take_while(|byte| byte.is_ascii_whitespace())
+                .count();
             self.line += memchr_iter(b'\n', &buffer[..space]).count() as u64;
             let next = buffer.get(space).copied();
             self.input.consume(space);
@@ -44,7 +53,8 @@ impl<R: BufRead> Scanner<R> {
 
     /// Returns the next byte like [`Self::next`]. The end of the input is [`io::ErrorKind::UnexpectedEof`].
     pub fn more(&mut self) -> io::Result<u8> {
-        self.next()?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        self.next()?
+            .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
     fn is_before_value(&mut self) -> io::Result<bool> {
@@ -63,7 +73,11 @@ impl<R: BufRead> Scanner<R> {
             let buffer = self.input.fill_buf()?;
             if buffer.is_empty() {
                 // A word may end with the input.
-                return if state.in_word && state.depth == 0 { Ok(fits) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+                return if state.in_word && state.depth == 0 {
+                    Ok(fits)
+                } else {
+                    Err(io::ErrorKind::UnexpectedEof.into())
+                };
             }
             let (used, is_complete) = state.advance(buffer);
             self.line += memchr_iter(b'\n', &buffer[..used]).count() as u64;
@@ -80,7 +94,11 @@ impl<R: BufRead> Scanner<R> {
 
     /// Returns a reader of the value that begins at the next byte, which may have any length. The scanner goes on after what is read.
     pub fn bytes(&mut self) -> ValueBytes<'_, R> {
-        ValueBytes { scanner: self, state: Nesting::default(), is_complete: false }
+        ValueBytes {
+            scanner: self,
+            state: Nesting::default(),
+            is_complete: false,
+        }
     }
 
     /// Consumes the value that begins at the next byte.
@@ -163,16 +181,27 @@ impl Parts {
         }
         let mut text = Vec::new();
         let fits = scanner.value(&mut text)?;
-        let Some(key) = serde_json::from_slice(&text).ok().filter(|_| fits) else { return Ok(Next::Wrong("expected a key")) };
+        let Some(key) = serde_json::from_slice(&text).ok().filter(|_| fits) else {
+            return Ok(Next::Wrong("expected a key"));
+        };
         if scanner.more()? != b':' {
             return Ok(Next::Wrong("expected `:`"));
         }
         scanner.input.consume(1);
-        Ok(if scanner.is_before_value()? { Next::Value(key) } else { Next::Wrong("expected value") })
+        Ok(if scanner.is_before_value()? {
+            Next::Value(key)
+        } else {
+            Next::Wrong("expected value")
+        })
     }
 
     /// Takes the comma before the next part, or the closing bracket.
-    fn step<R: BufRead>(&mut self, scanner: &mut Scanner<R>, end: u8, expected: &'static str) -> io::Result<Next<()>> {
+    fn step<R: BufRead>(
+        &mut self,
+        scanner: &mut Scanner<R>,
+        end: u8,
+        expected: &'static str,
+    ) -> io::Result<Next<()>> {
         let byte = scanner.more()?;
         let is_first = std::mem::take(&mut self.is_first);
         if byte != end && is_first {
@@ -182,7 +211,11 @@ impl Parts {
             return Ok(Next::Wrong(expected));
         }
         scanner.input.consume(1);
-        Ok(if byte == end { Next::End } else { Next::Value(()) })
+        Ok(if byte == end {
+            Next::End
+        } else {
+            Next::Value(())
+        })
     }
 }
 
@@ -207,7 +240,9 @@ impl Nesting {
                     at += 1;
                     continue;
                 }
-                let Some(found) = memchr2(b'"', b'\\', &buffer[at..]) else { return (buffer.len(), false) };
+                let Some(found) = memchr2(b'"', b'\\', &buffer[at..]) else {
+                    return (buffer.len(), false);
+                };
                 at += found + 1;
                 if buffer[at - 1] == b'\\' {
                     self.is_escaped = true;
@@ -220,7 +255,10 @@ impl Nesting {
                 continue;
             }
             let byte = buffer[at];
-            if self.depth == 0 && self.in_word && (byte.is_ascii_whitespace() || matches!(byte, b',' | b']' | b'}')) {
+            if self.depth == 0
+                && self.in_word
+                && (byte.is_ascii_whitespace() || matches!(byte, b',' | b']' | b'}'))
+            {
                 return (at, true);
             }
             at += 1;
@@ -249,7 +287,12 @@ mod tests {
     #[test]
     fn values_end_where_they_end_wherever_the_blocks_do() {
         let text = br#"[{"a\\\"": ["\\", "}]"], "b": -1.5} ,-Infinity, "x\"" , [[1], {}]] "#;
-        let expected = [r#"{"a\\\"": ["\\", "}]"], "b": -1.5}"#, "-Infinity", r#""x\"""#, "[[1], {}]"];
+        let expected = [
+            r#"{"a\\\"": ["\\", "}]"], "b": -1.5}"#,
+            "-Infinity",
+            r#""x\"""#,
+            "[[1], {}]",
+        ];
         for capacity in 1..text.len() {
             for is_streamed in [false, true] {
                 let mut scanner = Scanner::of(BufReader::with_capacity(capacity, &text[..]));

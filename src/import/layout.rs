@@ -31,14 +31,25 @@ pub(super) struct Layout {
 
 impl Default for Layout {
     fn default() -> Self {
-        Self { list: None, delimiter: None, header: Header::default(), sheet: None, encoding: Encoding::Utf8 }
+        Self {
+            list: None,
+            delimiter: None,
+            header: Header::default(),
+            sheet: None,
+            encoding: Encoding::Utf8,
+        }
     }
 }
 
 impl Layout {
     /// Returns whether finding the rows or their columns needs the whole document, not just one list.
     fn is_nested(&self, rows: &Rows<'_>) -> bool {
-        self.list.as_deref().is_some_and(is_nested) || rows.columns.names().iter().any(|column| is_enclosing(column))
+        self.list.as_deref().is_some_and(is_nested)
+            || rows
+                .columns
+                .names()
+                .iter()
+                .any(|column| is_enclosing(column))
     }
 
     /// Reads the rows of one part. Calls `ready` when the columns of a table are known; a problem that it returns stops the reading.
@@ -54,14 +65,30 @@ impl Layout {
             (Format::Parquet, Input::File(file)) => read_parquet(file, rows, ready),
             (Format::Arrow, Input::File(file)) => read_arrow(&file, rows, ready),
             (Format::ArrowStream, Input::File(file)) => read_stream(&file, rows, ready),
-            (Format::Workbook, Input::File(file)) => read_workbook(file, self.sheet.as_deref(), self.header, rows, ready),
+            (Format::Workbook, Input::File(file)) => {
+                read_workbook(file, self.sheet.as_deref(), self.header, rows, ready)
+            }
             (Format::Markdown, input) => read_markdown(input.text(), rows, ready),
-            (Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow | Format::ArrowStream | Format::Workbook, input) => {
-                let delimiter = self.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
+            (
+                Format::Csv
+                | Format::Tsv
+                | Format::Parquet
+                | Format::Arrow
+                | Format::ArrowStream
+                | Format::Workbook,
+                input,
+            ) => {
+                let delimiter =
+                    self.delimiter
+                        .unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
                 read_csv(input.text(), delimiter, self.header, rows, ready)
             }
-            (Format::Json | Format::JsonLines, input) if self.is_nested(rows) => read_nested(&read_tree(input.text(), rows)?, list, rows),
-            (Format::Yaml, input) if self.is_nested(rows) => read_nested(&Tree::from(&read_document(input.text(), rows)?), list, rows),
+            (Format::Json | Format::JsonLines, input) if self.is_nested(rows) => {
+                read_nested(&read_tree(input.text(), rows)?, list, rows)
+            }
+            (Format::Yaml, input) if self.is_nested(rows) => {
+                read_nested(&Tree::from(&read_document(input.text(), rows)?), list, rows)
+            }
             (Format::Json, input) => read_json(input.text(), list, rows),
             (Format::JsonLines, input) => read_lines(input.text(), rows),
             (Format::Yaml, input) => read_yaml(input.text(), list, rows),

@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tracing::debug;
 
-use crate::domain::{CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, StatedFigure, is_amount, visible};
+use crate::domain::{
+    CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId,
+    StatedFigure, is_amount, visible,
+};
 use crate::results::{ItemTexts, SealedWriter, Store, StoreError};
 
 use super::again::{note_replaced, settle};
@@ -61,12 +64,32 @@ pub(super) struct Told<'a> {
 impl<'a> Told<'a> {
     /// A source of another tool, with the kind of its items.
     pub fn of_tool(self, kind: ItemKind) -> Self {
-        Self { kind: Some(kind), looks_twice: true, keeps_content: true, ..self }
+        Self {
+            kind: Some(kind),
+            looks_twice: true,
+            keeps_content: true,
+            ..self
+        }
     }
 
     /// A source whose rows are read once.
-    pub fn rows(importer: &'static str, (stored, store, key): (&'a StoredRuns, &'a Store, &'a str), read: Read<'a>, mode: Mode) -> Self {
-        Self { importer, kind: None, stored, store, key, read, mode, looks_twice: false, keeps_content: false }
+    pub fn rows(
+        importer: &'static str,
+        (stored, store, key): (&'a StoredRuns, &'a Store, &'a str),
+        read: Read<'a>,
+        mode: Mode,
+    ) -> Self {
+        Self {
+            importer,
+            kind: None,
+            stored,
+            store,
+            key,
+            read,
+            mode,
+            looks_twice: false,
+            keeps_content: false,
+        }
     }
 }
 
@@ -129,7 +152,8 @@ impl Counted {
 }
 
 /// Reads a source into a ledger, and returns it with what else there is to know.
-type Reads<'r, 'a, More> = dyn FnMut(Ledger<'a>, &mut SourceReport) -> Result<(Ledger<'a>, More), Stop> + 'r;
+type Reads<'r, 'a, More> =
+    dyn FnMut(Ledger<'a>, &mut SourceReport) -> Result<(Ledger<'a>, More), Stop> + 'r;
 
 /// Reads a source into a ledger. Reads it again if stored runs are to be replaced, because their outcomes were not written. Returns `None` if
 /// the source cannot be read; then the report tells why.
@@ -146,13 +170,21 @@ pub(super) fn read_into<'a, More>(
             Ok(None)
         }
     };
-    let Some((mut ledger, more)) = read(Ledger::new(told), report)? else { return Ok(None) };
+    let Some((mut ledger, more)) = read(Ledger::new(told), report)? else {
+        return Ok(None);
+    };
     if !ledger.has_repeated() {
         return Ok(Some((ledger, more)));
     }
     let ids = if told.looks_twice {
-        let look = Told { mode: Mode::DryRun, looks_twice: false, ..told };
-        let Some((mut look, _)) = read(Ledger::new(look), report)? else { return Ok(None) };
+        let look = Told {
+            mode: Mode::DryRun,
+            looks_twice: false,
+            ..told
+        };
+        let Some((mut look, _)) = read(Ledger::new(look), report)? else {
+            return Ok(None);
+        };
         look.settle(report)?
     } else {
         ledger.settle(report)?
@@ -161,7 +193,13 @@ pub(super) fn read_into<'a, More>(
         return Ok(Some((ledger, more)));
     }
     drop(ledger);
-    read(Ledger { ids, ..Ledger::new(told) }, report)
+    read(
+        Ledger {
+            ids,
+            ..Ledger::new(told)
+        },
+        report,
+    )
 }
 
 impl<'a> Ledger<'a> {
@@ -193,13 +231,22 @@ impl<'a> Ledger<'a> {
         if self.begun.contains(&own) {
             return own;
         }
-        let known = self.told.stored.unnamed(own.clone(), self.told.importer, self.told.read, run);
-        if self.begun.contains(&known) { own } else { known }
+        let known = self
+            .told
+            .stored
+            .unnamed(own.clone(), self.told.importer, self.told.read, run);
+        if self.begun.contains(&known) {
+            own
+        } else {
+            known
+        }
     }
 
     /// Returns the run with this first id, if it was begun.
     pub fn begun(&self, first: &RunId) -> Option<Handle> {
-        self.by_id.get(self.id_of(first)).map(|place| Handle(*place))
+        self.by_id
+            .get(self.id_of(first))
+            .map(|place| Handle(*place))
     }
 
     /// Returns whether the store has the run with this first id, and need not take it again.
@@ -224,7 +271,12 @@ impl<'a> Ledger<'a> {
         let is_renamed = source.id != first;
         self.by_id.insert(source.id.clone(), self.runs.len());
         self.runs.push(State {
-            run: Run::new(source.id.clone(), &source.suite, &source.approach, &source.model),
+            run: Run::new(
+                source.id.clone(),
+                &source.suite,
+                &source.approach,
+                &source.model,
+            ),
             keeps_totals: false,
             first: is_renamed.then_some(first),
             source,
@@ -291,7 +343,8 @@ impl<'a> Ledger<'a> {
     /// Returns the mean score of the run's outcomes and their number, if there are any.
     pub fn mean_score(&self, handle: Handle) -> Option<(f64, u64)> {
         let score = &self.runs[handle.0].score;
-        Some((score.value() / score.n as f64, score.n)).filter(|(mean, n)| *n > 0 && mean.is_finite())
+        Some((score.value() / score.n as f64, score.n))
+            .filter(|(mean, n)| *n > 0 && mean.is_finite())
     }
 
     pub fn handles(&self) -> impl Iterator<Item = Handle> + use<> {
@@ -303,13 +356,29 @@ impl<'a> Ledger<'a> {
     }
 
     /// Returns the number of the outcome's item. Refuses an attempt that the run, if it was begun, has had.
-    pub fn item(&mut self, handle: Option<Handle>, outcome: &ItemOutcome, numbering: Numbering) -> Result<u32, Refused> {
+    pub fn item(
+        &mut self,
+        handle: Option<Handle>,
+        outcome: &ItemOutcome,
+        numbering: Numbering,
+    ) -> Result<u32, Refused> {
         item_key(outcome, &mut self.key);
-        let item = self.items.number(&self.key).ok_or_else(|| Refused::because("more different items than can be told apart"))?;
-        let is_there = |handle: Handle| self.runs[handle.0].attempts.contains(item, outcome.attempt);
+        let item = self
+            .items
+            .number(&self.key)
+            .ok_or_else(|| Refused::because("more different items than can be told apart"))?;
+        let is_there =
+            |handle: Handle| self.runs[handle.0].attempts.contains(item, outcome.attempt);
         if numbering == Numbering::Given && (outcome.attempt == 0 || handle.is_some_and(is_there)) {
-            let detail = format!("item `{}`, attempt {}", visible(&outcome.item), outcome.attempt);
-            return Err(Refused::with_detail("the attempt at the item is there twice", detail));
+            let detail = format!(
+                "item `{}`, attempt {}",
+                visible(&outcome.item),
+                outcome.attempt
+            );
+            return Err(Refused::with_detail(
+                "the attempt at the item is there twice",
+                detail,
+            ));
         }
         Ok(item)
     }
@@ -330,7 +399,12 @@ impl<'a> Ledger<'a> {
         outcome.run.clone_from(&state.run.id);
         state.count(outcome);
         if self.told.keeps_content {
-            state.texts.add(outcome.kind, &outcome.evaluator, &outcome.item, details.item_hash.as_deref());
+            state.texts.add(
+                outcome.kind,
+                &outcome.evaluator,
+                &outcome.item,
+                details.item_hash.as_deref(),
+            );
         }
         self.rows_accepted += 1;
         if let Some(sums) = &mut state.sums {
@@ -369,14 +443,28 @@ impl<'a> Ledger<'a> {
 
     /// Decides about the runs that the store may have. Returns ids for those that are to be stored.
     fn settle(&mut self, report: &mut SourceReport) -> Result<BTreeMap<RunId, RunId>, StoreError> {
-        let Told { importer, kind, stored, store, read, .. } = self.told;
+        let Told {
+            importer,
+            kind,
+            stored,
+            store,
+            read,
+            ..
+        } = self.told;
         let mut held: Vec<(Run, Held)> = Vec::new();
         for state in &mut self.runs {
             state.complete(kind);
-            held.extend(state.sums.as_ref().map(|sums| (state.run.clone(), sums.of(&state.run))));
+            held.extend(
+                state
+                    .sums
+                    .as_ref()
+                    .map(|sums| (state.run.clone(), sums.of(&state.run))),
+            );
         }
         held.sort_by_cached_key(|(run, _)| order(run, None));
-        let (known, new): (Vec<_>, Vec<_>) = held.into_iter().partition(|(run, _)| stored.contains(&run.id));
+        let (known, new): (Vec<_>, Vec<_>) = held
+            .into_iter()
+            .partition(|(run, _)| stored.contains(&run.id));
         let mut ids = settle(stored, store, known, read, report)?;
         for (run, held) in new {
             if !stored.has_same(store, importer, (&run, Unnamed::of(&run)), &held)? {
@@ -387,15 +475,31 @@ impl<'a> Ledger<'a> {
     }
 
     /// Ends the source: completes the runs, checks their published figures, seals the pair and returns the new runs.
-    pub fn finish(mut self, provenance: &Provenance, report: &mut SourceReport) -> Result<Vec<Run>, StoreError> {
-        self.runs.sort_by_cached_key(|state| order(&state.run, state.source.identity.clone()));
-        let Told { kind, store, key, read, mode, keeps_content, .. } = self.told;
+    pub fn finish(
+        mut self,
+        provenance: &Provenance,
+        report: &mut SourceReport,
+    ) -> Result<Vec<Run>, StoreError> {
+        self.runs
+            .sort_by_cached_key(|state| order(&state.run, state.source.identity.clone()));
+        let Told {
+            kind,
+            store,
+            key,
+            read,
+            mode,
+            keeps_content,
+            ..
+        } = self.told;
         let mut runs = Vec::new();
         report.runs_repeated = self.skipped;
         report.stated = StatedReport::default();
         for mut state in self.runs {
             state.complete(kind);
-            report.stated.check(state.checked.as_ref().unwrap_or(&state.run.stated), &state.source);
+            report.stated.check(
+                state.checked.as_ref().unwrap_or(&state.run.stated),
+                &state.source,
+            );
             if state.sums.is_some() {
                 report.runs_repeated.push(state.source);
                 continue;
@@ -403,13 +507,21 @@ impl<'a> Ledger<'a> {
             let content = keeps_content.then(|| state.content.of(&state.run));
             let messages = state.run.provenance.take().and_then(|own| own.messages);
             let place = read.place.map(str::to_owned);
-            let provenance = Provenance { content, first: state.first, place, origin: state.origin, messages, ..provenance.clone() };
+            let provenance = Provenance {
+                content,
+                first: state.first,
+                place,
+                origin: state.origin,
+                messages,
+                ..provenance.clone()
+            };
             state.run.provenance = Some(provenance);
             report.runs_new.push(state.source);
             runs.push(state.run);
         }
         report.runs_repeated.extend(self.kept);
-        (report.rows_read, report.rows_accepted, report.items) = (self.rows_read, self.rows_accepted, self.outcomes);
+        (report.rows_read, report.rows_accepted, report.items) =
+            (self.rows_read, self.rows_accepted, self.outcomes);
         report.refusals = self.refusals.into_found();
         report.outcome = match (runs.is_empty(), report.runs_repeated.is_empty()) {
             (false, _) => SourceOutcome::Imported,
@@ -430,15 +542,29 @@ impl<'a> Ledger<'a> {
 }
 
 /// Returns the key by which a source's runs are sorted, whatever the order of its parts.
-pub(super) fn order(run: &Run, identity: Option<String>) -> (String, String, String, Option<u32>, Option<String>, RunId) {
-    (run.suite.clone(), run.approach.clone(), run.model.clone(), run.run_index, identity, run.id.clone())
+pub(super) fn order(
+    run: &Run,
+    identity: Option<String>,
+) -> (String, String, String, Option<u32>, Option<String>, RunId) {
+    (
+        run.suite.clone(),
+        run.approach.clone(),
+        run.model.clone(),
+        run.run_index,
+        identity,
+        run.id.clone(),
+    )
 }
 
 impl State {
     fn count(&mut self, outcome: &ItemOutcome) {
         let is_headline = outcome.kind.is_counted() && outcome.evaluator != FUNCTIONAL_TESTS;
         if is_headline && outcome.status.is_counted() {
-            let counted = if outcome.evaluator == OWN_TESTS { &mut self.own } else { &mut self.shared };
+            let counted = if outcome.evaluator == OWN_TESTS {
+                &mut self.own
+            } else {
+                &mut self.shared
+            };
             counted.total += 1;
             counted.passed += u64::from(outcome.status == ItemStatus::Pass);
         }
@@ -463,12 +589,26 @@ impl State {
         }
         if let Some(kind) = kind {
             let has_counts_only = self.spent.outcomes == 0 && run.shared_tests_total.is_some();
-            run.counted = run.counted.or(Some(kind)).filter(|kind| has_counts_only && kind.is_sample());
+            run.counted = run
+                .counted
+                .or(Some(kind))
+                .filter(|kind| has_counts_only && kind.is_sample());
         }
-        run.input_tokens = run.input_tokens.or_else(|| run.usage?.input_total()).or_else(|| self.spent.input_tokens());
-        run.output_tokens = run.output_tokens.or_else(|| run.usage?.output).or_else(|| self.spent.output_tokens());
-        run.total_tokens = run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
-        run.cost_usd = run.cost_usd.or_else(|| self.spent.cost_usd()).filter(|cost| is_amount(*cost));
+        run.input_tokens = run
+            .input_tokens
+            .or_else(|| run.usage?.input_total())
+            .or_else(|| self.spent.input_tokens());
+        run.output_tokens = run
+            .output_tokens
+            .or_else(|| run.usage?.output)
+            .or_else(|| self.spent.output_tokens());
+        run.total_tokens = run
+            .total_tokens
+            .or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
+        run.cost_usd = run
+            .cost_usd
+            .or_else(|| self.spent.cost_usd())
+            .filter(|cost| is_amount(*cost));
         run.duration_seconds = run.duration_seconds.filter(|seconds| is_amount(*seconds));
         run.scores.retain(|score| score.problem().is_none());
         run.cost_source = match (run.cost_usd, run.cost_source) {
@@ -484,5 +624,12 @@ fn item_key(outcome: &ItemOutcome, key: &mut String) {
     use std::fmt::Write;
     key.clear();
     // Writing to a string cannot fail.
-    let _ = write!(key, "{}|{}:{}{}", outcome.kind.name(), outcome.evaluator.len(), outcome.evaluator, outcome.item);
+    let _ = write!(
+        key,
+        "{}|{}:{}{}",
+        outcome.kind.name(),
+        outcome.evaluator.len(),
+        outcome.evaluator,
+        outcome.item
+    );
 }

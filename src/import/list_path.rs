@@ -73,35 +73,67 @@ pub(super) struct Frame<'t> {
 type OnRow<'a, 't, E> = dyn FnMut(&[Frame<'t>], &'t Tree) -> Result<(), E> + 'a;
 
 /// Calls `on_row` with each row of a document. The inner error is the reason why there are no rows.
-pub(super) fn each_row<'t, E>(tree: &'t Tree, path: Option<&str>, on_row: &mut OnRow<'_, 't, E>) -> Result<Result<(), String>, E> {
+pub(super) fn each_row<'t, E>(
+    tree: &'t Tree,
+    path: Option<&str>,
+    on_row: &mut OnRow<'_, 't, E>,
+) -> Result<Result<(), String>, E> {
     let mut steps = steps(path.unwrap_or_default());
     if !matches!(steps.last(), Some(Step::Each | Step::Entries)) {
         steps.push(Step::Each);
     }
-    let mut frames = vec![Frame { path: String::new(), value: tree, key: None }];
+    let mut frames = vec![Frame {
+        path: String::new(),
+        value: tree,
+        key: None,
+    }];
     walk(&steps, &mut frames, on_row)
 }
 
-fn walk<'t, E>(steps: &[Step], frames: &mut Vec<Frame<'t>>, on_row: &mut OnRow<'_, 't, E>) -> Result<Result<(), String>, E> {
-    let Some(here) = frames.last() else { return Ok(Ok(())) };
+fn walk<'t, E>(
+    steps: &[Step],
+    frames: &mut Vec<Frame<'t>>,
+    on_row: &mut OnRow<'_, 't, E>,
+) -> Result<Result<(), String>, E> {
+    let Some(here) = frames.last() else {
+        return Ok(Ok(()));
+    };
     let (value, path) = (here.value, here.path.clone());
     let Some((step, rest)) = steps.split_first() else {
         on_row(frames, value)?;
         return Ok(Ok(()));
     };
-    let shown = if path.is_empty() { "the document".to_owned() } else { format!("`{path}`") };
+    let shown = if path.is_empty() {
+        "the document".to_owned()
+    } else {
+        format!("`{path}`")
+    };
     match (step, value) {
         (Step::Key(key), Tree::Map(_)) => {
-            let Some(child) = value.get(key) else { return Ok(Err(format!("{shown} has no key `{key}`"))) };
-            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            frames.push(Frame { path, value: child, key: None });
+            let Some(child) = value.get(key) else {
+                return Ok(Err(format!("{shown} has no key `{key}`")));
+            };
+            let path = if path.is_empty() {
+                key.clone()
+            } else {
+                format!("{path}.{key}")
+            };
+            frames.push(Frame {
+                path,
+                value: child,
+                key: None,
+            });
             let walked = walk(rest, frames, on_row);
             frames.pop();
             walked
         }
         (Step::Each, Tree::List(items)) => {
             for (index, item) in items.iter().enumerate() {
-                frames.push(Frame { path: format!("{path}[]"), value: item, key: Some((index + 1).to_string()) });
+                frames.push(Frame {
+                    path: format!("{path}[]"),
+                    value: item,
+                    key: Some((index + 1).to_string()),
+                });
                 let walked = walk(rest, frames, on_row)?;
                 frames.pop();
                 // A later part without the list is skipped; if the first lacks it, the path is wrong.
@@ -114,16 +146,26 @@ fn walk<'t, E>(steps: &[Step], frames: &mut Vec<Frame<'t>>, on_row: &mut OnRow<'
         (Step::Entries, Tree::Map(entries)) => {
             let mut first = None;
             for (key, item) in entries {
-                frames.push(Frame { path: format!("{path}{{}}"), value: item, key: Some(key.clone()) });
+                frames.push(Frame {
+                    path: format!("{path}{{}}"),
+                    value: item,
+                    key: Some(key.clone()),
+                });
                 let walked = walk(rest, frames, on_row)?;
                 frames.pop();
                 first.get_or_insert(walked);
             }
             Ok(first.unwrap_or(Ok(())))
         }
-        (Step::Key(key), _) => Ok(Err(format!("{shown} is {}, which has no key `{key}`", value.noun()))),
+        (Step::Key(key), _) => Ok(Err(format!(
+            "{shown} is {}, which has no key `{key}`",
+            value.noun()
+        ))),
         (Step::Each, _) => Ok(Err(format!("{shown} is not a list but {}", value.noun()))),
-        (Step::Entries, _) => Ok(Err(format!("{shown} is not an object but {}", value.noun()))),
+        (Step::Entries, _) => Ok(Err(format!(
+            "{shown} is not an object but {}",
+            value.noun()
+        ))),
     }
 }
 
@@ -132,13 +174,22 @@ pub(super) fn value_of<'t>(column: &str, frames: &[Frame<'t>], row: &'t Tree) ->
     if column == ITSELF {
         return Some(Found::Value(row));
     }
-    let Some(path) = column.strip_prefix(ENCLOSING) else { return row.at(column).map(Found::Value) };
-    if let Some(frame) = frames.iter().find(|frame| frame.key.is_some() && frame.path == path) {
+    let Some(path) = column.strip_prefix(ENCLOSING) else {
+        return row.at(column).map(Found::Value);
+    };
+    if let Some(frame) = frames
+        .iter()
+        .find(|frame| frame.key.is_some() && frame.path == path)
+    {
         return frame.key.clone().map(Found::Key);
     }
     let below = |frame: &Frame<'t>| {
         let rest = path.strip_prefix(frame.path.as_str())?;
-        let rest = if frame.path.is_empty() { rest } else { rest.strip_prefix('.')? };
+        let rest = if frame.path.is_empty() {
+            rest
+        } else {
+            rest.strip_prefix('.')?
+        };
         frame.value.at(rest)
     };
     frames.iter().rev().find_map(below).map(Found::Value)
@@ -158,11 +209,13 @@ mod tests {
         let tree: Tree = serde_json::from_str(json).expect("JSON");
         let mut found = Vec::new();
         let walked = each_row(&tree, path, &mut |frames, row| {
-            let cells = columns.iter().map(|column| match value_of(column, frames, row) {
-                Some(Found::Key(key)) => key,
-                Some(Found::Value(value)) => value.text().unwrap_or("…").to_owned(),
-                None => "-".to_owned(),
-            });
+            let cells = columns
+                .iter()
+                .map(|column| match value_of(column, frames, row) {
+                    Some(Found::Key(key)) => key,
+                    Some(Found::Value(value)) => value.text().unwrap_or("…").to_owned(),
+                    None => "-".to_owned(),
+                });
             found.push(cells.collect::<Vec<_>>().join("|"));
             Ok::<(), ()>(())
         });
@@ -176,17 +229,35 @@ mod tests {
     fn rows_know_what_they_are_in() {
         let runs = r#"{"suite": "s", "runs": [{"model": "m", "results": [{"id": 1}, {"id": 2}]}, {"model": "n", "results": [{"id": 1}]}]}"#;
         let columns = ["$.suite", "$.runs[].model", "$.runs[].results[]", "id"];
-        assert_eq!(rows(runs, Some("runs[].results"), &columns), ["s|m|1|1", "s|m|2|2", "s|n|1|1"]);
+        assert_eq!(
+            rows(runs, Some("runs[].results"), &columns),
+            ["s|m|1|1", "s|m|2|2", "s|n|1|1"]
+        );
         let keyed = r#"{"m": {"q1": true, "q2": false}}"#;
-        assert_eq!(rows(keyed, Some("{}{}"), &["$.{}", "$.{}{}", "."]), ["m|q1|true", "m|q2|false"]);
+        assert_eq!(
+            rows(keyed, Some("{}{}"), &["$.{}", "$.{}{}", "."]),
+            ["m|q1|true", "m|q2|false"]
+        );
         let tasks = r#"{"tasks": {"t1": {"ok": true}}, "model": "m"}"#;
-        assert_eq!(rows(tasks, Some("tasks{}"), &["$.tasks{}", "ok", "$.model", "x"]), ["t1|true|m|-"]);
+        assert_eq!(
+            rows(tasks, Some("tasks{}"), &["$.tasks{}", "ok", "$.model", "x"]),
+            ["t1|true|m|-"]
+        );
     }
 
     #[test]
     fn a_path_that_leads_nowhere_says_where_it_ends() {
-        assert_eq!(rows("{}", Some("runs[].results"), &[]), ["the document has no key `runs`"]);
-        assert_eq!(rows(r#"{"runs": 1}"#, Some("runs[].results"), &[]), ["`runs` is not a list but a number"]);
-        assert_eq!(rows("[]", Some("{}"), &[]), ["the document is not an object but a list"]);
+        assert_eq!(
+            rows("{}", Some("runs[].results"), &[]),
+            ["the document has no key `runs`"]
+        );
+        assert_eq!(
+            rows(r#"{"runs": 1}"#, Some("runs[].results"), &[]),
+            ["`runs` is not a list but a number"]
+        );
+        assert_eq!(
+            rows("[]", Some("{}"), &[]),
+            ["the document is not an object but a list"]
+        );
     }
 }

@@ -130,8 +130,16 @@ pub(super) enum TimeFormat {
 impl ItemFields {
     /// Returns whether outcomes have details: texts or further scores.
     pub fn has_details(&self) -> bool {
-        let ItemTexts { question, answer, expected, reason } = &self.texts;
-        [question, answer, expected, reason].into_iter().any(Option::is_some) || !self.scores.is_empty()
+        let ItemTexts {
+            question,
+            answer,
+            expected,
+            reason,
+        } = &self.texts;
+        [question, answer, expected, reason]
+            .into_iter()
+            .any(Option::is_some)
+            || !self.scores.is_empty()
     }
 }
 
@@ -243,11 +251,16 @@ pub(super) struct StatedField {
 
 impl Map {
     pub(super) fn is_essential(&self, column: &str) -> bool {
-        self.columns.iter().any(|one| one.is_essential && one.name == column)
+        self.columns
+            .iter()
+            .any(|one| one.is_essential && one.name == column)
     }
 
     pub(super) fn fields_of(&self, column: &str) -> &[String] {
-        self.columns.iter().find(|one| one.name == column).map_or(&[], |one| &one.fields)
+        self.columns
+            .iter()
+            .find(|one| one.name == column)
+            .map_or(&[], |one| &one.fields)
     }
 }
 
@@ -267,7 +280,12 @@ mod tests {
             Err(problems) => problems
                 .0
                 .iter()
-                .map(|problem| problem.hint.as_ref().map_or_else(|| problem.to_string(), |hint| format!("{problem} [{hint}]")))
+                .map(|problem| {
+                    problem
+                        .hint
+                        .as_ref()
+                        .map_or_else(|| problem.to_string(), |hint| format!("{problem} [{hint}]"))
+                })
                 .collect(),
         }
     }
@@ -275,7 +293,11 @@ mod tests {
     #[test]
     fn a_small_map_is_read() {
         let map = Map::parse("m.yaml", SMALL, &BTreeMap::new()).expect("a valid map");
-        let names: Vec<&str> = map.columns.iter().map(|column| column.name.as_str()).collect();
+        let names: Vec<&str> = map
+            .columns
+            .iter()
+            .map(|column| column.name.as_str())
+            .collect();
         assert_eq!(names, ["approach", "model", "a", "b", "answer", "pred"]);
         assert!(map.columns.iter().all(|column| column.is_essential));
     }
@@ -288,7 +310,14 @@ mod tests {
         let plain = Map::parse("m.yaml", SMALL, &BTreeMap::new()).expect("a valid map");
         assert_ne!(map.sha256, plain.sha256);
         assert_eq!(plain.sha256, hex_digest(&[SMALL.as_bytes()], false));
-        assert!(Map::parse("m.yaml", SMALL, &BTreeMap::from([("item".to_owned(), "x".to_owned())])).is_err());
+        assert!(
+            Map::parse(
+                "m.yaml",
+                SMALL,
+                &BTreeMap::from([("item".to_owned(), "x".to_owned())])
+            )
+            .is_err()
+        );
     }
 
     #[test]
@@ -327,7 +356,10 @@ mod tests {
         );
         assert_eq!(
             problems("rows: item\nformat: evalreport/map/1\nname: t\n"),
-            ["m.yaml:1:1: `run` is missing", "m.yaml:1:1: `item` is missing"]
+            [
+                "m.yaml:1:1: `run` is missing",
+                "m.yaml:1:1: `item` is missing"
+            ]
         );
     }
 
@@ -343,35 +375,62 @@ mod tests {
                 "m.yaml:7:53: `scores.y.range` must be two numbers: the least and the most that there can be",
             ]
         );
-        assert_eq!(problems(&SMALL.replace(", status: {equal: [answer, pred]}", ", score: {column: x, range: [1, 10]}")), [""; 0]);
-        assert_eq!(problems(&SMALL.replace(", status: {equal: [answer, pred]}", "")), ["m.yaml:5:7: `item.status` is missing"]);
+        assert_eq!(
+            problems(&SMALL.replace(
+                ", status: {equal: [answer, pred]}",
+                ", score: {column: x, range: [1, 10]}"
+            )),
+            [""; 0]
+        );
+        assert_eq!(
+            problems(&SMALL.replace(", status: {equal: [answer, pred]}", "")),
+            ["m.yaml:5:7: `item.status` is missing"]
+        );
     }
 
     #[test]
     fn a_status_may_stand_before_another_form() {
         let status = |form: &str| problems(&SMALL.replace("{equal: [answer, pred]}", form));
         let unless = "unless: {column: end, values: {done: null, late: limit}}";
-        for form in ["equal: [answer, pred]", "column: s, pass_at_least: 1", "column: s, values: {x: pass}", "constant: fail"] {
+        for form in [
+            "equal: [answer, pred]",
+            "column: s, pass_at_least: 1",
+            "column: s, values: {x: pass}",
+            "constant: fail",
+        ] {
             assert_eq!(status(&format!("{{{form}, {unless}}}")), [""; 0], "{form}");
         }
         assert_eq!(
             status("{column: s, unless: {column: end, values: {late: slow}}}"),
-            ["m.yaml:5:56: `item.status.unless` must give one of pass, fail, error, limit, infra, skipped, not_evaluated, not `slow`"]
+            [
+                "m.yaml:5:56: `item.status.unless` must give one of pass, fail, error, limit, infra, skipped, not_evaluated, not `slow`"
+            ]
         );
     }
 
     #[test]
     fn a_pattern_must_have_its_group() {
-        let text = SMALL.replace("model: model", "model: {regex: {source: file, pattern: 'x', group: 2}}");
-        assert_eq!(problems(&text), ["m.yaml:4:100: the pattern has no group 2, only 0"]);
+        let text = SMALL.replace(
+            "model: model",
+            "model: {regex: {source: file, pattern: 'x', group: 2}}",
+        );
+        assert_eq!(
+            problems(&text),
+            ["m.yaml:4:100: the pattern has no group 2, only 0"]
+        );
     }
 
     #[test]
     fn rows_of_runs_have_no_items_and_rows_of_items_no_counts() {
-        assert_eq!(problems(&SMALL.replace("rows: item", "rows: run")), ["m.yaml:5:7: `item` has no place in a map whose rows are runs"]);
+        assert_eq!(
+            problems(&SMALL.replace("rows: item", "rows: run")),
+            ["m.yaml:5:7: `item` has no place in a map whose rows are runs"]
+        );
         assert_eq!(
             problems(&SMALL.replace("model: model", "model: model, passed: p, total: n")),
-            ["m.yaml:4:81: `run.total` has no place where the rows are items [passed and total are counted from them]"]
+            [
+                "m.yaml:4:81: `run.total` has no place where the rows are items [passed and total are counted from them]"
+            ]
         );
     }
 }

@@ -15,8 +15,8 @@ use super::encoding::Encoding;
 use super::field::{Field, Origin, Otherwise, Rule};
 use super::layout::Layout;
 use super::map::{
-    Attempt, Bounds, CountedPart, Counter, Counts, FORMAT, ItemFields, ItemScore, ItemTexts, Map, MapColumn, Measure, RowsAre, RunFields,
-    ScoreField, StatedField, StatusField,
+    Attempt, Bounds, CountedPart, Counter, Counts, FORMAT, ItemFields, ItemScore, ItemTexts, Map,
+    MapColumn, Measure, RowsAre, RunFields, ScoreField, StatedField, StatusField,
 };
 use super::notation::{Decimal, Notation, Scale};
 use super::path_part::PathPart;
@@ -43,12 +43,18 @@ impl Map {
             return Err(one("is a folder, not a map".to_owned()));
         }
         if size.len() > MOST_MAP_BYTES {
-            return Err(one(format!("is larger than {} KiB; a map is a page of text", MOST_MAP_BYTES >> 10)));
+            return Err(one(format!(
+                "is larger than {} KiB; a map is a page of text",
+                MOST_MAP_BYTES >> 10
+            )));
         }
         let bytes = files::read(path).map_err(|error| one(format!("cannot be read: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| one("is not UTF-8".to_owned()))?;
         let mut map = Self::parse(&shown, &text, set)?;
-        map.file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or(shown);
+        map.file = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or(shown);
         Ok(map)
     }
 
@@ -72,7 +78,11 @@ impl Map {
         for (key, value) in set {
             parts.extend([key.as_bytes(), value.as_bytes()]);
         }
-        map.sha256 = if set.is_empty() { hex_digest(&[text.as_bytes()], false) } else { hex_digest(&parts, true) };
+        map.sha256 = if set.is_empty() {
+            hex_digest(&[text.as_bytes()], false)
+        } else {
+            hex_digest(&parts, true)
+        };
         Ok(map)
     }
 }
@@ -80,7 +90,9 @@ impl Map {
 /// Returns whether the command line may set a field of the run.
 pub(super) fn is_settable(key: &str) -> bool {
     ["suite", "approach", "model", "suite_version", "agent"].contains(&key)
-        || key.strip_prefix("tags.").is_some_and(|name| !name.trim().is_empty())
+        || key
+            .strip_prefix("tags.")
+            .is_some_and(|name| !name.trim().is_empty())
 }
 
 pub(super) struct MapReader<'s> {
@@ -92,14 +104,22 @@ pub(super) struct MapReader<'s> {
 
 impl<'s> MapReader<'s> {
     fn new(set: &'s BTreeMap<String, String>) -> Self {
-        Self { columns: Vec::new(), reads_file_name: false, set }
+        Self {
+            columns: Vec::new(),
+            reads_file_name: false,
+            set,
+        }
     }
 
     fn read(mut self, file: &str, node: &Node, problems: &mut Vec<Problem>) -> Option<Map> {
         let mut top = Fields::new(file, node, "", problems)?;
         match top.required_text("format") {
             Some(format) if format != FORMAT => {
-                top.reject("format", format!("`format` is {}, not `{FORMAT}`", quote(&format)), None);
+                top.reject(
+                    "format",
+                    format!("`format` is {}, not `{FORMAT}`", quote(&format)),
+                    None,
+                );
             }
             Some(_) | None => {}
         }
@@ -109,26 +129,49 @@ impl<'s> MapReader<'s> {
             top.reject_missing("rows");
         }
         let list = top.text("list");
-        let delimiter = top.text("delimiter").and_then(|word| match delimiter_of(&word) {
-            Ok(byte) => Some(byte),
-            Err(message) => {
-                top.reject("delimiter", message, Some("one character such as `;`, or `tab`".to_owned()));
-                None
-            }
-        });
+        let delimiter = top
+            .text("delimiter")
+            .and_then(|word| match delimiter_of(&word) {
+                Ok(byte) => Some(byte),
+                Err(message) => {
+                    top.reject(
+                        "delimiter",
+                        message,
+                        Some("one character such as `;`, or `tab`".to_owned()),
+                    );
+                    None
+                }
+            });
         let line = top.unsigned("header").unwrap_or(1).max(1);
         let lines = top.unsigned("header_lines").unwrap_or(1);
         if !(1..=2).contains(&lines) {
-            top.reject("header_lines", format!("`header_lines` must be 1 or 2, but is {lines}"), None);
+            top.reject(
+                "header_lines",
+                format!("`header_lines` must be 1 or 2, but is {lines}"),
+                None,
+            );
         }
         let header = Header { line, lines };
         let sheet = top.text("sheet");
         let encoding = top.one_of("encoding", &Encoding::ALL).unwrap_or_default();
-        let decimal = top.one_of("decimal", &[("point", Decimal::Point), ("comma", Decimal::Comma)]);
-        let missing = top.texts("missing").iter().map(|text| text.trim().to_lowercase()).collect();
+        let decimal = top.one_of(
+            "decimal",
+            &[("point", Decimal::Point), ("comma", Decimal::Comma)],
+        );
+        let missing = top
+            .texts("missing")
+            .iter()
+            .map(|text| text.trim().to_lowercase())
+            .collect();
         let (skip, wide) = (self.skip(&mut top), self.wide(&mut top));
-        let tries = top.text("tries").map(|column| self.slot(&column, "tries", Need::Optional));
-        let filled = top.texts("fill").iter().map(|column| self.slot(column, "fill", Need::Optional)).collect();
+        let tries = top
+            .text("tries")
+            .map(|column| self.slot(&column, "tries", Need::Optional));
+        let filled = top
+            .texts("fill")
+            .iter()
+            .map(|column| self.slot(column, "fill", Need::Optional))
+            .collect();
         let (mut url, mut licence) = (None, None);
         if let Some(mut source) = top.fields("source") {
             url = source.text("url");
@@ -150,15 +193,33 @@ impl<'s> MapReader<'s> {
         };
         match (rows, has_items) {
             (Some(RowsAre::Items), false) => top.reject_missing("item"),
-            (Some(RowsAre::Runs), true) => top.reject("item", "`item` has no place in a map whose rows are runs", None),
+            (Some(RowsAre::Runs), true) => top.reject(
+                "item",
+                "`item` has no place in a map whose rows are runs",
+                None,
+            ),
             (Some(RowsAre::Items), true) | (Some(RowsAre::Runs), false) | (None, _) => {}
         }
-        let scores = top.each_named("scores", |key, fields| self.score(&key.text, fields)).into_values().collect();
-        let stated = top.each_named("stated", |key, fields| self.stated(&key.text, fields)).into_values().collect();
+        let scores = top
+            .each_named("scores", |key, fields| self.score(&key.text, fields))
+            .into_values()
+            .collect();
+        let stated = top
+            .each_named("stated", |key, fields| self.stated(&key.text, fields))
+            .into_values()
+            .collect();
         top.finish();
-        let made = |(slot, column): (usize, &MapColumn)| PathPart::of_column(&column.name).map(|part| (slot, part));
+        let made = |(slot, column): (usize, &MapColumn)| {
+            PathPart::of_column(&column.name).map(|part| (slot, part))
+        };
         let path = self.columns.iter().enumerate().filter_map(made).collect();
-        let shape = Shape { skip, wide, fill: filled, path, tries };
+        let shape = Shape {
+            skip,
+            wide,
+            fill: filled,
+            path,
+            tries,
+        };
         Some(Map {
             name: name?,
             file: file.to_owned(),
@@ -166,7 +227,13 @@ impl<'s> MapReader<'s> {
             url,
             licence,
             rows: rows?,
-            layout: Layout { list, delimiter, header, sheet, encoding },
+            layout: Layout {
+                list,
+                delimiter,
+                header,
+                sheet,
+                encoding,
+            },
             notation: Notation { decimal, missing },
             shape,
             columns: std::mem::take(&mut self.columns),
@@ -178,7 +245,11 @@ impl<'s> MapReader<'s> {
         })
     }
 
-    fn run_fields(&mut self, mut fields: Fields<'_, '_>, rows: Option<RowsAre>) -> Option<RunFields> {
+    fn run_fields(
+        &mut self,
+        mut fields: Fields<'_, '_>,
+        rows: Option<RowsAre>,
+    ) -> Option<RunFields> {
         let suite = self.settable(&mut fields, "suite");
         let approach = self.settable(&mut fields, "approach");
         let model = self.settable(&mut fields, "model");
@@ -198,11 +269,20 @@ impl<'s> MapReader<'s> {
         let cost_usd = self.in_unit(&mut fields, "cost_usd");
         let agent = self.optional_or_set(&mut fields, "agent");
         let suite_version = self.optional_or_set(&mut fields, "suite_version");
-        check_names(&mut fields, "status", status.as_ref(), &RunStatus::ALL.map(RunStatus::name));
+        check_names(
+            &mut fields,
+            "status",
+            status.as_ref(),
+            &RunStatus::ALL.map(RunStatus::name),
+        );
         let counts = self.counts(&mut fields);
         let counted = fields.one_of("counted", &ItemKind::ALL.map(|kind| (kind.name(), kind)));
         if counted.is_some() && fields.child("total").is_none() {
-            fields.reject("counted", "`counted` is given without `total`: it says what is counted", None);
+            fields.reject(
+                "counted",
+                "`counted` is given without `total`: it says what is counted",
+                None,
+            );
         }
         if rows == Some(RowsAre::Items) && counts.is_some() {
             fields.reject(
@@ -215,11 +295,21 @@ impl<'s> MapReader<'s> {
         let path = fields.path_of("tags");
         for (key, node) in fields.entries_of("tags") {
             let file = fields.file();
-            if let Some(field) = self.spec(file, node, &format!("{path}.{}", key.text), Need::Optional, fields.problems(), &mut |_| {}) {
+            if let Some(field) = self.spec(
+                file,
+                node,
+                &format!("{path}.{}", key.text),
+                Need::Optional,
+                fields.problems(),
+                &mut |_| {},
+            ) {
                 tags.insert(key.text.clone(), field);
             }
         }
-        let set = self.set.iter().filter_map(|(key, text)| Some((key.strip_prefix("tags.")?, text)));
+        let set = self
+            .set
+            .iter()
+            .filter_map(|(key, text)| Some((key.strip_prefix("tags.")?, text)));
         tags.extend(set.map(|(key, text)| (key.to_owned(), Field::constant(text.trim()))));
         fields.finish();
         Some(RunFields {
@@ -251,8 +341,15 @@ impl<'s> MapReader<'s> {
     fn item_fields(&mut self, mut fields: Fields<'_, '_>) -> Option<ItemFields> {
         let id = self.required(&mut fields, "id");
         let kind = self.required(&mut fields, "kind");
-        check_names(&mut fields, "kind", kind.as_ref(), &ItemKind::ALL.map(ItemKind::name));
-        let evaluator = self.optional(&mut fields, "evaluator").unwrap_or_else(|| Field::constant("import"));
+        check_names(
+            &mut fields,
+            "kind",
+            kind.as_ref(),
+            &ItemKind::ALL.map(ItemKind::name),
+        );
+        let evaluator = self
+            .optional(&mut fields, "evaluator")
+            .unwrap_or_else(|| Field::constant("import"));
         let cluster = self.optional(&mut fields, "cluster");
         let category = self.optional(&mut fields, "category");
         let attempt = self.attempt(&mut fields);
@@ -290,18 +387,31 @@ impl<'s> MapReader<'s> {
     }
 
     fn optional_or_set(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
-        if self.set.contains_key(key) { self.settable(fields, key) } else { self.optional(fields, key) }
+        if self.set.contains_key(key) {
+            self.settable(fields, key)
+        } else {
+            self.optional(fields, key)
+        }
     }
 
     fn attempt(&mut self, fields: &mut Fields<'_, '_>) -> Option<Attempt> {
-        let Some(node) = fields.child("attempt") else { return Some(Attempt::Only) };
+        let Some(node) = fields.child("attempt") else {
+            return Some(Attempt::Only);
+        };
         if node.get("occurrence").is_some() {
             let mut inner = fields.fields("attempt")?;
             let is_on = inner.boolean("occurrence");
             inner.finish();
-            return is_on.map(|is_on| if is_on { Attempt::Occurrence } else { Attempt::Only });
+            return is_on.map(|is_on| {
+                if is_on {
+                    Attempt::Occurrence
+                } else {
+                    Attempt::Only
+                }
+            });
         }
-        self.counter(fields, "attempt", Need::Essential).map(Attempt::Counted)
+        self.counter(fields, "attempt", Need::Essential)
+            .map(Attempt::Counted)
     }
 
     fn status(&mut self, fields: &mut Fields<'_, '_>) -> Option<StatusField> {
@@ -313,11 +423,28 @@ impl<'s> MapReader<'s> {
             return None;
         };
         let (file, path) = (fields.file(), fields.path_of("status"));
-        let Some(ended) = node.get("unless") else { return self.plain_status(node, fields) };
-        let ended = self.spec(file, ended, &format!("{path}.unless"), Need::Essential, fields.problems(), &mut |_| {});
-        check_names(fields, "status.unless", ended.as_ref(), &ItemStatus::ALL.map(ItemStatus::name));
+        let Some(ended) = node.get("unless") else {
+            return self.plain_status(node, fields);
+        };
+        let ended = self.spec(
+            file,
+            ended,
+            &format!("{path}.unless"),
+            Need::Essential,
+            fields.problems(),
+            &mut |_| {},
+        );
+        check_names(
+            fields,
+            "status.unless",
+            ended.as_ref(),
+            &ItemStatus::ALL.map(ItemStatus::name),
+        );
         let otherwise = Box::new(self.plain_status(node, fields)?);
-        Some(StatusField::Unless { ended: ended?, otherwise })
+        Some(StatusField::Unless {
+            ended: ended?,
+            otherwise,
+        })
     }
 
     /// Reads a status without its `unless`.
@@ -332,7 +459,14 @@ impl<'s> MapReader<'s> {
                 let given = self.column_field(given, &path, Need::Essential);
                 Some(StatusField::Equal { expected, given })
             } else {
-                inner.reject("equal", format!("{} must be two columns: what was expected, and what was given", quote(&path)), None);
+                inner.reject(
+                    "equal",
+                    format!(
+                        "{} must be two columns: what was expected, and what was given",
+                        quote(&path)
+                    ),
+                    None,
+                );
                 None
             };
             inner.finish();
@@ -340,14 +474,26 @@ impl<'s> MapReader<'s> {
         }
         let mut bound = None;
         let (file, path) = (fields.file(), fields.path_of("status"));
-        let field = self.spec(file, node, &path, Need::Essential, fields.problems(), &mut |inner| {
-            inner.mark_used("unless");
-            bound = inner.number("pass_at_least");
-        })?;
+        let field = self.spec(
+            file,
+            node,
+            &path,
+            Need::Essential,
+            fields.problems(),
+            &mut |inner| {
+                inner.mark_used("unless");
+                bound = inner.number("pass_at_least");
+            },
+        )?;
         if let Some(bound) = bound {
             return Some(StatusField::AtLeast { field, bound });
         }
-        check_names(fields, "status", Some(&field), &ItemStatus::ALL.map(ItemStatus::name));
+        check_names(
+            fields,
+            "status",
+            Some(&field),
+            &ItemStatus::ALL.map(ItemStatus::name),
+        );
         Some(StatusField::Named(field))
     }
 
@@ -355,16 +501,26 @@ impl<'s> MapReader<'s> {
         let node = fields.child("score")?;
         let (mut metric, mut unit, mut direction, mut range) = (None, None, None, None);
         let (file, path) = (fields.file(), fields.path_of("score"));
-        let field = self.spec(file, node, &path, Need::Optional, fields.problems(), &mut |inner| {
-            metric = inner.text("metric");
-            unit = measure(inner);
-            direction = direction_of(inner);
-            range = bounds(inner);
-        })?;
+        let field = self.spec(
+            file,
+            node,
+            &path,
+            Need::Optional,
+            fields.problems(),
+            &mut |inner| {
+                metric = inner.text("metric");
+                unit = measure(inner);
+                direction = direction_of(inner);
+                range = bounds(inner);
+            },
+        )?;
         Some(ItemScore {
             field,
             metric: metric.unwrap_or_else(|| "score".to_owned()),
-            unit: unit.unwrap_or(Measure { unit: Unit::Number, divisor: 1.0 }),
+            unit: unit.unwrap_or(Measure {
+                unit: Unit::Number,
+                divisor: 1.0,
+            }),
             direction: direction.unwrap_or(Direction::Up),
             range,
         })
@@ -385,7 +541,16 @@ impl<'s> MapReader<'s> {
         let standard_error = self.optional(&mut fields, "standard_error");
         let unless = self.optional(&mut fields, "unless");
         fields.finish();
-        Some(ScoreField { metric: metric.to_owned(), value: value?, unit: unit?, direction: direction?, range, n, standard_error, unless })
+        Some(ScoreField {
+            metric: metric.to_owned(),
+            value: value?,
+            unit: unit?,
+            direction: direction?,
+            range,
+            n,
+            standard_error,
+            unless,
+        })
     }
 
     fn stated(&mut self, name: &str, mut fields: Fields<'_, '_>) -> Option<StatedField> {
@@ -396,11 +561,23 @@ impl<'s> MapReader<'s> {
         }
         let counts = self.counts(&mut fields);
         if counts.is_some() && unit.is_some_and(|unit| unit.unit != Unit::Fraction) {
-            fields.reject("unit", "passed of total is a share: `unit` must be `percent` or `fraction`", None);
+            fields.reject(
+                "unit",
+                "passed of total is a share: `unit` must be `percent` or `fraction`",
+                None,
+            );
         }
-        let decimals = fields.unsigned("decimals").map(|digits| u32::try_from(digits.min(30)).unwrap_or(30));
+        let decimals = fields
+            .unsigned("decimals")
+            .map(|digits| u32::try_from(digits.min(30)).unwrap_or(30));
         fields.finish();
-        Some(StatedField { name: name.to_owned(), value: value?, unit: unit?, counts, decimals })
+        Some(StatedField {
+            name: name.to_owned(),
+            value: value?,
+            unit: unit?,
+            counts,
+            decimals,
+        })
     }
 
     fn counts(&mut self, fields: &mut Fields<'_, '_>) -> Option<Counts> {
@@ -409,13 +586,21 @@ impl<'s> MapReader<'s> {
         let total = self.optional(fields, "total");
         let part = match (passed, failed) {
             (Some(_), Some(_)) => {
-                fields.reject("failed", "`passed` and `failed` are both given; one of them is enough", None);
+                fields.reject(
+                    "failed",
+                    "`passed` and `failed` are both given; one of them is enough",
+                    None,
+                );
                 return None;
             }
             (Some(passed), None) => CountedPart::Passed(passed),
             (None, Some(failed)) => CountedPart::Failed(failed),
             (None, None) if total.is_some() => {
-                fields.reject("total", "`total` is given without `passed` or `failed`", None);
+                fields.reject(
+                    "total",
+                    "`total` is given without `passed` or `failed`",
+                    None,
+                );
                 return None;
             }
             (None, None) => return None,
@@ -423,7 +608,10 @@ impl<'s> MapReader<'s> {
         if total.is_none() {
             fields.reject_missing("total");
         }
-        Some(Counts { part, total: total? })
+        Some(Counts {
+            part,
+            total: total?,
+        })
     }
 
     fn identity(&mut self, fields: &mut Fields<'_, '_>) -> Vec<Field> {
@@ -432,7 +620,14 @@ impl<'s> MapReader<'s> {
         let nodes = fields.list("identity").unwrap_or_default();
         let mut identity = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
-            identity.extend(self.spec(file, node, &format!("{path}[{index}]"), Need::Essential, fields.problems(), &mut |_| {}));
+            identity.extend(self.spec(
+                file,
+                node,
+                &format!("{path}[{index}]"),
+                Need::Essential,
+                fields.problems(),
+                &mut |_| {},
+            ));
         }
         identity
     }
@@ -468,15 +663,27 @@ impl<'s> MapReader<'s> {
     fn optional(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
         let node = fields.child(key)?;
         let (file, path) = (fields.file(), fields.path_of(key));
-        self.spec(file, node, &path, Need::Optional, fields.problems(), &mut |_| {})
+        self.spec(
+            file,
+            node,
+            &path,
+            Need::Optional,
+            fields.problems(),
+            &mut |_| {},
+        )
     }
 
     fn counter(&mut self, fields: &mut Fields<'_, '_>, key: &str, need: Need) -> Option<Counter> {
         let node = fields.child(key)?;
         let (file, path) = (fields.file(), fields.path_of(key));
         let mut base = None;
-        let field = self.spec(file, node, &path, need, fields.problems(), &mut |inner| base = inner.unsigned("base"))?;
-        Some(Counter { field, base: base.unwrap_or(1) })
+        let field = self.spec(file, node, &path, need, fields.problems(), &mut |inner| {
+            base = inner.unsigned("base")
+        })?;
+        Some(Counter {
+            field,
+            base: base.unwrap_or(1),
+        })
     }
 
     fn column(&mut self, name: &str, path: &str, need: Need) -> Origin {
@@ -484,10 +691,18 @@ impl<'s> MapReader<'s> {
     }
 
     pub(super) fn slot(&mut self, name: &str, path: &str, need: Need) -> usize {
-        let slot = self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
-            self.columns.push(MapColumn { name: name.to_owned(), is_essential: false, fields: Vec::new() });
-            self.columns.len() - 1
-        });
+        let slot = self
+            .columns
+            .iter()
+            .position(|column| column.name == name)
+            .unwrap_or_else(|| {
+                self.columns.push(MapColumn {
+                    name: name.to_owned(),
+                    is_essential: false,
+                    fields: Vec::new(),
+                });
+                self.columns.len() - 1
+            });
         self.columns[slot].is_essential |= need == Need::Essential;
         self.columns[slot].fields.push(path.to_owned());
         slot
@@ -508,20 +723,36 @@ impl<'s> MapReader<'s> {
         more: &mut dyn FnMut(&mut Fields<'_, '_>),
     ) -> Option<Field> {
         match &node.value {
-            Value::Scalar(scalar) if scalar.kind == ScalarKind::Text && !scalar.text.trim().is_empty() => {
+            Value::Scalar(scalar)
+                if scalar.kind == ScalarKind::Text && !scalar.text.trim().is_empty() =>
+            {
                 Some(self.column_field(&scalar.text, path, need))
             }
             Value::Scalar(scalar) => {
-                let message = format!("{} must be the name of a column, not {}", quote(path), quote(&scalar.text));
-                let hint = format!("write \"{0}\" for the column, or {{constant: \"{0}\"}} for the text", visible(&scalar.text));
+                let message = format!(
+                    "{} must be the name of a column, not {}",
+                    quote(path),
+                    quote(&scalar.text)
+                );
+                let hint = format!(
+                    "write \"{0}\" for the column, or {{constant: \"{0}\"}} for the text",
+                    visible(&scalar.text)
+                );
                 problems.push(Problem::at(file, node.line, node.column, message).with_hint(hint));
                 None
             }
             Value::List(_) => {
                 // Each part of the list gets the same checks as any list of texts.
                 let parts = joined_columns(file, node, path, problems)?;
-                let label = parts.iter().map(|part| quote(part)).collect::<Vec<_>>().join("/");
-                let origins = parts.iter().map(|part| self.column(part, path, need)).collect();
+                let label = parts
+                    .iter()
+                    .map(|part| quote(part))
+                    .collect::<Vec<_>>()
+                    .join("/");
+                let origins = parts
+                    .iter()
+                    .map(|part| self.column(part, path, need))
+                    .collect();
                 Some(Field::of(label, Rule::Joined(origins)))
             }
             Value::Map(_) => {
@@ -535,12 +766,24 @@ impl<'s> MapReader<'s> {
     }
 
     fn spec_map(&mut self, fields: &mut Fields<'_, '_>, path: &str, need: Need) -> Option<Field> {
-        let found: Vec<&str> = ["constant", "column", "source", "regex", "sum", "difference", "ratio"]
-            .into_iter()
-            .filter(|key| fields.child(key).is_some())
-            .collect();
+        let found: Vec<&str> = [
+            "constant",
+            "column",
+            "source",
+            "regex",
+            "sum",
+            "difference",
+            "ratio",
+        ]
+        .into_iter()
+        .filter(|key| fields.child(key).is_some())
+        .collect();
         let &[first] = found.as_slice() else {
-            let what = if found.is_empty() { "none of them is".to_owned() } else { format!("{} are", found.join(" and ")) };
+            let what = if found.is_empty() {
+                "none of them is".to_owned()
+            } else {
+                format!("{} are", found.join(" and "))
+            };
             fields.reject(
                 "",
                 format!(
@@ -555,42 +798,70 @@ impl<'s> MapReader<'s> {
             "constant" => {
                 let text = fields.text("constant")?;
                 if text.trim().is_empty() {
-                    fields.reject("constant", format!("{} is empty", quote(&fields.path_of("constant"))), None);
+                    fields.reject(
+                        "constant",
+                        format!("{} is empty", quote(&fields.path_of("constant"))),
+                        None,
+                    );
                 }
                 Some(Field::constant(text.trim()))
             }
             "sum" | "difference" | "ratio" => {
                 let columns = fields.texts(first);
-                let label = columns.iter().map(|column| quote(column)).collect::<Vec<_>>().join(match first {
-                    "sum" => " + ",
-                    "ratio" => " / ",
-                    _ => " - ",
-                });
-                let origins: Vec<Origin> = columns.iter().map(|column| self.column(column, path, need)).collect();
+                let label = columns
+                    .iter()
+                    .map(|column| quote(column))
+                    .collect::<Vec<_>>()
+                    .join(match first {
+                        "sum" => " + ",
+                        "ratio" => " / ",
+                        _ => " - ",
+                    });
+                let origins: Vec<Origin> = columns
+                    .iter()
+                    .map(|column| self.column(column, path, need))
+                    .collect();
                 let rule = match (first, origins.as_slice()) {
                     ("difference", &[from, less]) => Rule::Difference(from, less),
                     ("ratio", &[part]) => Rule::Ratio(part, None),
                     ("ratio", &[part, whole]) => Rule::Ratio(part, Some(whole)),
                     ("ratio", _) => {
                         let path = quote(&fields.path_of("ratio"));
-                        fields.reject("ratio", format!("{path} must be two columns, or one with cells such as 3/4"), None);
+                        fields.reject(
+                            "ratio",
+                            format!("{path} must be two columns, or one with cells such as 3/4"),
+                            None,
+                        );
                         return None;
                     }
                     ("difference", _) => {
                         fields.reject(
                             "difference",
-                            format!("{} must be two columns: the first less the second", quote(&fields.path_of("difference"))),
+                            format!(
+                                "{} must be two columns: the first less the second",
+                                quote(&fields.path_of("difference"))
+                            ),
                             None,
                         );
                         return None;
                     }
                     (_, []) => {
-                        fields.reject("sum", format!("{} must be a list of columns", quote(&fields.path_of("sum"))), None);
+                        fields.reject(
+                            "sum",
+                            format!(
+                                "{} must be a list of columns",
+                                quote(&fields.path_of("sum"))
+                            ),
+                            None,
+                        );
                         return None;
                     }
                     _ => Rule::Sum(origins),
                 };
-                Some(Field { scale: scale(fields), ..Field::of(label, rule) })
+                Some(Field {
+                    scale: scale(fields),
+                    ..Field::of(label, rule)
+                })
             }
             "regex" => {
                 let mut inner = fields.fields("regex")?;
@@ -600,17 +871,30 @@ impl<'s> MapReader<'s> {
                     Ok(regex) => Some(regex),
                     Err(error) => {
                         let text = error.to_string();
-                        let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-                        let message = format!("{} is not a valid pattern: {}", quote(&inner.path_of("pattern")), visible(last));
+                        let last = text
+                            .lines()
+                            .last()
+                            .unwrap_or_default()
+                            .trim_start_matches("error: ");
+                        let message = format!(
+                            "{} is not a valid pattern: {}",
+                            quote(&inner.path_of("pattern")),
+                            visible(last)
+                        );
                         inner.reject("pattern", message, None);
                         None
                     }
                 });
-                let group = inner.unsigned("group").and_then(|group| usize::try_from(group).ok());
+                let group = inner
+                    .unsigned("group")
+                    .and_then(|group| usize::try_from(group).ok());
                 let group = compiled.as_ref().and_then(|regex| {
                     let group = group.unwrap_or(1.min(regex.captures_len() - 1));
                     if group >= regex.captures_len() {
-                        let message = format!("the pattern has no group {group}, only {}", regex.captures_len() - 1);
+                        let message = format!(
+                            "the pattern has no group {group}, only {}",
+                            regex.captures_len() - 1
+                        );
                         inner.reject("group", message, None);
                         return None;
                     }
@@ -618,7 +902,14 @@ impl<'s> MapReader<'s> {
                 });
                 inner.finish();
                 let (label, origin) = origin?;
-                Some(Field::of(label, Rule::Regex { origin, pattern: compiled?, group: group? }))
+                Some(Field::of(
+                    label,
+                    Rule::Regex {
+                        origin,
+                        pattern: compiled?,
+                        group: group?,
+                    },
+                ))
             }
             _ => {
                 let (label, origin) = self.origin(fields, path, need)?;
@@ -626,22 +917,45 @@ impl<'s> MapReader<'s> {
                 let values = value_map(fields);
                 let otherwise = otherwise(fields);
                 if !has_values && otherwise.is_some() {
-                    fields.reject("otherwise", format!("{} needs `values`", quote(&fields.path_of("otherwise"))), None);
+                    fields.reject(
+                        "otherwise",
+                        format!("{} needs `values`", quote(&fields.path_of("otherwise"))),
+                        None,
+                    );
                 }
                 let rule = if has_values {
-                    Rule::Values { origin, values, otherwise: otherwise.unwrap_or(Otherwise::Refuse) }
+                    Rule::Values {
+                        origin,
+                        values,
+                        otherwise: otherwise.unwrap_or(Otherwise::Refuse),
+                    }
                 } else {
                     Rule::Cell(origin)
                 };
-                Some(Field { scale: scale(fields), ..Field::of(label, rule) })
+                Some(Field {
+                    scale: scale(fields),
+                    ..Field::of(label, rule)
+                })
             }
         }
     }
 
     /// Reads `column: name` or `source: file | member`.
-    fn origin(&mut self, fields: &mut Fields<'_, '_>, path: &str, need: Need) -> Option<(String, Origin)> {
+    fn origin(
+        &mut self,
+        fields: &mut Fields<'_, '_>,
+        path: &str,
+        need: Need,
+    ) -> Option<(String, Origin)> {
         if fields.child("source").is_some() {
-            let origin = fields.one_of("source", &[("file", Origin::File), ("member", Origin::Member), ("row", Origin::Row)])?;
+            let origin = fields.one_of(
+                "source",
+                &[
+                    ("file", Origin::File),
+                    ("member", Origin::Member),
+                    ("row", Origin::Row),
+                ],
+            )?;
             self.reads_file_name |= origin != Origin::Row;
             let label = match origin {
                 Origin::File => "the file name",
@@ -660,28 +974,56 @@ fn scale(fields: &mut Fields<'_, '_>) -> Scale {
     let mut factor = |key: &str| match fields.number(key) {
         Some(factor) if factor > 0.0 => factor,
         Some(_) => {
-            fields.reject(key, format!("{} must be more than 0", quote(&fields.path_of(key))), None);
+            fields.reject(
+                key,
+                format!("{} must be more than 0", quote(&fields.path_of(key))),
+                None,
+            );
             1.0
         }
         None => 1.0,
     };
-    Scale { multiply: factor("multiply"), divide: factor("divide"), ..Scale::NONE }
+    Scale {
+        multiply: factor("multiply"),
+        divide: factor("divide"),
+        ..Scale::NONE
+    }
 }
 
-fn joined_columns(file: &str, node: &Node, path: &str, problems: &mut Vec<Problem>) -> Option<Vec<String>> {
-    let Value::List(items) = &node.value else { return None };
+fn joined_columns(
+    file: &str,
+    node: &Node,
+    path: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<Vec<String>> {
+    let Value::List(items) = &node.value else {
+        return None;
+    };
     let mut names = Vec::new();
     for item in items {
         match &item.value {
-            Value::Scalar(scalar) if scalar.kind == ScalarKind::Text && !scalar.text.trim().is_empty() => names.push(scalar.text.clone()),
+            Value::Scalar(scalar)
+                if scalar.kind == ScalarKind::Text && !scalar.text.trim().is_empty() =>
+            {
+                names.push(scalar.text.clone())
+            }
             Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
-                let message = format!("{} must be a list of columns, but has {} in it", quote(path), item.noun());
+                let message = format!(
+                    "{} must be a list of columns, but has {} in it",
+                    quote(path),
+                    item.noun()
+                );
                 problems.push(Problem::at(file, item.line, item.column, message));
             }
         }
     }
     if items.is_empty() {
-        problems.push(Problem::at(file, node.line, node.column, format!("{} is an empty list", quote(path))));
+        problems.push(Problem::at(
+            file,
+            node.line,
+            node.column,
+            format!("{} is an empty list", quote(path)),
+        ));
     }
     (!names.is_empty() && names.len() == items.len()).then_some(names)
 }
@@ -707,13 +1049,23 @@ fn otherwise(fields: &mut Fields<'_, '_>) -> Option<Otherwise> {
         inner.finish();
         return text.map(Otherwise::Constant);
     }
-    let words = [("refuse", &Otherwise::Refuse), ("keep", &Otherwise::Keep), ("missing", &Otherwise::Missing)];
+    let words = [
+        ("refuse", &Otherwise::Refuse),
+        ("keep", &Otherwise::Keep),
+        ("missing", &Otherwise::Missing),
+    ];
     fields.one_of("otherwise", &words).cloned()
 }
 
 fn measure(fields: &mut Fields<'_, '_>) -> Option<Measure> {
     let plain = |unit: Unit| (unit.name(), Measure { unit, divisor: 1.0 });
-    let mut choices = vec![("percent", Measure { unit: Unit::Fraction, divisor: 100.0 })];
+    let mut choices = vec![(
+        "percent",
+        Measure {
+            unit: Unit::Fraction,
+            divisor: 100.0,
+        },
+    )];
     choices.extend(Unit::ALL.map(plain));
     fields.one_of("unit", &choices)
 }
@@ -722,13 +1074,23 @@ fn measure(fields: &mut Fields<'_, '_>) -> Option<Measure> {
 fn bounds(fields: &mut Fields<'_, '_>) -> Option<Bounds> {
     let nodes = fields.list("range")?;
     let number = |node: &Node| match &node.value {
-        Value::Scalar(scalar) => scalar.text.parse::<f64>().ok().filter(|number| number.is_finite()),
+        Value::Scalar(scalar) => scalar
+            .text
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.is_finite()),
         Value::List(_) | Value::Map(_) => None,
     };
     match nodes.iter().map(number).collect::<Vec<_>>().as_slice() {
-        [Some(least), Some(most)] if least < most => Some(Bounds { least: *least, most: *most }),
+        [Some(least), Some(most)] if least < most => Some(Bounds {
+            least: *least,
+            most: *most,
+        }),
         _ => {
-            let message = format!("{} must be two numbers: the least and the most that there can be", quote(&fields.path_of("range")));
+            let message = format!(
+                "{} must be two numbers: the least and the most that there can be",
+                quote(&fields.path_of("range"))
+            );
             fields.reject("range", message, None);
             None
         }
@@ -736,7 +1098,10 @@ fn bounds(fields: &mut Fields<'_, '_>) -> Option<Bounds> {
 }
 
 fn direction_of(fields: &mut Fields<'_, '_>) -> Option<Direction> {
-    fields.one_of("direction", &Direction::ALL.map(|direction| (direction.name(), direction)))
+    fields.one_of(
+        "direction",
+        &Direction::ALL.map(|direction| (direction.name(), direction)),
+    )
 }
 
 /// Checks the names that the map itself supplies for a closed set. `key` may lead into the entry: `status.unless`.
@@ -744,8 +1109,17 @@ fn check_names(fields: &mut Fields<'_, '_>, key: &str, field: Option<&Field>, na
     let Some(field) = field else { return };
     for text in field.own_texts() {
         if !names.contains(&text) {
-            let message = format!("{} must give one of {}, not {}", quote(&fields.path_of(key)), names.join(", "), quote(text));
-            fields.reject(key.split('.').next().unwrap_or(key), message, nearest_hint(text, names.iter().copied()));
+            let message = format!(
+                "{} must give one of {}, not {}",
+                quote(&fields.path_of(key)),
+                names.join(", "),
+                quote(text)
+            );
+            fields.reject(
+                key.split('.').next().unwrap_or(key),
+                message,
+                nearest_hint(text, names.iter().copied()),
+            );
         }
     }
 }

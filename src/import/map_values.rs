@@ -20,7 +20,10 @@ impl MapReader<'_> {
             fields.reject_missing("values");
         }
         fields.finish();
-        Some(Skip { slot: self.slot(&column?, "skip", Need::Optional), values })
+        Some(Skip {
+            slot: self.slot(&column?, "skip", Need::Optional),
+            values,
+        })
     }
 
     /// Reads which columns hold outcomes of several approaches or items side by side.
@@ -37,17 +40,27 @@ impl MapReader<'_> {
             for (label, inner) in fields.entries_of("columns") {
                 let path = format!("{}.{}", fields.path_of("columns"), label.text);
                 let Value::Map(entries) = &inner.value else {
-                    let message = format!("{} must be a map from new columns to columns of the source", quote(&path));
+                    let message = format!(
+                        "{} must be a map from new columns to columns of the source",
+                        quote(&path)
+                    );
                     fields.reject_entry("columns", &label.text, message, None);
                     continue;
                 };
                 let mut cells = Vec::new();
                 for (target, source) in entries {
-                    if let Some(source) = fields.text_of(source, &format!("{path}.{}", target.text)) {
-                        cells.push((self.slot(&source, "wide", Need::Optional), self.slot(&target.text, "wide", Need::Optional)));
+                    if let Some(source) = fields.text_of(source, &format!("{path}.{}", target.text))
+                    {
+                        cells.push((
+                            self.slot(&source, "wide", Need::Optional),
+                            self.slot(&target.text, "wide", Need::Optional),
+                        ));
                     }
                 }
-                groups.push(WideGroup { name: label.text.clone(), cells });
+                groups.push(WideGroup {
+                    name: label.text.clone(),
+                    cells,
+                });
             }
         } else {
             let columns = fields.texts("columns");
@@ -56,37 +69,65 @@ impl MapReader<'_> {
             }
             let target = self.slot(value.as_deref().unwrap_or("value"), "wide", Need::Optional);
             for column in columns {
-                groups.push(WideGroup { cells: vec![(self.slot(&column, "wide", Need::Optional), target)], name: column });
+                groups.push(WideGroup {
+                    cells: vec![(self.slot(&column, "wide", Need::Optional), target)],
+                    name: column,
+                });
             }
         }
         fields.finish();
-        Some(Wide { name: self.slot(&name?, "wide", Need::Optional), groups })
+        Some(Wide {
+            name: self.slot(&name?, "wide", Need::Optional),
+            groups,
+        })
     }
 
-    pub(super) fn further_scores(&mut self, fields: &mut Fields<'_, '_>) -> BTreeMap<String, Field> {
+    pub(super) fn further_scores(
+        &mut self,
+        fields: &mut Fields<'_, '_>,
+    ) -> BTreeMap<String, Field> {
         let path = fields.path_of("scores");
         let mut scores = BTreeMap::new();
         for (key, node) in fields.entries_of("scores") {
             let file = fields.file();
-            if let Some(field) = self.spec(file, node, &format!("{path}.{}", key.text), Need::Optional, fields.problems(), &mut |_| {}) {
+            if let Some(field) = self.spec(
+                file,
+                node,
+                &format!("{path}.{}", key.text),
+                Need::Optional,
+                fields.problems(),
+                &mut |_| {},
+            ) {
                 scores.insert(key.text.clone(), field);
             }
         }
         scores
     }
 
-    pub(super) fn timestamp(&mut self, fields: &mut Fields<'_, '_>) -> (Option<Field>, Option<TimeFormat>) {
-        let Some(node) = fields.child("timestamp") else { return (None, None) };
+    pub(super) fn timestamp(
+        &mut self,
+        fields: &mut Fields<'_, '_>,
+    ) -> (Option<Field>, Option<TimeFormat>) {
+        let Some(node) = fields.child("timestamp") else {
+            return (None, None);
+        };
         let (file, path) = (fields.file(), fields.path_of("timestamp"));
         let mut format = None;
-        let field = self.spec(file, node, &path, Need::Optional, fields.problems(), &mut |inner| {
-            format = inner.text("format").map(|format| match format.as_str() {
-                "unix" => TimeFormat::Unix,
-                "unix_ms" => TimeFormat::UnixMilliseconds,
-                "excel" => TimeFormat::Excel,
-                _ => TimeFormat::Pattern(format),
-            });
-        });
+        let field = self.spec(
+            file,
+            node,
+            &path,
+            Need::Optional,
+            fields.problems(),
+            &mut |inner| {
+                format = inner.text("format").map(|format| match format.as_str() {
+                    "unix" => TimeFormat::Unix,
+                    "unix_ms" => TimeFormat::UnixMilliseconds,
+                    "excel" => TimeFormat::Excel,
+                    _ => TimeFormat::Pattern(format),
+                });
+            },
+        );
         (field, format)
     }
 
@@ -108,8 +149,11 @@ impl MapReader<'_> {
             }
         })?;
         if let Some(unit) = unit {
-            field.scale =
-                Scale { counted: unit.counted, multiply: unit.multiply * field.scale.multiply, divide: unit.divide * field.scale.divide };
+            field.scale = Scale {
+                counted: unit.counted,
+                multiply: unit.multiply * field.scale.multiply,
+                divide: unit.divide * field.scale.divide,
+            };
         }
         Some(field)
     }

@@ -14,9 +14,17 @@ pub(super) fn read_markdown(
     ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
 ) -> Result<(), Stop> {
     let mut text = String::new();
-    let read = input.take(MOST_RECORD_BYTES + 1).read_to_string(&mut text).map_err(|error| rows.io(None, &error))?;
+    let read = input
+        .take(MOST_RECORD_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| rows.io(None, &error))?;
     if read as u64 > MOST_RECORD_BYTES {
-        return Err(rows.unreadable(None, format!("is longer than {} MiB", MOST_RECORD_BYTES >> 20)).into());
+        return Err(rows
+            .unreadable(
+                None,
+                format!("is longer than {} MiB", MOST_RECORD_BYTES >> 20),
+            )
+            .into());
     }
     let mut tables = tables_of(&text);
     if tables.len() != 1 {
@@ -24,10 +32,19 @@ pub(super) fn read_markdown(
             Some(second) => rows.unreadable(Some(second.line + 1), "has a second table"),
             None => rows.unreadable(None, "has no table"),
         };
-        return Err(problem.with_hint("put each table into a file of its own").into());
+        return Err(problem
+            .with_hint("put each table into a file of its own")
+            .into());
     }
-    let MarkdownTable { line, header, rows: records } = tables.remove(0);
-    let places = rows.columns.in_header(&header).map_err(|message| rows.unreadable(Some(line), message))?;
+    let MarkdownTable {
+        line,
+        header,
+        rows: records,
+    } = tables.remove(0);
+    let places = rows
+        .columns
+        .in_header(&header)
+        .map_err(|message| rows.unreadable(Some(line), message))?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
     }
@@ -35,7 +52,10 @@ pub(super) fn read_markdown(
     for (line, record) in records {
         if record.len() > header.len() {
             let detail = format!("it has {}, the header {}", record.len(), header.len());
-            rows.refuse(Some(line), Refused::with_detail("wrong number of columns", detail))?;
+            rows.refuse(
+                Some(line),
+                Refused::with_detail("wrong number of columns", detail),
+            )?;
             continue;
         }
         for (cell, place) in cells.iter_mut().zip(&places) {
@@ -62,11 +82,16 @@ pub(super) struct MarkdownTable {
 pub(super) fn tables_of(text: &str) -> Vec<MarkdownTable> {
     let lines: Vec<(u64, Vec<String>)> = (1..).zip(text.lines().map(cells_of)).collect();
     // The line below the header has dashes only.
-    let rules = (1..lines.len()).filter(|place| is_rule(&lines[*place].1) && lines[*place - 1].1.len() > 1);
+    let rules =
+        (1..lines.len()).filter(|place| is_rule(&lines[*place].1) && lines[*place - 1].1.len() > 1);
     let table = |rule: usize| MarkdownTable {
         line: lines[rule - 1].0,
         header: lines[rule - 1].1.clone(),
-        rows: lines[rule + 1..].iter().take_while(|(_, record)| !record.is_empty()).cloned().collect(),
+        rows: lines[rule + 1..]
+            .iter()
+            .take_while(|(_, record)| !record.is_empty())
+            .cloned()
+            .collect(),
     };
     rules.map(table).collect()
 }
@@ -93,7 +118,10 @@ fn cells_of(line: &str) -> Vec<String> {
 }
 
 fn is_rule(cells: &[String]) -> bool {
-    !cells.is_empty() && cells.iter().all(|cell| cell.contains('-') && cell.chars().all(|letter| matches!(letter, '-' | ':')))
+    !cells.is_empty()
+        && cells.iter().all(|cell| {
+            cell.contains('-') && cell.chars().all(|letter| matches!(letter, '-' | ':'))
+        })
 }
 
 #[cfg(test)]
@@ -102,18 +130,38 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str], problem: Option<&str>) {
-        let (rows, found) = rows_of(&["a", "b"], |rows| read_markdown(text.as_bytes(), rows, |_| None));
+        let (rows, found) = rows_of(&["a", "b"], |rows| {
+            read_markdown(text.as_bytes(), rows, |_| None)
+        });
         assert_eq!(
-            (rows.iter().map(String::as_str).collect::<Vec<_>>(), found.map(|found| found.message)),
+            (
+                rows.iter().map(String::as_str).collect::<Vec<_>>(),
+                found.map(|found| found.message)
+            ),
             (expected.to_vec(), problem.map(str::to_owned))
         );
     }
 
     #[test]
     fn the_table_of_a_text_is_read() {
-        check("# Results\n\n| b | a |\n|---|:-:|\n| 1 | x \\| y |\n| 2 |\n\nThat is | all.\n", &["5: 'x | y'|'1'", "6: -|'2'"], None);
-        check("a|b\n-|-\n1|2\n1|2|3\n", &["3: '1'|'2'", "4! wrong number of columns (it has 3, the header 2)"], None);
+        check(
+            "# Results\n\n| b | a |\n|---|:-:|\n| 1 | x \\| y |\n| 2 |\n\nThat is | all.\n",
+            &["5: 'x | y'|'1'", "6: -|'2'"],
+            None,
+        );
+        check(
+            "a|b\n-|-\n1|2\n1|2|3\n",
+            &[
+                "3: '1'|'2'",
+                "4! wrong number of columns (it has 3, the header 2)",
+            ],
+            None,
+        );
         check("text\n", &[], Some("has no table"));
-        check("|a|b|\n|-|-|\n|1|2|\n\n|a|b|\n|-|-|\n", &[], Some("has a second table"));
+        check(
+            "|a|b|\n|-|-|\n|1|2|\n\n|a|b|\n|-|-|\n",
+            &[],
+            Some("has a second table"),
+        );
     }
 }

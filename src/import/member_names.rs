@@ -33,10 +33,25 @@ mod tests {
 
     #[test]
     fn only_names_that_lead_out_are_refused() {
-        for name in ["../x", "/etc/passwd", "samples/../../x", "samples/a\0.json", "..", "//x"] {
+        for name in [
+            "../x",
+            "/etc/passwd",
+            "samples/../../x",
+            "samples/a\0.json",
+            "..",
+            "//x",
+        ] {
             assert!(leads_out(name), "{name}");
         }
-        for name in ["samples/1_epoch_1.json", "samples/../x", "a..b", "samples/C:\\x", "samples//x", "./x", ""] {
+        for name in [
+            "samples/1_epoch_1.json",
+            "samples/../x",
+            "a..b",
+            "samples/C:\\x",
+            "samples//x",
+            "./x",
+            "",
+        ] {
             assert!(!leads_out(name), "{name}");
         }
         assert!(leading_out(&format!("/\u{1b}{}", "x".repeat(70_000))).len() < 300);

@@ -78,12 +78,14 @@ pub use map::{Map, RowsAre};
 pub use matrix::{ForeignMatrix, read_matrix};
 pub use mode::Mode;
 pub use names::GivenNames;
-pub use proposal::{NoProposal, Proposal, ProposedRow, are_tables, propose_tables, suite_of, table_files};
+pub use proposal::{
+    NoProposal, Proposal, ProposedRow, are_tables, propose_tables, suite_of, table_files,
+};
 pub use propose::{Better, Hints, Question, WideAre};
 pub use published::read_published;
 pub use report::{
-    Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal, ReplacedRun, SourceOutcome, SourceReport,
-    StatedLine, StatedReport, Unrecognised,
+    Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal,
+    ReplacedRun, SourceOutcome, SourceReport, StatedLine, StatedReport, Unrecognised,
 };
 pub use rubric::{RUBRIC_SCORE, import_rubrics};
 pub use source::may_be_table;

@@ -16,7 +16,9 @@ impl GivenNames {
     /// Returns parts for a digest that identifies these names.
     pub(super) fn parts(&self) -> Vec<&[u8]> {
         // A missing name differs from an empty one.
-        let part = |name: &'_ Option<String>| -> &'static [u8] { if name.is_some() { b"1" } else { b"0" } };
+        let part = |name: &'_ Option<String>| -> &'static [u8] {
+            if name.is_some() { b"1" } else { b"0" }
+        };
         [&self.suite, &self.approach, &self.model]
             .into_iter()
             .flat_map(|name| [part(name), name.as_deref().unwrap_or_default().as_bytes()])
@@ -25,6 +27,8 @@ impl GivenNames {
 
     /// Returns whether the command line gives no name.
     pub fn is_empty(&self) -> bool {
-        [&self.suite, &self.approach, &self.model].iter().all(|name| name.is_none())
+        [&self.suite, &self.approach, &self.model]
+            .iter()
+            .all(|name| name.is_none())
     }
 }

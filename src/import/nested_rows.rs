@@ -16,17 +16,44 @@ pub(super) const MOST_BYTES: u64 = 256 << 20;
 /// Reads a JSON document, or JSON lines as a list of documents.
 pub(super) fn read_tree(mut input: impl Read, rows: &Rows<'_>) -> Result<Tree, Stop> {
     let mut bytes = Vec::new();
-    input.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| rows.io(None, &error))?;
+    input
+        .by_ref()
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| rows.io(None, &error))?;
     if bytes.len() as u64 > MOST_BYTES {
-        let problem = rows.unreadable(None, format!("is longer than {} MiB, too long for rows nested in a document", MOST_BYTES >> 20));
-        return Err(problem.with_hint("write its rows as JSON lines or as a list, which are read row by row").into());
+        let problem = rows.unreadable(
+            None,
+            format!(
+                "is longer than {} MiB, too long for rows nested in a document",
+                MOST_BYTES >> 20
+            ),
+        );
+        return Err(problem
+            .with_hint("write its rows as JSON lines or as a list, which are read row by row")
+            .into());
     }
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
-    let documents = serde_json::Deserializer::from_slice(text).into_iter::<Tree>().collect::<Result<Vec<_>, _>>();
-    let mut documents = documents.map_err(|error| rows.unreadable(Some(error.line() as u64), format!("is not valid JSON: {error}")))?;
+    let documents = serde_json::Deserializer::from_slice(text)
+        .into_iter::<Tree>()
+        .collect::<Result<Vec<_>, _>>();
+    let mut documents = documents.map_err(|error| {
+        rows.unreadable(
+            Some(error.line() as u64),
+            format!("is not valid JSON: {error}"),
+        )
+    })?;
     if let Some(key) = documents.iter().find_map(Tree::doubled_key) {
-        let problem = rows.unreadable(None, format!("has an object with the key {} twice, with different values", quote(key)));
-        return Err(problem.with_hint("which of them is meant is not known; give each entry its own key").into());
+        let problem = rows.unreadable(
+            None,
+            format!(
+                "has an object with the key {} twice, with different values",
+                quote(key)
+            ),
+        );
+        return Err(problem
+            .with_hint("which of them is meant is not known; give each entry its own key")
+            .into());
     }
     match documents.len() {
         0 => Err(rows.unreadable(None, "is empty").into()),
@@ -36,7 +63,11 @@ pub(super) fn read_tree(mut input: impl Read, rows: &Rows<'_>) -> Result<Tree, S
 }
 
 /// Reads the rows at the path.
-pub(super) fn read_nested(tree: &Tree, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+pub(super) fn read_nested(
+    tree: &Tree,
+    path: Option<&str>,
+    rows: &mut Rows<'_>,
+) -> Result<(), Stop> {
     if path == Some(BY_COLUMNS) {
         return match tree.by_rows() {
             Some(turned) => read_nested(&turned, None, rows),
@@ -66,7 +97,16 @@ pub(super) fn read_nested(tree: &Tree, path: Option<&str>, rows: &mut Rows<'_>) 
                 None => cell.clear(),
             }
         }
-        if has_any { rows.accept(None, &cells) } else { rows.refuse(None, Refused::because("has none of the columns")) }
+        if has_any {
+            rows.accept(None, &cells)
+        } else {
+            rows.refuse(None, Refused::because("has none of the columns"))
+        }
     })?;
-    walked.map_err(|why| Stop::from(rows.unreadable(None, format!("has no rows at `{}`: {why}", path.unwrap_or(".")))))
+    walked.map_err(|why| {
+        Stop::from(rows.unreadable(
+            None,
+            format!("has no rows at `{}`: {why}", path.unwrap_or(".")),
+        ))
+    })
 }

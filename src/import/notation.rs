@@ -50,23 +50,118 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    pub const NONE: Self = Self { counted: Counted::Itself, multiply: 1.0, divide: 1.0 };
+    pub const NONE: Self = Self {
+        counted: Counted::Itself,
+        multiply: 1.0,
+        divide: 1.0,
+    };
 
     /// Units of fields in seconds or dollars.
     pub const UNITS: [(&'static str, Self); 13] = [
-        ("ms", Self { counted: Counted::Time, multiply: 1.0, divide: 1000.0 }),
-        ("s", Self { counted: Counted::Time, multiply: 1.0, divide: 1.0 }),
-        ("min", Self { counted: Counted::Time, multiply: 60.0, divide: 1.0 }),
-        ("h", Self { counted: Counted::Time, multiply: 3600.0, divide: 1.0 }),
-        ("us", Self { counted: Counted::Time, multiply: 1.0, divide: 1e6 }),
-        ("ns", Self { counted: Counted::Time, multiply: 1.0, divide: 1e9 }),
-        ("d", Self { counted: Counted::Time, multiply: 86_400.0, divide: 1.0 }),
-        ("USD", Self { counted: Counted::Money(Currency::Dollar), multiply: 1.0, divide: 1.0 }),
-        ("cents", Self { counted: Counted::Money(Currency::Cent), multiply: 1.0, divide: 100.0 }),
-        ("EUR", Self { counted: Counted::Money(Currency::Euro), multiply: 1.0, divide: 1.0 }),
-        ("GBP", Self { counted: Counted::Money(Currency::Pound), multiply: 1.0, divide: 1.0 }),
-        ("CHF", Self { counted: Counted::Money(Currency::Franc), multiply: 1.0, divide: 1.0 }),
-        ("JPY", Self { counted: Counted::Money(Currency::Yen), multiply: 1.0, divide: 1.0 }),
+        (
+            "ms",
+            Self {
+                counted: Counted::Time,
+                multiply: 1.0,
+                divide: 1000.0,
+            },
+        ),
+        (
+            "s",
+            Self {
+                counted: Counted::Time,
+                multiply: 1.0,
+                divide: 1.0,
+            },
+        ),
+        (
+            "min",
+            Self {
+                counted: Counted::Time,
+                multiply: 60.0,
+                divide: 1.0,
+            },
+        ),
+        (
+            "h",
+            Self {
+                counted: Counted::Time,
+                multiply: 3600.0,
+                divide: 1.0,
+            },
+        ),
+        (
+            "us",
+            Self {
+                counted: Counted::Time,
+                multiply: 1.0,
+                divide: 1e6,
+            },
+        ),
+        (
+            "ns",
+            Self {
+                counted: Counted::Time,
+                multiply: 1.0,
+                divide: 1e9,
+            },
+        ),
+        (
+            "d",
+            Self {
+                counted: Counted::Time,
+                multiply: 86_400.0,
+                divide: 1.0,
+            },
+        ),
+        (
+            "USD",
+            Self {
+                counted: Counted::Money(Currency::Dollar),
+                multiply: 1.0,
+                divide: 1.0,
+            },
+        ),
+        (
+            "cents",
+            Self {
+                counted: Counted::Money(Currency::Cent),
+                multiply: 1.0,
+                divide: 100.0,
+            },
+        ),
+        (
+            "EUR",
+            Self {
+                counted: Counted::Money(Currency::Euro),
+                multiply: 1.0,
+                divide: 1.0,
+            },
+        ),
+        (
+            "GBP",
+            Self {
+                counted: Counted::Money(Currency::Pound),
+                multiply: 1.0,
+                divide: 1.0,
+            },
+        ),
+        (
+            "CHF",
+            Self {
+                counted: Counted::Money(Currency::Franc),
+                multiply: 1.0,
+                divide: 1.0,
+            },
+        ),
+        (
+            "JPY",
+            Self {
+                counted: Counted::Money(Currency::Yen),
+                multiply: 1.0,
+                divide: 1.0,
+            },
+        ),
     ];
 
     pub fn of(self, value: f64) -> f64 {
@@ -75,7 +170,14 @@ impl Scale {
 }
 
 impl Currency {
-    pub const ALL: [Self; 6] = [Self::Dollar, Self::Cent, Self::Euro, Self::Pound, Self::Franc, Self::Yen];
+    pub const ALL: [Self; 6] = [
+        Self::Dollar,
+        Self::Cent,
+        Self::Euro,
+        Self::Pound,
+        Self::Franc,
+        Self::Yen,
+    ];
 
     /// Returns the signs and codes that may stand before or after an amount.
     pub fn signs(self) -> &'static [&'static str] {
@@ -91,14 +193,18 @@ impl Currency {
 
     /// Returns the currency whose sign is beside the amount.
     pub fn beside(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| without_sign(text.trim(), one.signs()).is_some())
+        Self::ALL
+            .into_iter()
+            .find(|one| without_sign(text.trim(), one.signs()).is_some())
     }
 }
 
 impl Notation {
     pub fn is_missing(&self, text: &str) -> bool {
         const LONGEST: usize = 40;
-        !self.missing.is_empty() && text.len() <= LONGEST && self.missing.contains(&text.to_lowercase())
+        !self.missing.is_empty()
+            && text.len() <= LONGEST
+            && self.missing.contains(&text.to_lowercase())
     }
 
     /// Returns the number in a program's notation. Returns a text that is not a number unchanged.
@@ -110,14 +216,21 @@ impl Notation {
         match (self.decimal, counted) {
             (None, Counted::Itself | Counted::Time) => Cow::Borrowed(text),
             (None, Counted::Money(_)) => Cow::Borrowed(without_sign(text, signs).unwrap_or(text)),
-            (Some(decimal), _) => plain_number(text, decimal, signs).map_or(Cow::Borrowed(text), Cow::Owned),
+            (Some(decimal), _) => {
+                plain_number(text, decimal, signs).map_or(Cow::Borrowed(text), Cow::Owned)
+            }
         }
     }
 
     /// Parses a time into seconds: `350 ms`, `1m 30s`, `1:30`, `00:01:30.5`, `0 days 00:01:30.5`, `PT1M30S`, or a number in the field's
     /// own unit.
     pub fn seconds(&self, text: &str, unit: Scale) -> Option<f64> {
-        let number = |text: &str| self.plain(text.trim(), Counted::Time).parse::<f64>().ok().filter(|value| value.is_finite());
+        let number = |text: &str| {
+            self.plain(text.trim(), Counted::Time)
+                .parse::<f64>()
+                .ok()
+                .filter(|value| value.is_finite())
+        };
         let text = text.trim();
         let text = text.strip_prefix("PT").unwrap_or(text);
         if let Some((days, clock)) = text.rsplit_once(' ')
@@ -128,7 +241,8 @@ impl Notation {
         }
         if text.contains(':') {
             let parts: Vec<f64> = text.split(':').map(number).collect::<Option<_>>()?;
-            let is_clock = parts.len() <= 3 && parts.iter().skip(1).all(|part| (0.0..60.0).contains(part));
+            let is_clock =
+                parts.len() <= 3 && parts.iter().skip(1).all(|part| (0.0..60.0).contains(part));
             return is_clock.then(|| parts.iter().fold(0.0, |sum, part| sum * 60.0 + part));
         }
         let mut rest = text.trim();
@@ -138,7 +252,9 @@ impl Notation {
         let mut sum = 0.0;
         while !rest.is_empty() {
             let end = rest.find(|letter: char| letter.is_alphabetic())?;
-            let after = rest[end..].find(|letter: char| !letter.is_alphabetic()).map_or(rest.len(), |length| end + length);
+            let after = rest[end..]
+                .find(|letter: char| !letter.is_alphabetic())
+                .map_or(rest.len(), |length| end + length);
             sum += time_unit(&rest[end..after])?.of(number(&rest[..end])?);
             rest = rest[after..].trim_start_matches(['.', ',']).trim();
         }
@@ -148,24 +264,34 @@ impl Notation {
 
 /// Returns the unit of time that a word names.
 pub(super) fn time_unit(word: &str) -> Option<Scale> {
-    let name = match word.to_lowercase().as_str() {
-        "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" | "millisekunden" => "ms",
-        "s" | "sec" | "secs" | "second" | "seconds" | "sek" | "sekunde" | "sekunden" | "seconde" | "secondes" | "segundos" | "secondi" => {
-            "s"
-        }
-        "m" | "min" | "mins" | "minute" | "minutes" | "minuten" | "minutos" | "minuti" => "min",
-        "h" | "hr" | "hrs" | "hour" | "hours" | "std" | "stunden" | "heures" | "horas" | "ore" => "h",
-        "us" | "µs" | "μs" | "microseconds" => "us",
-        "ns" | "nsec" | "nanos" | "nanoseconds" => "ns",
-        "day" | "days" => "d",
-        _ => return None,
-    };
-    Scale::UNITS.iter().find(|(known, _)| *known == name).map(|(_, scale)| *scale)
+    let name =
+        match word.to_lowercase().as_str() {
+            "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds"
+            | "millisekunden" => "ms",
+            "s" | "sec" | "secs" | "second" | "seconds" | "sek" | "sekunde" | "sekunden"
+            | "seconde" | "secondes" | "segundos" | "secondi" => "s",
+            "m" | "min" | "mins" | "minute" | "minutes" | "minuten" | "minutos" | "minuti" => "min",
+            "h" | "hr" | "hrs" | "hour" | "hours" | "std" | "stunden" | "heures" | "horas"
+            | "ore" => "h",
+            "us" | "µs" | "μs" | "microseconds" => "us",
+            "ns" | "nsec" | "nanos" | "nanoseconds" => "ns",
+            "day" | "days" => "d",
+            _ => return None,
+        };
+    Scale::UNITS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, scale)| *scale)
 }
 
 fn without_sign<'a>(text: &'a str, signs: &[&str]) -> Option<&'a str> {
-    let rest = signs.iter().find_map(|sign| text.strip_prefix(sign).or_else(|| text.strip_suffix(sign)))?.trim();
-    rest.bytes().any(|byte| byte.is_ascii_digit()).then_some(rest)
+    let rest = signs
+        .iter()
+        .find_map(|sign| text.strip_prefix(sign).or_else(|| text.strip_suffix(sign)))?
+        .trim();
+    rest.bytes()
+        .any(|byte| byte.is_ascii_digit())
+        .then_some(rest)
 }
 
 /// Parses a number in people's notation. Returns `None` if it is none, or if a separator does not separate thousands.
@@ -190,15 +316,25 @@ pub(super) fn plain_number(text: &str, decimal: Decimal, signs: &[&str]) -> Opti
         None => (mantissa, None),
     };
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_mark = |letter: char| letter == mark || matches!(letter, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\'' | '’' | '_');
+    let is_mark = |letter: char| {
+        letter == mark
+            || matches!(
+                letter,
+                ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\'' | '’' | '_'
+            )
+    };
     let mut groups = whole.split(is_mark);
     let first = groups.next()?;
     let groups: Vec<&str> = groups.collect();
     let is_grouped = !groups.is_empty();
-    let parts_thousands =
-        !is_grouped || ((1..=3).contains(&first.len()) && !first.starts_with('0') && groups.iter().all(|group| group.len() == 3));
+    let parts_thousands = !is_grouped
+        || ((1..=3).contains(&first.len())
+            && !first.starts_with('0')
+            && groups.iter().all(|group| group.len() == 3));
     let has_digits = !whole.is_empty() || fraction.is_some_and(|fraction| !fraction.is_empty());
-    let are_digits = is_digits(first) && groups.iter().all(|group| is_digits(group)) && fraction.is_none_or(is_digits);
+    let are_digits = is_digits(first)
+        && groups.iter().all(|group| is_digits(group))
+        && fraction.is_none_or(is_digits);
     if !parts_thousands || !has_digits || !are_digits || (exponent.is_some() && is_grouped) {
         return None;
     }
@@ -234,16 +370,29 @@ mod tests {
             ("%", Decimal::Point, None),
             ("a", Decimal::Point, None),
         ] {
-            assert_eq!(plain_number(text, decimal, Currency::Dollar.signs()).as_deref(), expected, "{text}");
+            assert_eq!(
+                plain_number(text, decimal, Currency::Dollar.signs()).as_deref(),
+                expected,
+                "{text}"
+            );
         }
-        assert_eq!(plain_number("3,50 €", Decimal::Comma, Currency::Euro.signs()).as_deref(), Some("3.50"));
+        assert_eq!(
+            plain_number("3,50 €", Decimal::Comma, Currency::Euro.signs()).as_deref(),
+            Some("3.50")
+        );
         assert_eq!(Currency::beside("€ 3,50"), Some(Currency::Euro));
         assert_eq!(Currency::beside("euros"), None);
     }
 
     #[test]
     fn times_carry_their_units() {
-        let unit = |name: &str| Scale::UNITS.iter().find(|(known, _)| *known == name).expect("a unit").1;
+        let unit = |name: &str| {
+            Scale::UNITS
+                .iter()
+                .find(|(known, _)| *known == name)
+                .expect("a unit")
+                .1
+        };
         let notation = Notation::default();
         for (text, own, expected) in [
             ("350", "ms", Some(0.35)),

@@ -31,32 +31,55 @@ pub(super) struct Unnamed {
 
 impl Origins {
     pub fn of<'p>(paths: impl Iterator<Item = &'p Path>) -> Self {
-        Self { paths: paths.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned())).collect(), ends: OnceCell::new() }
+        Self {
+            paths: paths
+                .map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+                .collect(),
+            ends: OnceCell::new(),
+        }
     }
 
     /// Names the model of a source at `place` after the file or folder at `path`: as the store named it before, else by the shortest end of
     /// the path that no other file or folder of the command has, and no model of the store.
-    pub fn unnamed(&self, path: &Path, place: Option<&str>, stored: &StoredRuns, store: &Store) -> Unnamed {
+    pub fn unnamed(
+        &self,
+        path: &Path,
+        place: Option<&str>,
+        stored: &StoredRuns,
+        store: &Store,
+    ) -> Unnamed {
         let origin = place_of(stored, store, path);
-        let known = origin.as_ref().and_then(|origin| stored.model_from(origin, place, &format!("{UNNAMED} (")));
+        let known = origin
+            .as_ref()
+            .and_then(|origin| stored.model_from(origin, place, &format!("{UNNAMED} (")));
         let model = known.map_or_else(|| self.told_apart(path, stored), str::to_owned);
         Unnamed { model, origin }
     }
 
     /// Returns the name that all unnamed models share where they are one arm.
     pub fn shared() -> Unnamed {
-        Unnamed { model: UNNAMED.to_owned(), origin: None }
+        Unnamed {
+            model: UNNAMED.to_owned(),
+            origin: None,
+        }
     }
 
     /// Returns the shortest end of the path that no other file or folder of the command has.
     pub fn end_of(&self, path: &Path) -> String {
-        self.ends_of(path).into_iter().next().map_or_else(String::new, |(end, _)| end)
+        self.ends_of(path)
+            .into_iter()
+            .next()
+            .map_or_else(String::new, |(end, _)| end)
     }
 
     fn told_apart(&self, path: &Path, stored: &StoredRuns) -> String {
         let named = |end: &str| format!("{UNNAMED} ({})", clip(end, MOST_CHARS));
-        let mut ends = self.ends_of(path).into_iter().map(|(end, is_whole)| (named(&end), is_whole));
-        ends.find(|(model, is_whole)| *is_whole || !stored.has_model(model)).map_or_else(|| UNNAMED.to_owned(), |(model, _)| model)
+        let mut ends = self
+            .ends_of(path)
+            .into_iter()
+            .map(|(end, is_whole)| (named(&end), is_whole));
+        ends.find(|(model, is_whole)| *is_whole || !stored.has_model(model))
+            .map_or_else(|| UNNAMED.to_owned(), |(model, _)| model)
     }
 
     /// Returns the ends of the path that are its own in this command, the shortest first. The last one is the whole path.
@@ -83,16 +106,29 @@ impl Origins {
     }
 
     fn count(&self) -> Ends {
-        let folders: Vec<Vec<String>> = self.paths.iter().filter_map(|path| path.parent()).map(parts_of).collect();
+        let folders: Vec<Vec<String>> = self
+            .paths
+            .iter()
+            .filter_map(|path| path.parent())
+            .map(parts_of)
+            .collect();
         let first = folders.first().map_or(&[][..], Vec::as_slice);
-        let shared = |folder: &Vec<String>| first.iter().zip(folder).take_while(|(one, other)| one == other).count();
+        let shared = |folder: &Vec<String>| {
+            first
+                .iter()
+                .zip(folder)
+                .take_while(|(one, other)| one == other)
+                .count()
+        };
         let around = folders.iter().map(shared).min().unwrap_or(0);
         let known: BTreeSet<Vec<String>> = self
             .paths
             .iter()
             .flat_map(|path| {
                 let parts = parts_of(path);
-                (around + 1..=parts.len()).map(|length| parts[..length].to_vec()).collect::<Vec<_>>()
+                (around + 1..=parts.len())
+                    .map(|length| parts[..length].to_vec())
+                    .collect::<Vec<_>>()
             })
             .collect();
         let mut counts = HashMap::new();
@@ -134,21 +170,44 @@ mod tests {
 
     #[test]
     fn the_shortest_end_that_tells_apart_names_a_source() {
-        let paths = ["/x/a/report.xml", "/x/b/report.xml", "/y/b/report.xml", "/x/other.xml"].map(Path::new);
+        let paths = [
+            "/x/a/report.xml",
+            "/x/b/report.xml",
+            "/y/b/report.xml",
+            "/x/other.xml",
+        ]
+        .map(Path::new);
         let origins = Origins::of(paths.into_iter());
         let ends = paths.map(|path| origins.end_of(path));
-        assert_eq!(ends, ["a/report.xml", "x/b/report.xml", "y/b/report.xml", "other.xml"]);
+        assert_eq!(
+            ends,
+            [
+                "a/report.xml",
+                "x/b/report.xml",
+                "y/b/report.xml",
+                "other.xml"
+            ]
+        );
         assert_eq!(origins.end_of(Path::new("/x/a")), "a");
-        assert_eq!(origins.end_of(Path::new("/x/b")), "x/b", "of two folders with one name");
+        assert_eq!(
+            origins.end_of(Path::new("/x/b")),
+            "x/b",
+            "of two folders with one name"
+        );
     }
 
     #[test]
     fn the_folder_around_all_sources_names_none() {
         for around in ["/home/runs", "/runs/report.xml"] {
-            let paths = ["runs/report.xml", "report.xml", "runs/a/runs"].map(|path| Path::new(around).join(path));
+            let paths = ["runs/report.xml", "report.xml", "runs/a/runs"]
+                .map(|path| Path::new(around).join(path));
             let origins = Origins::of(paths.iter().map(PathBuf::as_path));
             let ends = paths.each_ref().map(|path| origins.end_of(path));
-            assert_eq!(ends, ["runs/report.xml", "./report.xml", "a/runs"], "{around}");
+            assert_eq!(
+                ends,
+                ["runs/report.xml", "./report.xml", "a/runs"],
+                "{around}"
+            );
         }
     }
 }

@@ -61,18 +61,40 @@ const COLUMN: Shape = Shape::Struct(&[
     (10, LONG),
     (11, LONG),
     (12, STATISTICS),
-    (13, Shape::List(&Shape::Struct(&[(1, WHOLE), (2, ENCODING), (3, WHOLE)]))),
+    (
+        13,
+        Shape::List(&Shape::Struct(&[(1, WHOLE), (2, ENCODING), (3, WHOLE)])),
+    ),
     (14, LONG),
     (15, WHOLE),
-    (16, Shape::Struct(&[(1, LONG), (2, Shape::List(&LONG)), (3, Shape::List(&LONG))])),
+    (
+        16,
+        Shape::Struct(&[(1, LONG), (2, Shape::List(&LONG)), (3, Shape::List(&LONG))]),
+    ),
 ]);
-const CHUNK: Shape =
-    Shape::Struct(&[(1, Shape::Text), (2, LONG), (3, COLUMN), (4, LONG), (5, WHOLE), (6, LONG), (7, WHOLE), (8, ANY), (9, Shape::Text)]);
+const CHUNK: Shape = Shape::Struct(&[
+    (1, Shape::Text),
+    (2, LONG),
+    (3, COLUMN),
+    (4, LONG),
+    (5, WHOLE),
+    (6, LONG),
+    (7, WHOLE),
+    (8, ANY),
+    (9, Shape::Text),
+]);
 const ROW_GROUP: Shape = Shape::Struct(&[
     (1, Shape::List(&CHUNK)),
     (2, LONG),
     (3, LONG),
-    (4, Shape::List(&Shape::Struct(&[(1, WHOLE), (2, Shape::Flag), (3, Shape::Flag)]))),
+    (
+        4,
+        Shape::List(&Shape::Struct(&[
+            (1, WHOLE),
+            (2, Shape::Flag),
+            (3, Shape::Flag),
+        ])),
+    ),
     (5, LONG),
     (6, LONG),
     (7, SMALL),
@@ -107,10 +129,34 @@ const HEADER: &[(i16, Shape)] = &[
     (2, WHOLE),
     (3, WHOLE),
     (4, WHOLE),
-    (5, Shape::Struct(&[(1, WHOLE), (2, ENCODING), (3, ENCODING), (4, ENCODING), (5, STATISTICS)])),
+    (
+        5,
+        Shape::Struct(&[
+            (1, WHOLE),
+            (2, ENCODING),
+            (3, ENCODING),
+            (4, ENCODING),
+            (5, STATISTICS),
+        ]),
+    ),
     (6, ANY),
-    (7, Shape::Struct(&[(1, WHOLE), (2, ENCODING), (3, Shape::Flag)])),
-    (8, Shape::Struct(&[(1, WHOLE), (2, WHOLE), (3, WHOLE), (4, ENCODING), (5, WHOLE), (6, WHOLE), (7, Shape::Flag), (8, STATISTICS)])),
+    (
+        7,
+        Shape::Struct(&[(1, WHOLE), (2, ENCODING), (3, Shape::Flag)]),
+    ),
+    (
+        8,
+        Shape::Struct(&[
+            (1, WHOLE),
+            (2, WHOLE),
+            (3, WHOLE),
+            (4, ENCODING),
+            (5, WHOLE),
+            (6, WHOLE),
+            (7, Shape::Flag),
+            (8, STATISTICS),
+        ]),
+    ),
 ];
 
 /// A column of the schema, or a group of columns.
@@ -124,8 +170,13 @@ struct Element {
 pub(super) fn check_directory(mut file: &File) -> Result<(), String> {
     let bytes = file.metadata().map_err(unread)?.len();
     let mut trailer = [0; TRAILER_BYTES];
-    let end = bytes.checked_sub(TRAILER_BYTES as u64).filter(|end| *end >= MAGIC.len() as u64).ok_or("it has no directory at its end")?;
-    file.seek(SeekFrom::Start(end)).and_then(|_| file.read_exact(&mut trailer)).map_err(unread)?;
+    let end = bytes
+        .checked_sub(TRAILER_BYTES as u64)
+        .filter(|end| *end >= MAGIC.len() as u64)
+        .ok_or("it has no directory at its end")?;
+    file.seek(SeekFrom::Start(end))
+        .and_then(|_| file.read_exact(&mut trailer))
+        .map_err(unread)?;
     let (length, magic) = trailer.split_at(4);
     if magic == ENCRYPTED {
         return Err("it is encrypted, which is not read".to_owned());
@@ -133,34 +184,52 @@ pub(super) fn check_directory(mut file: &File) -> Result<(), String> {
     if magic != MAGIC {
         return Err("it has no directory at its end".to_owned());
     }
-    let length = length.iter().rev().fold(0, |length, byte| length << 8 | u64::from(*byte));
-    let start = end.checked_sub(length).ok_or_else(|| format!("its directory states {length} bytes, and the file has {bytes}"))?;
+    let length = length
+        .iter()
+        .rev()
+        .fold(0, |length, byte| length << 8 | u64::from(*byte));
+    let start = end
+        .checked_sub(length)
+        .ok_or_else(|| format!("its directory states {length} bytes, and the file has {bytes}"))?;
     file.seek(SeekFrom::Start(start)).map_err(unread)?;
     let mut directory = Vec::new();
-    file.take(length).read_to_end(&mut directory).map_err(unread)?;
+    file.take(length)
+        .read_to_end(&mut directory)
+        .map_err(unread)?;
 
     let mut elements: Vec<Element> = Vec::new();
     let mut columns: Option<&[u8]> = None;
     let mut is_columns = false;
     let mut is_negative = false;
-    walk(&directory, DIRECTORY, &mut |path, found| match (path, found) {
-        ([2], Found::Element) => elements.push(Element::default()),
-        ([2, 4], Found::Text(name)) => elements.last_mut().into_iter().for_each(|element| element.name_bytes = name.len()),
-        ([2, 5], Found::Number(children)) => {
-            is_negative |= children < 0;
-            elements.last_mut().into_iter().for_each(|element| element.children = usize::try_from(children).unwrap_or_default());
-        }
-        ([5, 1], Found::Text(key)) => is_columns = key == b"ARROW:schema",
-        ([5, 2], Found::Text(value)) if is_columns => columns = Some(value),
-        _ => {}
-    })
+    walk(
+        &directory,
+        DIRECTORY,
+        &mut |path, found| match (path, found) {
+            ([2], Found::Element) => elements.push(Element::default()),
+            ([2, 4], Found::Text(name)) => elements
+                .last_mut()
+                .into_iter()
+                .for_each(|element| element.name_bytes = name.len()),
+            ([2, 5], Found::Number(children)) => {
+                is_negative |= children < 0;
+                elements.last_mut().into_iter().for_each(|element| {
+                    element.children = usize::try_from(children).unwrap_or_default()
+                });
+            }
+            ([5, 1], Found::Text(key)) => is_columns = key == b"ARROW:schema",
+            ([5, 2], Found::Text(value)) if is_columns => columns = Some(value),
+            _ => {}
+        },
+    )
     .ok_or("its directory contradicts itself or is cut off")?;
     if is_negative {
         return Err("its directory states a negative number of columns".to_owned());
     }
     check_elements(&elements, directory.len())?;
     if let Some(columns) = columns {
-        let columns = STANDARD.decode(columns).map_err(|_| "its description of columns is not Base64")?;
+        let columns = STANDARD
+            .decode(columns)
+            .map_err(|_| "its description of columns is not Base64")?;
         check_schema(&columns)?;
     }
     Ok(())
@@ -173,7 +242,11 @@ fn check_elements(elements: &[Element], directory_bytes: usize) -> Result<(), St
     let mut path_bytes: usize = 0;
     for (place, element) in elements.iter().enumerate() {
         if element.children > elements.len() - place - 1 {
-            return Err(format!("a group states {} columns, and its directory has {}", element.children, elements.len()));
+            return Err(format!(
+                "a group states {} columns, and its directory has {}",
+                element.children,
+                elements.len()
+            ));
         }
         let above = open.last().map_or(0, |(_, bytes)| *bytes);
         if let Some((missing, _)) = open.last_mut() {
@@ -183,7 +256,9 @@ fn check_elements(elements: &[Element], directory_bytes: usize) -> Result<(), St
         if element.children > 0 {
             open.push((element.children, own));
             if open.len() > MOST_LEVELS {
-                return Err(format!("its columns are nested in more than {MOST_LEVELS} levels"));
+                return Err(format!(
+                    "its columns are nested in more than {MOST_LEVELS} levels"
+                ));
             }
         } else {
             path_bytes = path_bytes.saturating_add(own);
@@ -201,22 +276,46 @@ fn check_elements(elements: &[Element], directory_bytes: usize) -> Result<(), St
 
 /// Returns whether a column that will be read is compressed with LZO, the only codec that is not read.
 pub(super) fn needs_lzo(metadata: &ParquetMetaData, wanted: &ProjectionMask) -> bool {
-    let columns = metadata.row_groups().iter().flat_map(|group| group.columns().iter().enumerate());
-    columns.filter(|(place, _)| wanted.leaf_included(*place)).any(|(_, chunk)| chunk.compression() == Compression::LZO)
+    let columns = metadata
+        .row_groups()
+        .iter()
+        .flat_map(|group| group.columns().iter().enumerate());
+    columns
+        .filter(|(place, _)| wanted.leaf_included(*place))
+        .any(|(_, chunk)| chunk.compression() == Compression::LZO)
 }
 
 /// Checks the pages of the columns that will be read.
-pub(super) fn check_pages(file: &File, metadata: &ParquetMetaData, wanted: &ProjectionMask) -> Result<(), String> {
+pub(super) fn check_pages(
+    file: &File,
+    metadata: &ParquetMetaData,
+    wanted: &ProjectionMask,
+) -> Result<(), String> {
     let bytes = file.metadata().map_err(unread)?.len();
     let left = Allowance::of_file(bytes);
     let mut total: u64 = 0;
     for group in metadata.row_groups() {
-        for (place, chunk) in group.columns().iter().enumerate().filter(|(place, _)| wanted.leaf_included(*place)) {
-            let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
-            let range = u64::try_from(start).ok().zip(u64::try_from(chunk.compressed_size()).ok());
-            let range = range.and_then(|(start, length)| Some(start..start.checked_add(length)?)).filter(|range| range.end <= bytes);
+        for (place, chunk) in group
+            .columns()
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| wanted.leaf_included(*place))
+        {
+            let start = chunk
+                .dictionary_page_offset()
+                .unwrap_or_else(|| chunk.data_page_offset());
+            let range = u64::try_from(start)
+                .ok()
+                .zip(u64::try_from(chunk.compressed_size()).ok());
+            let range = range
+                .and_then(|(start, length)| Some(start..start.checked_add(length)?))
+                .filter(|range| range.end <= bytes);
             let range = range.ok_or_else(|| {
-                format!("column {} states {} bytes from {start} on, and the file has {bytes}", place + 1, chunk.compressed_size())
+                format!(
+                    "column {} states {} bytes from {start} on, and the file has {bytes}",
+                    place + 1,
+                    chunk.compressed_size()
+                )
             })?;
             // Else a small file could name the same pages a million times.
             total = total.saturating_add(range.end - range.start);
@@ -229,7 +328,13 @@ pub(super) fn check_pages(file: &File, metadata: &ParquetMetaData, wanted: &Proj
     Ok(())
 }
 
-fn check_chunk(file: &File, chunk: &ColumnChunkMetaData, start: u64, end: u64, left: &Allowance) -> Result<(), String> {
+fn check_chunk(
+    file: &File,
+    chunk: &ColumnChunkMetaData,
+    start: u64,
+    end: u64,
+    left: &Allowance,
+) -> Result<(), String> {
     let mut input = BufReader::new(file);
     let mut place = start;
     let mut head: Vec<u8> = Vec::new();
@@ -237,18 +342,36 @@ fn check_chunk(file: &File, chunk: &ColumnChunkMetaData, start: u64, end: u64, l
         let page = page_at(&mut input, &mut head, place, end)?;
         place += page.header;
         if page.packed > end - place {
-            return Err(format!("a page states {} bytes, and its column has {}", page.packed, end - place));
+            return Err(format!(
+                "a page states {} bytes, and its column has {}",
+                page.packed,
+                end - place
+            ));
         }
         let is_packed = chunk.compression() != Compression::UNCOMPRESSED && !page.is_stored;
         if is_packed && page.inflated > most_inflated(page.packed) {
-            return Err(format!("a page of {} bytes states that it inflates to {}", page.packed, page.inflated));
+            return Err(format!(
+                "a page of {} bytes states that it inflates to {}",
+                page.packed, page.inflated
+            ));
         }
-        left.spend(page.inflated.max(page.packed)).map_err(|error| error.to_string())?;
-        let most_values = if is_packed { page.inflated } else { page.packed }.saturating_mul(VALUES_PER_BYTE);
+        left.spend(page.inflated.max(page.packed))
+            .map_err(|error| error.to_string())?;
+        let most_values = if is_packed {
+            page.inflated
+        } else {
+            page.packed
+        }
+        .saturating_mul(VALUES_PER_BYTE);
         if page.dictionary_values > most_values {
-            return Err(format!("a dictionary of {} bytes states {} values", page.inflated, page.dictionary_values));
+            return Err(format!(
+                "a dictionary of {} bytes states {} values",
+                page.inflated, page.dictionary_values
+            ));
         }
-        input.seek(SeekFrom::Start(place + page.plain)).map_err(unread)?;
+        input
+            .seek(SeekFrom::Start(place + page.plain))
+            .map_err(unread)?;
         check_inflated(&mut input, chunk.compression(), &page)?;
         place += page.packed;
     }
@@ -270,7 +393,12 @@ struct Page {
     is_stored: bool,
 }
 
-fn page_at(input: &mut BufReader<&File>, head: &mut Vec<u8>, place: u64, end: u64) -> Result<Page, String> {
+fn page_at(
+    input: &mut BufReader<&File>,
+    head: &mut Vec<u8>,
+    place: u64,
+    end: u64,
+) -> Result<Page, String> {
     // Headers are short, except for statistics.
     let mut most = 512;
     loop {
@@ -303,46 +431,84 @@ fn page_at(input: &mut BufReader<&File>, head: &mut Vec<u8>, place: u64, end: u6
             continue;
         };
         let stated = numbers.map(u64::try_from);
-        let [Ok(inflated), Ok(packed), Ok(values), Ok(definitions), Ok(repetitions), Ok(_)] = stated else {
+        let [
+            Ok(inflated),
+            Ok(packed),
+            Ok(values),
+            Ok(definitions),
+            Ok(repetitions),
+            Ok(_),
+        ] = stated
+        else {
             return Err("the header of a page states a negative length".to_owned());
         };
         let plain = definitions.saturating_add(repetitions);
         if plain > packed {
-            return Err(format!("a page of {packed} bytes states {plain} bytes of levels"));
+            return Err(format!(
+                "a page of {packed} bytes states {plain} bytes of levels"
+            ));
         }
         let header = (head.len() - rest.len()) as u64;
         let dictionary_values = if kind == DICTIONARY_PAGE { values } else { 0 };
-        return Ok(Page { header, packed, inflated, dictionary_values, plain, is_stored });
+        return Ok(Page {
+            header,
+            packed,
+            inflated,
+            dictionary_values,
+            plain,
+            is_stored,
+        });
     }
 }
 
 /// Holds what a page says it inflates to against its data, from here on, as far as its codec allows. Decoders of Snappy and LZ4 fill that much memory,
 /// and those of gzip and Brotli do not stop there.
-fn check_inflated(input: &mut BufReader<&File>, codec: Compression, page: &Page) -> Result<(), String> {
-    let (packed, stated) = (page.packed - page.plain, page.inflated.saturating_sub(page.plain));
+fn check_inflated(
+    input: &mut BufReader<&File>,
+    codec: Compression,
+    page: &Page,
+) -> Result<(), String> {
+    let (packed, stated) = (
+        page.packed - page.plain,
+        page.inflated.saturating_sub(page.plain),
+    );
     if stated == 0 || page.is_stored {
         return Ok(());
     }
     let data = input.take(packed);
     let most = stated.saturating_add(1);
     let inflated = match codec {
-        Compression::GZIP(_) => io::copy(&mut flate2::bufread::MultiGzDecoder::new(data).take(most), &mut io::sink()),
-        Compression::BROTLI(_) => io::copy(&mut brotli::Decompressor::new(data, 4096).take(most), &mut io::sink()),
+        Compression::GZIP(_) => io::copy(
+            &mut flate2::bufread::MultiGzDecoder::new(data).take(most),
+            &mut io::sink(),
+        ),
+        Compression::BROTLI(_) => io::copy(
+            &mut brotli::Decompressor::new(data, 4096).take(most),
+            &mut io::sink(),
+        ),
         Compression::SNAPPY => {
             let mut head = Vec::new();
-            data.take(MOST_LENGTH_BYTES).read_to_end(&mut head).map_err(unread)?;
+            data.take(MOST_LENGTH_BYTES)
+                .read_to_end(&mut head)
+                .map_err(unread)?;
             Ok(length_at(&head))
         }
-        Compression::LZ4 | Compression::LZ4_RAW if stated > packed.saturating_mul(MOST_TIMES_LZ4) => {
-            return Err(format!("a page of {packed} bytes states that it inflates to {stated}"));
+        Compression::LZ4 | Compression::LZ4_RAW
+            if stated > packed.saturating_mul(MOST_TIMES_LZ4) =>
+        {
+            return Err(format!(
+                "a page of {packed} bytes states that it inflates to {stated}"
+            ));
         }
         _ => return Ok(()),
     };
     match inflated {
-        Ok(inflated) if inflated > stated => Err(format!("a page inflates to more than the {stated} bytes that it states")),
-        Ok(inflated) if codec == Compression::SNAPPY && inflated != stated => {
-            Err(format!("a page states that it inflates to {stated} bytes, and its data to {inflated}"))
-        }
+        Ok(inflated) if inflated > stated => Err(format!(
+            "a page inflates to more than the {stated} bytes that it states"
+        )),
+        Ok(inflated) if codec == Compression::SNAPPY && inflated != stated => Err(format!(
+            "a page states that it inflates to {stated} bytes, and its data to {inflated}"
+        )),
         // Other errors are the decoder's to report.
         _ => Ok(()),
     }

@@ -20,8 +20,16 @@ impl PathPart {
         match name.strip_prefix('@') {
             Some("file") => Some(Self::File),
             Some("folder") => Some(Self::Folder(1)),
-            Some(other) => other.strip_prefix("folder")?.parse().ok().filter(|level| (2..=9).contains(level)).map(Self::Folder),
-            None => name.strip_suffix('=').filter(|key| !key.trim().is_empty()).map(|key| Self::Key(key.to_owned())),
+            Some(other) => other
+                .strip_prefix("folder")?
+                .parse()
+                .ok()
+                .filter(|level| (2..=9).contains(level))
+                .map(Self::Folder),
+            None => name
+                .strip_suffix('=')
+                .filter(|key| !key.trim().is_empty())
+                .map(|key| Self::Key(key.to_owned())),
         }
     }
 
@@ -42,7 +50,9 @@ impl PathPart {
         match self {
             Self::File => Some(stem(file).to_owned()),
             Self::Folder(level) => parts.nth(level - 1).map(str::to_owned),
-            Self::Key(key) => parts.find_map(|part| part.strip_prefix(key.as_str())?.strip_prefix('=')).map(str::to_owned),
+            Self::Key(key) => parts
+                .find_map(|part| part.strip_prefix(key.as_str())?.strip_prefix('='))
+                .map(str::to_owned),
         }
     }
 }
@@ -50,7 +60,10 @@ impl PathPart {
 /// Returns the keys in the names of the folders, from the outermost.
 pub(super) fn keys_of(path: &str) -> Vec<String> {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
-    let keys = folders.split('/').filter_map(|part| part.split_once('=')).filter(|(key, value)| !key.is_empty() && !value.is_empty());
+    let keys = folders
+        .split('/')
+        .filter_map(|part| part.split_once('='))
+        .filter(|(key, value)| !key.is_empty() && !value.is_empty());
     keys.map(|(key, _)| key.to_owned()).collect()
 }
 
@@ -58,7 +71,8 @@ pub(super) fn keys_of(path: &str) -> Vec<String> {
 pub(super) fn stem(name: &str) -> &str {
     let mut stem = name;
     while let Some((before, ending)) = stem.rsplit_once('.') {
-        let is_ending = PACKED.contains(&ending.to_lowercase().as_str()) || super::source::may_be_table(stem);
+        let is_ending =
+            PACKED.contains(&ending.to_lowercase().as_str()) || super::source::may_be_table(stem);
         if !is_ending || before.is_empty() {
             break;
         }
@@ -74,19 +88,35 @@ mod tests {
     #[test]
     fn a_path_names_files_folders_and_keys() {
         let path = "/data/model=nova/seed=1/part-0.csv.gz";
-        for (column, expected) in
-            [("@file", "part-0"), ("@folder", "seed=1"), ("@folder2", "model=nova"), ("model=", "nova"), ("seed=", "1")]
-        {
+        for (column, expected) in [
+            ("@file", "part-0"),
+            ("@folder", "seed=1"),
+            ("@folder2", "model=nova"),
+            ("model=", "nova"),
+            ("seed=", "1"),
+        ] {
             let part = PathPart::of_column(column).expect("a part");
-            assert_eq!((part.of(path).as_deref(), part.column().as_str()), (Some(expected), column));
+            assert_eq!(
+                (part.of(path).as_deref(), part.column().as_str()),
+                (Some(expected), column)
+            );
         }
         assert_eq!(keys_of(path), ["model", "seed"]);
-        assert!(["@timestamp", "file", "@folder1", "=", "model"].into_iter().all(|name| PathPart::of_column(name).is_none()));
+        assert!(
+            ["@timestamp", "file", "@folder1", "=", "model"]
+                .into_iter()
+                .all(|name| PathPart::of_column(name).is_none())
+        );
     }
 
     #[test]
     fn a_file_is_called_without_its_extensions() {
-        for (name, expected) in [("out.csv.gz", "out"), ("v1.2.xlsx", "v1.2"), ("a.b", "a.b"), (".csv", ".csv")] {
+        for (name, expected) in [
+            ("out.csv.gz", "out"),
+            ("v1.2.xlsx", "v1.2"),
+            ("a.b", "a.b"),
+            (".csv", ".csv"),
+        ] {
             assert_eq!(stem(name), expected);
         }
     }

@@ -76,7 +76,10 @@ impl From<Problem> for NoProposal {
 
 /// Returns whether the paths have files that may hold tables, and no other known files.
 pub fn are_tables(paths: &[PathBuf]) -> bool {
-    let may_be = |path: &PathBuf| path.file_name().is_some_and(|name| may_be_table(&name.to_string_lossy()));
+    let may_be = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| may_be_table(&name.to_string_lossy()))
+    };
     let files = table_files(paths);
     !files.is_empty() && files.iter().all(may_be) && is_nothing_known(paths)
 }
@@ -89,14 +92,27 @@ pub fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
             files.push(path.clone());
             continue;
         }
-        let is_shown = |entry: &walkdir::DirEntry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.');
-        let below = WalkDir::new(path).max_depth(MOST_DEPTH).sort_by_file_name().into_iter().filter_entry(is_shown).filter_map(Result::ok);
+        let is_shown = |entry: &walkdir::DirEntry| {
+            entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.')
+        };
+        let below = WalkDir::new(path)
+            .max_depth(MOST_DEPTH)
+            .sort_by_file_name()
+            .into_iter()
+            .filter_entry(is_shown)
+            .filter_map(Result::ok);
         // Ignore notes (`txt`, `dat`, `md`) in folders.
-        let is_note = |name: &str| name.rsplit('.').next().is_some_and(|ending| ["txt", "dat", "md", "markdown"].contains(&ending));
+        let is_note = |name: &str| {
+            name.rsplit('.')
+                .next()
+                .is_some_and(|ending| ["txt", "dat", "md", "markdown"].contains(&ending))
+        };
         let is_table = |name: &str| may_be_table(name) && !is_note(name);
         files.extend(
             below
-                .filter(|entry| entry.file_type().is_file() && is_table(&entry.file_name().to_string_lossy()))
+                .filter(|entry| {
+                    entry.file_type().is_file() && is_table(&entry.file_name().to_string_lossy())
+                })
                 .map(walkdir::DirEntry::into_path),
         );
     }
@@ -111,7 +127,11 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
         sources.push(Source::examine(file)?);
     }
     if sources.is_empty() {
-        let shown = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+        let shown = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect::<Vec<_>>()
+            .join(", ");
         return Err(Problem::in_file(shown, "holds no file that may be a table").into());
     }
     let mut found = Vec::new();
@@ -125,18 +145,27 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
             passed_over.push(place);
         }
     }
-    let mut notes: Vec<String> =
-        passed_over.iter().map(|place| format!("{} has no rows and is passed over", sources[*place].shown)).collect();
+    let mut notes: Vec<String> = passed_over
+        .iter()
+        .map(|place| format!("{} has no rows and is passed over", sources[*place].shown))
+        .collect();
     for place in passed_over.into_iter().rev() {
         files.remove(place);
         sources.remove(place);
     }
-    let Some(first) = sources.first() else { return Err(NoProposal::NoTable) };
+    let Some(first) = sources.first() else {
+        return Err(NoProposal::NoTable);
+    };
     name_by_path(&mut found);
     let samples = joined(found)?;
-    let suite = hints.set.get("suite").cloned().unwrap_or_else(|| suite_of(paths));
+    let suite = hints
+        .set
+        .get("suite")
+        .cloned()
+        .unwrap_or_else(|| suite_of(paths));
     let without_rows = |source: &Source| {
-        Problem::in_file(source.shown.clone(), "has a table without rows").with_hint("run what writes it again, and look at what that says")
+        Problem::in_file(source.shown.clone(), "has a table without rows")
+            .with_hint("run what writes it again, and look at what that says")
     };
     let reading = propose(&samples, hints, &suite).map_err(|questions| {
         if questions.is_empty() {
@@ -147,8 +176,8 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
             NoProposal::Open(questions)
         }
     })?;
-    let mut map =
-        Map::parse("the proposed map", &reading.map, &hints.set).map_err(|Problems(problems)| NoProposal::Unreadable(problems))?;
+    let mut map = Map::parse("the proposed map", &reading.map, &hints.set)
+        .map_err(|Problems(problems)| NoProposal::Unreadable(problems))?;
     "proposed".clone_into(&mut map.file);
     let rows = first_rows(&map, first)?;
     let mut parts = vec![map.sha256.clone()];
@@ -156,32 +185,61 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
         parts.extend([source.name.clone(), source.sha256.clone()]);
         parts.extend(names_in_path(source, &map));
     }
-    let key = hex_digest(&parts.iter().map(String::as_bytes).collect::<Vec<_>>(), true);
+    let key = hex_digest(
+        &parts.iter().map(String::as_bytes).collect::<Vec<_>>(),
+        true,
+    );
     notes.extend(reading.notes);
     let is_guess = !hints.set.contains_key("suite") && rows.iter().all(|row| row.suite == suite);
     let guessed_suite = is_guess.then_some(suite);
-    Ok(Proposal { files, map, text: reading.map, notes, rows, key, guessed_suite })
+    Ok(Proposal {
+        files,
+        map,
+        text: reading.map,
+        notes,
+        rows,
+        key,
+        guessed_suite,
+    })
 }
 
 /// Adds columns with the names in the paths: those of files and folders if they differ, and keys of folders such as `model=nova`.
 fn name_by_path(found: &mut [Sampled]) {
     const MOST_LEVELS: usize = 4;
     let levels = (2..=MOST_LEVELS).map(PathPart::Folder);
-    let mut parts: Vec<PathPart> = [PathPart::File, PathPart::Folder(1)].into_iter().chain(levels).collect();
-    let differs = |part: &PathPart| found.iter().map(|one| part.of(&one.path)).collect::<BTreeSet<_>>().len() > 1;
+    let mut parts: Vec<PathPart> = [PathPart::File, PathPart::Folder(1)]
+        .into_iter()
+        .chain(levels)
+        .collect();
+    let differs = |part: &PathPart| {
+        found
+            .iter()
+            .map(|one| part.of(&one.path))
+            .collect::<BTreeSet<_>>()
+            .len()
+            > 1
+    };
     let is_key = |part: &PathPart| {
-        !matches!(part, PathPart::File) && found.iter().all(|one| part.of(&one.path).is_some_and(|name| name.contains('=')))
+        !matches!(part, PathPart::File)
+            && found
+                .iter()
+                .all(|one| part.of(&one.path).is_some_and(|name| name.contains('=')))
     };
     parts.retain(|part| differs(part) && !is_key(part));
     let keys: BTreeSet<String> = found.iter().flat_map(|one| keys_of(&one.path)).collect();
     let mut columns: Vec<PathPart> = keys.into_iter().map(PathPart::Key).collect();
     columns.extend(parts.into_iter().filter(|_| found.len() > 1));
     for one in found {
-        let names: Vec<(String, String)> = columns.iter().filter_map(|part| Some((part.column(), part.of(&one.path)?))).collect();
+        let names: Vec<(String, String)> = columns
+            .iter()
+            .filter_map(|part| Some((part.column(), part.of(&one.path)?)))
+            .collect();
         for table in &mut one.tables {
             for (column, name) in &names {
                 // A key of a folder may be a column of the file too.
-                let is_known = column.strip_suffix('=').is_some_and(|key| table.columns.iter().any(|known| known == key));
+                let is_known = column
+                    .strip_suffix('=')
+                    .is_some_and(|key| table.columns.iter().any(|known| known == key));
                 if !is_known {
                     table.add(column, name);
                 }
@@ -196,7 +254,10 @@ fn joined(found: Vec<Sampled>) -> Result<Vec<Sample>, NoProposal> {
     let mut layouts: Vec<(Vec<Sample>, Vec<String>)> = Vec::new();
     for Sampled { label, tables, .. } in found {
         let is_like = |(samples, _): &&mut (Vec<Sample>, Vec<String>)| {
-            tables.iter().any(|table| samples.iter().any(|sample| sample.is_like(table))) || tables.is_empty() && samples.is_empty()
+            tables
+                .iter()
+                .any(|table| samples.iter().any(|sample| sample.is_like(table)))
+                || tables.is_empty() && samples.is_empty()
         };
         match layouts.iter_mut().find(is_like) {
             Some((samples, labels)) => {
@@ -210,55 +271,108 @@ fn joined(found: Vec<Sampled>) -> Result<Vec<Sample>, NoProposal> {
             None => layouts.push((tables, vec![label])),
         }
     }
-    let most = layouts.iter().map(|(_, labels)| labels.len()).max().unwrap_or(0);
-    let Some(place) = layouts.iter().position(|(_, labels)| labels.len() == most) else { return Ok(Vec::new()) };
+    let most = layouts
+        .iter()
+        .map(|(_, labels)| labels.len())
+        .max()
+        .unwrap_or(0);
+    let Some(place) = layouts.iter().position(|(_, labels)| labels.len() == most) else {
+        return Ok(Vec::new());
+    };
     let (samples, usual) = layouts.remove(place);
     let odd: Vec<String> = layouts.into_iter().flat_map(|(_, labels)| labels).collect();
-    let [first, rest @ ..] = odd.as_slice() else { return Ok(samples) };
+    let [first, rest @ ..] = odd.as_slice() else {
+        return Ok(samples);
+    };
     let also = match rest {
         [] => String::new(),
         [one] => format!(", and so has {one}"),
         several => format!(", and so have {}", several.join(", ")),
     };
-    let more = if usual.len() > 1 { format!(" and {} more", usual.len() - 1) } else { String::new() };
-    let problem = Problem::in_file(first.clone(), format!("has other columns than {}{more}{also}", usual[0]));
-    if most == 1 && odd.len() > 1 {
-        return Err(problem.with_hint("each file has columns of its own: import them one by one").into());
-    }
-    let named: Vec<String> = usual.iter().take(MOST_NAMED).map(|label| shell_word(label)).collect();
-    let hint = if usual.len() > MOST_NAMED {
-        "files of one layout are one import: leave this file out, or name the others one by one".to_owned()
+    let more = if usual.len() > 1 {
+        format!(" and {} more", usual.len() - 1)
     } else {
-        format!("files of one layout are one import: name {} alone, and the others apart", named.join(" "))
+        String::new()
+    };
+    let problem = Problem::in_file(
+        first.clone(),
+        format!("has other columns than {}{more}{also}", usual[0]),
+    );
+    if most == 1 && odd.len() > 1 {
+        return Err(problem
+            .with_hint("each file has columns of its own: import them one by one")
+            .into());
+    }
+    let named: Vec<String> = usual
+        .iter()
+        .take(MOST_NAMED)
+        .map(|label| shell_word(label))
+        .collect();
+    let hint = if usual.len() > MOST_NAMED {
+        "files of one layout are one import: leave this file out, or name the others one by one"
+            .to_owned()
+    } else {
+        format!(
+            "files of one layout are one import: name {} alone, and the others apart",
+            named.join(" ")
+        )
     };
     Err(problem.with_hint(hint).into())
 }
 
 /// Returns the suite's name for a table without one: that of the file, of the named folder, or of the folder around all files.
 pub fn suite_of(paths: &[PathBuf]) -> String {
-    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = |path: &Path| {
+        path.file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+    };
     if let [path] = paths
         && !path.is_dir()
     {
         return name(path).map_or_else(|| "table".to_owned(), |name| stem(&name).to_owned());
     }
-    let absolute: Vec<PathBuf> = paths.iter().filter_map(|path| std::path::absolute(path).ok()).collect();
+    let absolute: Vec<PathBuf> = paths
+        .iter()
+        .filter_map(|path| std::path::absolute(path).ok())
+        .collect();
     let folder = match absolute.as_slice() {
         [] => None,
         [folder] => Some(folder.clone()),
-        [first, rest @ ..] => first.ancestors().skip(1).find(|folder| rest.iter().all(|path| path.starts_with(folder))).map(Path::to_owned),
+        [first, rest @ ..] => first
+            .ancestors()
+            .skip(1)
+            .find(|folder| rest.iter().all(|path| path.starts_with(folder)))
+            .map(Path::to_owned),
     };
-    folder.and_then(|folder| name(&folder)).filter(|name| !name.is_empty()).unwrap_or_else(|| "table".to_owned())
+    folder
+        .and_then(|folder| name(&folder))
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "table".to_owned())
 }
 
 fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal> {
     let (stored, store) = (StoredRuns::default(), Store::at(""));
-    let read = Read { file: &source.name, place: None, sha256: &source.sha256 };
-    let mut fold = Fold::new(map, Ledger::new(Told::rows(TABLE, (&stored, &store, ""), read, Mode::DryRun)));
+    let read = Read {
+        file: &source.name,
+        place: None,
+        sha256: &source.sha256,
+    };
+    let mut fold = Fold::new(
+        map,
+        Ledger::new(Told::rows(TABLE, (&stored, &store, ""), read, Mode::DryRun)),
+    );
     let mut outcomes: Vec<ItemOutcome> = Vec::new();
-    let read = read_source(source, map, SHOWN_ROWS, &mut columns_of(map), &mut fold, &mut |_| {}, &mut |outcome| {
-        outcomes.push(outcome.clone());
-    });
+    let read = read_source(
+        source,
+        map,
+        SHOWN_ROWS,
+        &mut columns_of(map),
+        &mut fold,
+        &mut |_| {},
+        &mut |outcome| {
+            outcomes.push(outcome.clone());
+        },
+    );
     if let Err(Stop::Unreadable(problems)) = read
         && !problems.is_empty()
     {
@@ -272,11 +386,25 @@ fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal
         approach: run.approach.clone(),
         model: run.model.clone(),
         item: item.map(|outcome| (outcome.item.clone(), outcome.status)),
-        score: item.map_or_else(|| run.scores.first().and_then(|score| score.value), |outcome| outcome.score),
-        counts: if item.is_some() { None } else { run.shared_tests_passed.zip(run.shared_tests_total) },
+        score: item.map_or_else(
+            || run.scores.first().and_then(|score| score.value),
+            |outcome| outcome.score,
+        ),
+        counts: if item.is_some() {
+            None
+        } else {
+            run.shared_tests_passed.zip(run.shared_tests_total)
+        },
     };
-    let mut rows: Vec<ProposedRow> =
-        outcomes.iter().filter_map(|outcome| Some(row_of(runs.iter().find(|run| run.id == outcome.run)?, Some(outcome)))).collect();
+    let mut rows: Vec<ProposedRow> = outcomes
+        .iter()
+        .filter_map(|outcome| {
+            Some(row_of(
+                runs.iter().find(|run| run.id == outcome.run)?,
+                Some(outcome),
+            ))
+        })
+        .collect();
     if map.item.is_none() {
         rows.extend(runs.iter().map(|run| row_of(run, None)));
     }

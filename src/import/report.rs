@@ -221,7 +221,8 @@ impl StatedReport {
     /// Compares a run's published figures with the recomputed ones.
     pub(super) fn check(&mut self, stated: &[StatedFigure], source: &ImportedRun) {
         for figure in stated {
-            let (Some(disagrees), Some(recomputed)) = (figure.disagrees(), figure.recomputed) else {
+            let (Some(disagrees), Some(recomputed)) = (figure.disagrees(), figure.recomputed)
+            else {
                 self.unchecked += 1;
                 continue;
             };
@@ -251,10 +252,17 @@ pub(super) struct Refusals {
 impl Refusals {
     /// Notes a refused part; `name` names it within the file.
     pub fn add_at(&mut self, refused: Refused, label: &str, name: &str, line: Option<usize>) {
-        let place = *self.places.entry(refused.reason.clone()).or_insert_with(|| {
-            self.found.push(Refusal { reason: refused.reason.clone(), rows: 0, examples: Vec::new() });
-            self.found.len() - 1
-        });
+        let place = *self
+            .places
+            .entry(refused.reason.clone())
+            .or_insert_with(|| {
+                self.found.push(Refusal {
+                    reason: refused.reason.clone(),
+                    rows: 0,
+                    examples: Vec::new(),
+                });
+                self.found.len() - 1
+            });
         let refusal = &mut self.found[place];
         refusal.rows += 1;
         if refusal.examples.len() < MOST_EXAMPLES {
@@ -262,7 +270,10 @@ impl Refusals {
                 Some(detail) => format!("{name}: {} ({detail})", refused.reason),
                 None => format!("{name}: {}", refused.reason),
             };
-            refusal.examples.push(Problem { line, ..Problem::in_file(label, message) });
+            refusal.examples.push(Problem {
+                line,
+                ..Problem::in_file(label, message)
+            });
         }
     }
 

@@ -55,7 +55,13 @@ pub(super) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub fn new(label: &'a str, columns: &'a mut Columns, on_row: &'a mut OnRow<'a>) -> Self {
-        Self { label, columns, count: 0, most: u64::MAX, on_row }
+        Self {
+            label,
+            columns,
+            count: 0,
+            most: u64::MAX,
+            on_row,
+        }
     }
 
     /// Ends the reading after `most` rows, with [`Stop::Unreadable`] without a problem.
@@ -65,7 +71,11 @@ impl<'a> Rows<'a> {
     }
 
     fn enough(&self) -> Result<(), Stop> {
-        if self.count >= self.most { Err(Stop::Unreadable(Vec::new())) } else { Ok(()) }
+        if self.count >= self.most {
+            Err(Stop::Unreadable(Vec::new()))
+        } else {
+            Ok(())
+        }
     }
 
     pub fn count(&self) -> u64 {
@@ -74,29 +84,44 @@ impl<'a> Rows<'a> {
 
     pub fn accept(&mut self, line: Option<u64>, cells: &[Cell]) -> Result<(), Stop> {
         self.count += 1;
-        (self.on_row)(&Row { number: self.count, line, cells: Ok(cells) })?;
+        (self.on_row)(&Row {
+            number: self.count,
+            line,
+            cells: Ok(cells),
+        })?;
         self.enough()
     }
 
     pub fn refuse(&mut self, line: Option<u64>, refused: Refused) -> Result<(), Stop> {
         self.count += 1;
-        (self.on_row)(&Row { number: self.count, line, cells: Err(refused) })?;
+        (self.on_row)(&Row {
+            number: self.count,
+            line,
+            cells: Err(refused),
+        })?;
         self.enough()
     }
 
     /// Returns the problem of a source that cannot be read further.
     pub fn unreadable(&self, line: Option<u64>, message: impl Into<String>) -> Problem {
-        Problem { line: line.and_then(|line| usize::try_from(line).ok()), ..Problem::in_file(self.label, message) }
+        Problem {
+            line: line.and_then(|line| usize::try_from(line).ok()),
+            ..Problem::in_file(self.label, message)
+        }
     }
 
     /// Returns the error for a failed read, with the number of rows so far.
     pub fn io(&self, line: Option<u64>, error: &io::Error) -> Stop {
         let message = match error.kind() {
             io::ErrorKind::UnexpectedEof => format!("is cut off after row {}", self.count),
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => format!("is damaged after row {}: {error}", self.count),
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+                format!("is damaged after row {}: {error}", self.count)
+            }
             _ => format!("cannot be read after row {}: {error}", self.count),
         };
-        self.unreadable(line, message).with_hint("nothing of it was imported; fetch the file again").into()
+        self.unreadable(line, message)
+            .with_hint("nothing of it was imported; fetch the file again")
+            .into()
     }
 }
 
@@ -106,17 +131,26 @@ pub(super) mod testing {
     use super::*;
 
     /// Returns one line per row, `line: cell|cell` or `line! reason (detail)`, and the problem that ended the reading.
-    pub fn rows_of(columns: &[&str], read: impl FnOnce(&mut Rows<'_>) -> Result<(), Stop>) -> (Vec<String>, Option<Problem>) {
+    pub fn rows_of(
+        columns: &[&str],
+        read: impl FnOnce(&mut Rows<'_>) -> Result<(), Stop>,
+    ) -> (Vec<String>, Option<Problem>) {
         let mut found = Vec::new();
         let mut columns = Columns::of(columns.iter().map(|name| (*name).to_owned()).collect());
         let mut on_row = |row: &Row<'_>| {
-            let line = row.line.map_or_else(|| format!("#{}", row.number), |line| line.to_string());
+            let line = row
+                .line
+                .map_or_else(|| format!("#{}", row.number), |line| line.to_string());
             found.push(match &row.cells {
                 Ok(cells) => {
                     let cells: Vec<String> = cells.iter().map(shown).collect();
                     format!("{line}: {}", cells.join("|"))
                 }
-                Err(refused) => format!("{line}! {} ({})", refused.reason, refused.detail.as_deref().unwrap_or("")),
+                Err(refused) => format!(
+                    "{line}! {} ({})",
+                    refused.reason,
+                    refused.detail.as_deref().unwrap_or("")
+                ),
             });
             Ok(())
         };

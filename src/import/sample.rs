@@ -67,7 +67,11 @@ pub(super) fn samples_of(source: &Source) -> Result<Vec<Sampled>, Vec<Problem>> 
     let encoding = encoding_of(source)?;
     let read = source.each_part(encoding, &mut |_| {}, |part| {
         let (label, path) = (part.label.clone(), source.path_of(part.member.as_deref()));
-        found.push(Sampled { label, path, tables: samples(part, encoding)? });
+        found.push(Sampled {
+            label,
+            path,
+            tables: samples(part, encoding)?,
+        });
         Ok(())
     });
     match read {
@@ -86,7 +90,8 @@ fn encoding_of(source: &Source) -> Result<Encoding, Vec<Problem>> {
             // An error will occur again when the rows are read.
             let _ = text.take(HEAD_BYTES).read_to_end(&mut head);
             // The last character may be incomplete.
-            let is_text = std::str::from_utf8(&head).map_or_else(|error| error.error_len().is_none(), |_| true);
+            let is_text = std::str::from_utf8(&head)
+                .map_or_else(|error| error.error_len().is_none(), |_| true);
             if !is_text && !head.contains(&0) {
                 encoding = Encoding::Windows1252;
             }
@@ -100,12 +105,23 @@ fn encoding_of(source: &Source) -> Result<Encoding, Vec<Problem>> {
 }
 
 fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
-    let Part { label, format, input, .. } = part;
-    let layout = Layout { encoding, ..Layout::default() };
+    let Part {
+        label,
+        format,
+        input,
+        ..
+    } = part;
+    let layout = Layout {
+        encoding,
+        ..Layout::default()
+    };
     match (format, input) {
         (Format::Csv | Format::Tsv, Input::Text(mut text)) => {
             let mut head = Vec::new();
-            text.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(|error| Problem::in_file(&label, error.to_string()))?;
+            text.by_ref()
+                .take(HEAD_BYTES)
+                .read_to_end(&mut head)
+                .map_err(|error| Problem::in_file(&label, error.to_string()))?;
             let usual = if format == Format::Tsv { b'\t' } else { b',' };
             let (delimiter, header) = grid(&head, usual);
             if delimiter == usual && is_aligned(&head) {
@@ -115,9 +131,20 @@ fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
                 );
                 return Err(problem.with_hint("convert it to CSV; pandas does: `pandas.read_fwf(FILE).to_csv(OTHER, index=False)`").into());
             }
-            let layout = Layout { delimiter: (delimiter != usual).then_some(delimiter), header, ..layout };
-            let whole: Box<dyn BufRead> = Box::new(std::io::BufReader::new(std::io::Cursor::new(head).chain(text)));
-            Ok(vec![Sample::of_rows(&label, format, Input::Text(whole), layout)?])
+            let layout = Layout {
+                delimiter: (delimiter != usual).then_some(delimiter),
+                header,
+                ..layout
+            };
+            let whole: Box<dyn BufRead> = Box::new(std::io::BufReader::new(
+                std::io::Cursor::new(head).chain(text),
+            ));
+            Ok(vec![Sample::of_rows(
+                &label,
+                format,
+                Input::Text(whole),
+                layout,
+            )?])
         }
         (Format::Workbook, Input::File(file)) => {
             let problem = |why: String| Problem::in_file(&label, why);
@@ -125,33 +152,55 @@ fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
             let mut found = Vec::new();
             for (place, sheet) in workbook.names().into_iter().enumerate() {
                 let lines = workbook.first_rows(&sheet, MOST_RECORDS).map_err(problem)?;
-                let header = Header::of(&lines.iter().map(|line| filled_of(line)).collect::<Vec<_>>(), &lines);
-                let layout = Layout { sheet: (place > 0).then_some(sheet), header, ..layout.clone() };
-                let read = |layout: &Layout, rows: &mut Rows<'_>| workbook.read(layout.sheet.as_deref(), header, rows, |_| None);
+                let header = Header::of(
+                    &lines.iter().map(|line| filled_of(line)).collect::<Vec<_>>(),
+                    &lines,
+                );
+                let layout = Layout {
+                    sheet: (place > 0).then_some(sheet),
+                    header,
+                    ..layout.clone()
+                };
+                let read = |layout: &Layout, rows: &mut Rows<'_>| {
+                    workbook.read(layout.sheet.as_deref(), header, rows, |_| None)
+                };
                 found.extend(Sample::by(&label, layout, read).ok());
             }
             Ok(found)
         }
         (Format::Json | Format::JsonLines, Input::Text(mut text)) => {
             let start = text.fill_buf().unwrap_or_default();
-            let start = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(start).trim_ascii_start();
+            let start = start
+                .strip_prefix("\u{feff}".as_bytes())
+                .unwrap_or(start)
+                .trim_ascii_start();
             let is_list = start.first() == Some(&b'[');
             let mut columns = Columns::all();
             let mut elements = Vec::new();
             let mut on_row = |row: &Row<'_>| -> Result<(), StoreError> {
-                let element = row.cells.as_ref().ok().and_then(|cells| serde_json::from_str::<Tree>(&cells.first()?.text).ok());
+                let element = row
+                    .cells
+                    .as_ref()
+                    .ok()
+                    .and_then(|cells| serde_json::from_str::<Tree>(&cells.first()?.text).ok());
                 elements.extend(element);
                 Ok(())
             };
             let mut rows = Rows::new(&label, &mut columns, &mut on_row).up_to(MOST_ROWS);
             // A JSON list with the extension of JSON lines is read as JSON.
             let read = match format {
-                Format::JsonLines if !is_list => layout.read(Format::JsonLines, Input::Text(text), &mut rows, |_| None),
+                Format::JsonLines if !is_list => {
+                    layout.read(Format::JsonLines, Input::Text(text), &mut rows, |_| None)
+                }
                 _ => layout.read(Format::Json, Input::Text(text), &mut rows, |_| None),
             };
             seen(read)?;
             let is_one = elements.len() == 1 && !is_list;
-            Ok(tables_in(&if is_one { elements.remove(0) } else { Tree::List(elements) }))
+            Ok(tables_in(&if is_one {
+                elements.remove(0)
+            } else {
+                Tree::List(elements)
+            }))
         }
         (Format::Yaml, Input::Text(text)) => {
             let mut columns = Columns::all();
@@ -172,19 +221,41 @@ fn seen(read: Result<(), Stop>) -> Result<(), Stop> {
 }
 
 impl Sample {
-    fn of_rows(label: &str, format: Format, input: Input<'_>, layout: Layout) -> Result<Self, Stop> {
-        Self::by(label, layout, |layout, rows| layout.read(format, input, rows, |_| None))
+    fn of_rows(
+        label: &str,
+        format: Format,
+        input: Input<'_>,
+        layout: Layout,
+    ) -> Result<Self, Stop> {
+        Self::by(label, layout, |layout, rows| {
+            layout.read(format, input, rows, |_| None)
+        })
     }
 
-    fn by(label: &str, layout: Layout, read: impl FnOnce(&Layout, &mut Rows<'_>) -> Result<(), Stop>) -> Result<Self, Stop> {
+    fn by(
+        label: &str,
+        layout: Layout,
+        read: impl FnOnce(&Layout, &mut Rows<'_>) -> Result<(), Stop>,
+    ) -> Result<Self, Stop> {
         let mut columns = Columns::all();
-        let (mut found, mut compound, mut uncomputed) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+        let (mut found, mut compound, mut uncomputed) =
+            (Vec::new(), BTreeSet::new(), BTreeMap::new());
         let mut on_row = |row: &Row<'_>| {
             if let Ok(cells) = &row.cells {
-                for (place, _) in cells.iter().enumerate().filter(|(_, cell)| cell.kind == CellKind::Uncomputed) {
+                for (place, _) in cells
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, cell)| cell.kind == CellKind::Uncomputed)
+                {
                     *uncomputed.entry(place).or_default() += 1;
                 }
-                compound.extend(cells.iter().enumerate().filter(|(_, cell)| is_compound(cell)).map(|(place, _)| place));
+                compound.extend(
+                    cells
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, cell)| is_compound(cell))
+                        .map(|(place, _)| place),
+                );
                 found.push(cells.iter().map(text_of).collect());
             }
             Ok(())
@@ -193,31 +264,56 @@ impl Sample {
         seen(read(&layout, &mut rows))?;
         let doubled = columns.doubled().to_vec();
         let columns = columns.names().to_vec();
-        Ok(Self { layout, columns, rows: found, compound, doubled, uncomputed })
+        Ok(Self {
+            layout,
+            columns,
+            rows: found,
+            compound,
+            doubled,
+            uncomputed,
+        })
     }
 
     /// Returns whether another file has the same layout. A key that some rows omit does not make another layout.
     pub fn is_like(&self, other: &Self) -> bool {
         let own = |sample: &Self| -> BTreeSet<String> {
-            sample.columns.iter().filter(|name| PathPart::of_column(name).is_none()).cloned().collect()
+            sample
+                .columns
+                .iter()
+                .filter(|name| PathPart::of_column(name).is_none())
+                .cloned()
+                .collect()
         };
         let (names, others) = (own(self), own(other));
-        self.layout == other.layout && names.intersection(&others).count() * 10 >= names.len().max(others.len()) * 6
+        self.layout == other.layout
+            && names.intersection(&others).count() * 10 >= names.len().max(others.len()) * 6
     }
 
     /// Adds the rows of another file with the same layout. Its columns may be in another order.
     pub fn extend(&mut self, other: Self) {
-        let place_of = |columns: &[String], name: &String| columns.iter().position(|known| known == name);
+        let place_of =
+            |columns: &[String], name: &String| columns.iter().position(|known| known == name);
         for name in &other.columns {
             if place_of(&self.columns, name).is_none() {
                 self.columns.push(name.clone());
                 self.rows.iter_mut().for_each(|row| row.push(None));
             }
         }
-        let places: Vec<Option<usize>> = self.columns.iter().map(|name| place_of(&other.columns, name)).collect();
-        self.compound.extend(other.compound.iter().filter_map(|place| place_of(&self.columns, &other.columns[*place])));
+        let places: Vec<Option<usize>> = self
+            .columns
+            .iter()
+            .map(|name| place_of(&other.columns, name))
+            .collect();
+        self.compound.extend(
+            other
+                .compound
+                .iter()
+                .filter_map(|place| place_of(&self.columns, &other.columns[*place])),
+        );
         self.rows.extend(other.rows.into_iter().map(|mut row| {
-            let cells = places.iter().map(|place| place.and_then(|place| row.get_mut(place)?.take()));
+            let cells = places
+                .iter()
+                .map(|place| place.and_then(|place| row.get_mut(place)?.take()));
             cells.collect()
         }));
         self.doubled.extend(other.doubled);
@@ -229,7 +325,9 @@ impl Sample {
     pub fn add(&mut self, name: &str, value: &str) {
         if !self.columns.iter().any(|known| known == name) {
             self.columns.push(name.to_owned());
-            self.rows.iter_mut().for_each(|row| row.push(Some(value.to_owned())));
+            self.rows
+                .iter_mut()
+                .for_each(|row| row.push(Some(value.to_owned())));
         }
     }
 }
@@ -240,7 +338,11 @@ pub(super) fn text_of(cell: &Cell) -> Option<String> {
         CellKind::Text | CellKind::Number | CellKind::Boolean | CellKind::Compound => {
             Some(cell.text.trim().to_owned()).filter(|text| !text.is_empty())
         }
-        CellKind::Absent | CellKind::Null | CellKind::Ambiguous | CellKind::Invalid | CellKind::Uncomputed => None,
+        CellKind::Absent
+        | CellKind::Null
+        | CellKind::Ambiguous
+        | CellKind::Invalid
+        | CellKind::Uncomputed => None,
     }
 }
 
@@ -256,15 +358,35 @@ fn filled_of(line: &[String]) -> usize {
 /// Returns the delimiter of a text's cells, and its header.
 fn grid(head: &[u8], usual: u8) -> (u8, Header) {
     let records = |delimiter: u8| -> Vec<Vec<String>> {
-        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(head);
-        let records = reader.byte_records().take(MOST_RECORDS).map_while(Result::ok);
-        records.map(|record| record.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect()).collect()
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(head);
+        let records = reader
+            .byte_records()
+            .take(MOST_RECORDS)
+            .map_while(Result::ok);
+        records
+            .map(|record| {
+                record
+                    .iter()
+                    .map(|cell| String::from_utf8_lossy(cell).trim().to_owned())
+                    .collect()
+            })
+            .collect()
     };
     // Number of records with the most frequent width, and that width.
     let fit = |records: &[Vec<String>]| -> (usize, usize) {
-        let mut widths: Vec<usize> = records.iter().map(Vec::len).filter(|width| *width > 1).collect();
+        let mut widths: Vec<usize> = records
+            .iter()
+            .map(Vec::len)
+            .filter(|width| *width > 1)
+            .collect();
         widths.sort_unstable();
-        let best = widths.chunk_by(|left, right| left == right).max_by_key(|same| same.len());
+        let best = widths
+            .chunk_by(|left, right| left == right)
+            .max_by_key(|same| same.len());
         best.map_or((0, 0), |same| (same.len(), same[0]))
     };
     let mut best = (usual, records(usual));
@@ -279,34 +401,66 @@ fn grid(head: &[u8], usual: u8) -> (u8, Header) {
     if width == 0
         && let words = words_of_lines(head)
         && words.len() > 1
-        && words.iter().all(|line| line.len() > 1 && line.len() == words[0].len())
+        && words
+            .iter()
+            .all(|line| line.len() > 1 && line.len() == words[0].len())
     {
         return (BLANK, Header::default());
     }
     // A line of another width is not the header, however many cells it fills.
-    let filled: Vec<usize> = best.1.iter().map(|line| if line.len() == width { filled_of(line) } else { 0 }).collect();
+    let filled: Vec<usize> = best
+        .1
+        .iter()
+        .map(|line| {
+            if line.len() == width {
+                filled_of(line)
+            } else {
+                0
+            }
+        })
+        .collect();
     (best.0, Header::of(&filled, &best.1))
 }
 
 /// Splits the first lines at their blanks.
 fn words_of_lines(head: &[u8]) -> Vec<Vec<String>> {
-    let mut reader = csv::ReaderBuilder::new().delimiter(BLANK).has_headers(false).flexible(true).from_reader(head);
-    let mut records: Vec<csv::ByteRecord> = reader.byte_records().take(MOST_RECORDS).map_while(Result::ok).collect();
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(BLANK)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(head);
+    let mut records: Vec<csv::ByteRecord> = reader
+        .byte_records()
+        .take(MOST_RECORDS)
+        .map_while(Result::ok)
+        .collect();
     // The last line may be incomplete.
     if head.len() as u64 == HEAD_BYTES && records.len() < MOST_RECORDS {
         records.pop();
     }
     let words = |record: &csv::ByteRecord| -> Vec<String> {
-        record.iter().filter(|cell| !cell.is_empty()).map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()
+        record
+            .iter()
+            .filter(|cell| !cell.is_empty())
+            .map(|cell| String::from_utf8_lossy(cell).into_owned())
+            .collect()
     };
-    records.iter().map(words).filter(|words| !words.is_empty()).collect()
+    records
+        .iter()
+        .map(words)
+        .filter(|words| !words.is_empty())
+        .collect()
 }
 
 /// Returns whether the lines of a text without another delimiter have gaps of several blanks, the first line among them.
 fn is_aligned(head: &[u8]) -> bool {
     let has_gap = |line: &&str| line.trim_end().contains("  ");
     let text = String::from_utf8_lossy(head);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(MOST_RECORDS).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .take(MOST_RECORDS)
+        .collect();
     lines.len() > 1
         && !head.contains(&b'\t')
         && !lines.iter().any(|line| line.contains([',', ';', '|']))
@@ -318,17 +472,29 @@ fn is_aligned(head: &[u8]) -> bool {
 fn tables_in(tree: &Tree) -> Vec<Sample> {
     let has_names = match tree {
         Tree::Map(columns) => columns.len() <= MOST_TURNED,
-        Tree::List(rows) => matches!(rows.first(), Some(Tree::List(names)) if names.len() <= MOST_TURNED),
+        Tree::List(rows) => {
+            matches!(rows.first(), Some(Tree::List(names)) if names.len() <= MOST_TURNED)
+        }
         _ => false,
     };
     if let Some(turned) = has_names.then(|| tree.by_rows()).flatten() {
         // If a table has as many columns as rows, the names must be those of its columns.
-        let by_columns = sample_at(&turned, "[]")
-            .map(|sample| Sample { layout: Layout { list: Some(BY_COLUMNS.to_owned()), ..Layout::default() }, ..sample });
+        let by_columns = sample_at(&turned, "[]").map(|sample| Sample {
+            layout: Layout {
+                list: Some(BY_COLUMNS.to_owned()),
+                ..Layout::default()
+            },
+            ..sample
+        });
         // Rows that are lists have no names of their own.
         let are_lists = |rows: Option<&Tree>| matches!(rows, Some(Tree::List(rows)) if matches!(rows.first(), Some(Tree::List(_))));
-        let is_named_apart = are_lists(Some(tree)) || (tree.get("columns").is_some() && are_lists(tree.get("data")));
-        let mut found = if is_named_apart { Vec::new() } else { tables_as_they_are(tree) };
+        let is_named_apart =
+            are_lists(Some(tree)) || (tree.get("columns").is_some() && are_lists(tree.get("data")));
+        let mut found = if is_named_apart {
+            Vec::new()
+        } else {
+            tables_as_they_are(tree)
+        };
         found.extend(by_columns);
         return found;
     }
@@ -339,29 +505,48 @@ fn tables_as_they_are(tree: &Tree) -> Vec<Sample> {
     let mut paths = Vec::new();
     find_paths(tree, "", 0, &mut paths);
     paths.dedup();
-    paths.into_iter().filter_map(|path| sample_at(tree, &path)).collect()
+    paths
+        .into_iter()
+        .filter_map(|path| sample_at(tree, &path))
+        .collect()
 }
 
 fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
     if depth > MOST_DEPTH {
         return;
     }
-    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let below = |key: &str| {
+        if path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{path}.{key}")
+        }
+    };
     match tree {
         Tree::List(items) => {
             let here = format!("{path}[]");
-            let Some(first) = items.iter().find(|item| !matches!(item, Tree::Null)) else { return };
+            let Some(first) = items.iter().find(|item| !matches!(item, Tree::Null)) else {
+                return;
+            };
             if items.len() > 1 || first.is_compound() {
                 paths.push(here.clone());
             }
             if first.is_compound() {
                 // The element with most keys represents the others best.
-                let fullest = items.iter().take(50).max_by_key(|item| if let Tree::Map(entries) = item { entries.len() } else { 0 });
+                let fullest = items.iter().take(50).max_by_key(|item| {
+                    if let Tree::Map(entries) = item {
+                        entries.len()
+                    } else {
+                        0
+                    }
+                });
                 find_paths(fullest.unwrap_or(first), &here, depth + 1, paths);
             }
         }
         Tree::Map(entries) => {
-            let is_map_of = |kind: fn(&Tree) -> bool| entries.len() > 1 && entries.iter().all(|(_, value)| kind(value));
+            let is_map_of = |kind: fn(&Tree) -> bool| {
+                entries.len() > 1 && entries.iter().all(|(_, value)| kind(value))
+            };
             let is_keyed = is_map_of(Tree::is_compound);
             let is_flat = is_map_of(|value| matches!(value, Tree::Bool(_)))
                 || is_map_of(|value| matches!(value, Tree::Number(_)))
@@ -374,16 +559,27 @@ fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
             }
             // Entries that are alike form a table by their keys. None of them is a table of its own.
             let fields = |value: &Tree| {
-                if let Tree::Map(fields) = value { fields.iter().map(|(key, _)| key.clone()).collect() } else { BTreeSet::new() }
+                if let Tree::Map(fields) = value {
+                    fields.iter().map(|(key, _)| key.clone()).collect()
+                } else {
+                    BTreeSet::new()
+                }
             };
-            let (first, second) = (entries.first().map(|(_, value)| fields(value)), entries.get(1).map(|(_, value)| fields(value)));
+            let (first, second) = (
+                entries.first().map(|(_, value)| fields(value)),
+                entries.get(1).map(|(_, value)| fields(value)),
+            );
             let are_alike = first.zip(second).is_some_and(|(first, second)| {
-                !first.is_empty() && first.intersection(&second).count() * 10 >= first.len().max(second.len()) * 6
+                !first.is_empty()
+                    && first.intersection(&second).count() * 10 >= first.len().max(second.len()) * 6
             });
             if is_keyed && are_alike {
                 return;
             }
-            for (key, value) in entries.iter().filter(|(key, value)| value.is_compound() && !key.contains(['.', '[', '{'])) {
+            for (key, value) in entries
+                .iter()
+                .filter(|(key, value)| value.is_compound() && !key.contains(['.', '[', '{']))
+            {
                 find_paths(value, &below(key), depth + 1, paths);
             }
         }
@@ -413,10 +609,15 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
                 && entries.len() <= MOST_AROUND
                 && !next.ends_with("{}")
             {
-                let prefix = if frame.path.is_empty() { String::new() } else { format!("{}.", frame.path) };
+                let prefix = if frame.path.is_empty() {
+                    String::new()
+                } else {
+                    format!("{}.", frame.path)
+                };
                 // A key that leads to the rows is not a value beside them.
                 let leads_on = |key: &str| {
-                    next.strip_prefix(&format!("{prefix}{key}")).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '{']))
+                    next.strip_prefix(&format!("{prefix}{key}"))
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '{']))
                 };
                 for (key, value) in entries.iter().filter(|(key, _)| !leads_on(key)) {
                     let is_small = !matches!(value, Tree::Map(below) if below.len() > MOST_AROUND);
@@ -456,12 +657,29 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
             }
         }
         rows.push(cells);
-        if rows.len() as u64 >= MOST_ROWS { Err(()) } else { Ok(()) }
+        if rows.len() as u64 >= MOST_ROWS {
+            Err(())
+        } else {
+            Ok(())
+        }
     });
     // A list that is the document, or lies below keys only, is read row by row.
-    let list = path.strip_suffix("[]").filter(|list| !list.ends_with(['}', ']'])).unwrap_or(path);
-    let layout = Layout { list: (!list.is_empty()).then(|| list.to_owned()), ..Layout::default() };
-    (!rows.is_empty()).then_some(Sample { layout, columns, rows, compound, doubled: Vec::new(), uncomputed: BTreeMap::new() })
+    let list = path
+        .strip_suffix("[]")
+        .filter(|list| !list.ends_with(['}', ']']))
+        .unwrap_or(path);
+    let layout = Layout {
+        list: (!list.is_empty()).then(|| list.to_owned()),
+        ..Layout::default()
+    };
+    (!rows.is_empty()).then_some(Sample {
+        layout,
+        columns,
+        rows,
+        compound,
+        doubled: Vec::new(),
+        uncomputed: BTreeMap::new(),
+    })
 }
 
 #[cfg(test)]
@@ -504,13 +722,28 @@ mod tests {
             let tree: Tree = serde_json::from_str(json).expect("JSON");
             tables_in(&tree)
                 .iter()
-                .map(|sample| format!("{} {}", sample.layout.list.as_deref().unwrap_or("-"), sample.columns.join(",")))
+                .map(|sample| {
+                    format!(
+                        "{} {}",
+                        sample.layout.list.as_deref().unwrap_or("-"),
+                        sample.columns.join(",")
+                    )
+                })
                 .collect()
         };
         assert_eq!(found(r#"[{"a": 1, "b": {"c": 2}}]"#), ["- a,b.c"]);
-        assert!(found(r#"{"m": "x", "runs": [{"s": 1, "r": [{"id": 1}, {"id": 2}]}]}"#).contains(&"runs[].r $.m,$.runs[].s,id".to_owned()));
+        assert!(
+            found(r#"{"m": "x", "runs": [{"s": 1, "r": [{"id": 1}, {"id": 2}]}]}"#)
+                .contains(&"runs[].r $.m,$.runs[].s,id".to_owned())
+        );
         assert_eq!(found(r#"[["a", "b"], [1, 2], [3, null]]"#), ["() a,b"]);
-        assert_eq!(found(r#"{"columns": ["a", "b"], "index": [0, 1], "data": [[1, 2], [3, 4]]}"#), ["() a,b"]);
-        assert!(found(r#"{"x": {"q1": true, "q2": false}, "y": {"q1": true, "q2": true}}"#).contains(&"{}{} $.{},$.{}{},.".to_owned()));
+        assert_eq!(
+            found(r#"{"columns": ["a", "b"], "index": [0, 1], "data": [[1, 2], [3, 4]]}"#),
+            ["() a,b"]
+        );
+        assert!(
+            found(r#"{"x": {"q1": true, "q2": false}, "y": {"q1": true, "q2": true}}"#)
+                .contains(&"{}{} $.{},$.{}{},.".to_owned())
+        );
     }
 }

@@ -17,7 +17,9 @@ impl Attempts {
     }
 
     pub fn contains(&self, item: u32, attempt: u32) -> bool {
-        self.pages.get(&page_of(item, attempt)).is_some_and(|page| page & bit_of(item) != 0)
+        self.pages
+            .get(&page_of(item, attempt))
+            .is_some_and(|page| page & bit_of(item) != 0)
     }
 
     /// Returns the number of the item's next attempt.
@@ -66,12 +68,18 @@ mod tests {
             attempts.insert(item, attempt);
             assert!(attempts.contains(item, attempt), "{item} {attempt}");
         }
-        assert_eq!([attempts.next(5), attempts.next(5), attempts.next(6)], [1, 2, 1]);
+        assert_eq!(
+            [attempts.next(5), attempts.next(5), attempts.next(6)],
+            [1, 2, 1]
+        );
     }
 
     #[test]
     fn a_key_keeps_its_number() {
         let mut dictionary = Dictionary::default();
-        assert_eq!(["a", "b", "a"].map(|key| dictionary.number(key)), [Some(0), Some(1), Some(0)]);
+        assert_eq!(
+            ["a", "b", "a"].map(|key| dictionary.number(key)),
+            [Some(0), Some(1), Some(0)]
+        );
     }
 }

@@ -18,7 +18,11 @@ pub(super) const MOST_TAG_CHARS: usize = 500;
 
 /// Returns the sessions in which a run was made.
 pub(super) fn sessions_of(run: &Run) -> impl Iterator<Item = &str> {
-    run.tags.get(NAMED_TAG).into_iter().flat_map(|named| named.split([',', ' '])).filter(|session| !session.is_empty())
+    run.tags
+        .get(NAMED_TAG)
+        .into_iter()
+        .flat_map(|named| named.split([',', ' ']))
+        .filter(|session| !session.is_empty())
 }
 
 /// Usage of one or several sessions.
@@ -44,15 +48,25 @@ impl SessionFigures {
         let usage = run.usage.unwrap_or_default();
         let requests = run.turns.unwrap_or(0);
         let listed = |tag: &str| run.tags.get(tag).map(String::as_str).unwrap_or_default();
-        let tool = |part: &str| part.rsplit_once(' ').and_then(|(tool, calls)| Some((tool.to_owned(), calls.parse().ok()?)));
-        let mut by_model: BTreeMap<String, (Usage, u64)> = listed(MODELS_TAG).split(", ").filter_map(model_of).collect();
+        let tool = |part: &str| {
+            part.rsplit_once(' ')
+                .and_then(|(tool, calls)| Some((tool.to_owned(), calls.parse().ok()?)))
+        };
+        let mut by_model: BTreeMap<String, (Usage, u64)> = listed(MODELS_TAG)
+            .split(", ")
+            .filter_map(model_of)
+            .collect();
         if let Some(model) = run.reported_model.as_ref().filter(|_| by_model.is_empty()) {
             by_model.insert(model.clone(), (usage, requests));
         }
         let before = |last: DateTime<Utc>| {
             let milliseconds = (run.duration_seconds.unwrap_or(0.0) * 1000.0).round();
-            #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and a session is no age")]
-            last.checked_sub_signed(TimeDelta::milliseconds(milliseconds as i64)).unwrap_or(last)
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "the cast saturates, and a session is no age"
+            )]
+            last.checked_sub_signed(TimeDelta::milliseconds(milliseconds as i64))
+                .unwrap_or(last)
         };
         Self {
             usage,
@@ -95,32 +109,57 @@ impl SessionFigures {
 
     /// Returns the model that wrote most; other models assist it.
     pub fn model(&self) -> &str {
-        self.by_model.iter().max_by_key(|(_, (usage, _))| usage.output).map_or("", |(model, _)| model.as_str())
+        self.by_model
+            .iter()
+            .max_by_key(|(_, (usage, _))| usage.output)
+            .map_or("", |(model, _)| model.as_str())
     }
 
     /// Gives the run each figure that it lacks. Tokens are one figure, of all kinds together.
     pub fn fill(self, run: &mut Run) {
         let some = |count: u64| Some(count).filter(|count| *count > 0);
-        if run.usage.is_none() && [run.input_tokens, run.output_tokens, run.total_tokens].iter().all(Option::is_none) {
+        if run.usage.is_none()
+            && [run.input_tokens, run.output_tokens, run.total_tokens]
+                .iter()
+                .all(Option::is_none)
+        {
             run.usage = Some(self.usage).filter(|usage| *usage != Usage::default());
             (run.input_tokens, run.output_tokens) = (self.usage.input_total(), self.usage.output);
-            run.total_tokens = run.input_tokens.and_then(|input| input.checked_add(run.output_tokens?));
+            run.total_tokens = run
+                .input_tokens
+                .and_then(|input| input.checked_add(run.output_tokens?));
         }
         run.turns = run.turns.or(some(self.requests));
         run.total_calls = run.total_calls.or(some(self.prompts));
         if let Some((first, last)) = self.span {
             run.timestamp = run.timestamp.or(Some(last));
-            run.duration_seconds = run.duration_seconds.or(Some((last - first).as_seconds_f64()).filter(|seconds| *seconds > 0.0));
+            run.duration_seconds = run
+                .duration_seconds
+                .or(Some((last - first).as_seconds_f64()).filter(|seconds| *seconds > 0.0));
         }
         if let (None, Some((usd, source))) = (run.cost_usd, self.usd) {
             (run.cost_usd, run.cost_source) = (Some(usd), source);
         }
         run.agent = run.agent.take().or(self.agent);
-        let models = self.by_model.keys().cloned().collect::<Vec<_>>().join(" + ");
-        run.reported_model = run.reported_model.take().or(Some(models).filter(|models| !models.is_empty()));
-        let tools = self.tools.iter().map(|(tool, calls)| format!("{tool} {calls}"));
-        let models =
-            self.by_model.iter().filter(|_| self.by_model.len() > 1).map(|(model, (usage, requests))| part(model, usage, *requests));
+        let models = self
+            .by_model
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" + ");
+        run.reported_model = run
+            .reported_model
+            .take()
+            .or(Some(models).filter(|models| !models.is_empty()));
+        let tools = self
+            .tools
+            .iter()
+            .map(|(tool, calls)| format!("{tool} {calls}"));
+        let models = self
+            .by_model
+            .iter()
+            .filter(|_| self.by_model.len() > 1)
+            .map(|(model, (usage, requests))| part(model, usage, *requests));
         for (tag, text) in [(TOOLS_TAG, listed(tools)), (MODELS_TAG, listed(models))] {
             if !text.is_empty() {
                 run.tags.entry(tag.to_owned()).or_insert(text);
@@ -137,18 +176,41 @@ const KINDS: [&str; 4] = ["input", "cache read", "cache write", "output"];
 
 fn part(model: &str, usage: &Usage, requests: u64) -> String {
     let of = |(name, tokens): (&str, Option<u64>)| tokens.map(|tokens| format!("{name} {tokens}"));
-    let tokens = KINDS.into_iter().zip([usage.input, usage.cache_read, usage.cache_write, usage.output]);
-    let parts = tokens.filter_map(of).chain([format!("requests {requests}")]);
+    let tokens = KINDS.into_iter().zip([
+        usage.input,
+        usage.cache_read,
+        usage.cache_write,
+        usage.output,
+    ]);
+    let parts = tokens
+        .filter_map(of)
+        .chain([format!("requests {requests}")]);
     format!("{model} ({})", parts.collect::<Vec<_>>().join("; "))
 }
 
 /// Reads what [`part`] wrote. Returns `None` if the text was cut.
 fn model_of(part: &str) -> Option<(String, (Usage, u64))> {
     let (model, parts) = part.strip_suffix(')')?.rsplit_once(" (")?;
-    let parts: BTreeMap<&str, u64> =
-        parts.split("; ").map(|part| part.rsplit_once(' ').and_then(|(name, n)| Some((name, n.parse().ok()?)))).collect::<Option<_>>()?;
+    let parts: BTreeMap<&str, u64> = parts
+        .split("; ")
+        .map(|part| {
+            part.rsplit_once(' ')
+                .and_then(|(name, n)| Some((name, n.parse().ok()?)))
+        })
+        .collect::<Option<_>>()?;
     let [input, cache_read, cache_write, output] = KINDS.map(|kind| parts.get(kind).copied());
-    Some((model.to_owned(), (Usage { input, cache_write, cache_read, output }, *parts.get("requests")?)))
+    Some((
+        model.to_owned(),
+        (
+            Usage {
+                input,
+                cache_write,
+                cache_read,
+                output,
+            },
+            *parts.get("requests")?,
+        ),
+    ))
 }
 
 #[cfg(test)]
@@ -158,7 +220,12 @@ mod tests {
 
     #[test]
     fn a_run_holds_the_figures_of_its_sessions() {
-        let usage = |input, output| Usage { input: Some(input), output: Some(output), cache_read: Some(3), cache_write: None };
+        let usage = |input, output| Usage {
+            input: Some(input),
+            output: Some(output),
+            cache_read: Some(3),
+            cache_write: None,
+        };
         let moment = |seconds| DateTime::from_timestamp(seconds, 0).expect("a time");
         let figures = |model: &str, start: i64| SessionFigures {
             usage: usage(10, 2),
@@ -170,7 +237,10 @@ mod tests {
             span: Some((moment(start), moment(start + 60))),
             agent: Some("Claude Code 2.0".to_owned()),
         };
-        for sum in [figures("one", 100), figures("one", 100).plus(figures("two", 400))] {
+        for sum in [
+            figures("one", 100),
+            figures("one", 100).plus(figures("two", 400)),
+        ] {
             let mut run = Run::new(RunId::parse("r").expect("an id"), "s", "a", "m");
             sum.clone().fill(&mut run);
             assert_eq!(SessionFigures::of(&run), sum);
@@ -178,9 +248,19 @@ mod tests {
         let mut run = Run::new(RunId::parse("r").expect("an id"), "s", "a", "m");
         (run.output_tokens, run.duration_seconds) = (Some(7), Some(1.0));
         figures("one", 100).fill(&mut run);
-        assert_eq!((run.output_tokens, run.usage, run.duration_seconds), (Some(7), None, Some(1.0)), "its own figures stay");
-        assert_eq!((run.cost_usd, run.cost_source), (Some(0.5), CostSource::Priced));
-        let unpriced = SessionFigures { usd: None, ..figures("one", 100) };
+        assert_eq!(
+            (run.output_tokens, run.usage, run.duration_seconds),
+            (Some(7), None, Some(1.0)),
+            "its own figures stay"
+        );
+        assert_eq!(
+            (run.cost_usd, run.cost_source),
+            (Some(0.5), CostSource::Priced)
+        );
+        let unpriced = SessionFigures {
+            usd: None,
+            ..figures("one", 100)
+        };
         assert_eq!(figures("one", 100).plus(unpriced).usd, None);
     }
 }

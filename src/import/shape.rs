@@ -41,50 +41,98 @@ pub(super) struct WideGroup {
 
 impl Shape {
     pub fn is_skipped(&self, row: &Row<'_>) -> bool {
-        let (Some(skip), Ok(cells)) = (&self.skip, &row.cells) else { return false };
+        let (Some(skip), Ok(cells)) = (&self.skip, &row.cells) else {
+            return false;
+        };
         let cell = &cells[skip.slot];
-        cell.kind == CellKind::Text && skip.values.iter().any(|value| same_value(value, cell.text.trim()))
+        cell.kind == CellKind::Text
+            && skip
+                .values
+                .iter()
+                .any(|value| same_value(value, cell.text.trim()))
     }
 
     /// Returns the slots that are filled here, so that the source need not have them.
     pub fn made(&self) -> impl Iterator<Item = usize> {
-        let wide =
-            self.wide.iter().flat_map(|wide| wide.groups.iter().flat_map(|group| group.cells.iter().map(|(_, to)| *to)).chain([wide.name]));
+        let wide = self.wide.iter().flat_map(|wide| {
+            wide.groups
+                .iter()
+                .flat_map(|group| group.cells.iter().map(|(_, to)| *to))
+                .chain([wide.name])
+        });
         wide.chain(self.path.iter().map(|(slot, _)| *slot))
     }
 
     /// Begins a part of a source, whose path is given.
     pub fn begin(&self, path: &str) -> ShapedPart<'_> {
-        let names = self.path.iter().filter_map(|(slot, part)| Some((*slot, part.of(path)?))).collect();
-        ShapedPart { shape: self, names, above: Vec::new(), cells: Vec::new() }
+        let names = self
+            .path
+            .iter()
+            .filter_map(|(slot, part)| Some((*slot, part.of(path)?)))
+            .collect();
+        ShapedPart {
+            shape: self,
+            names,
+            above: Vec::new(),
+            cells: Vec::new(),
+        }
     }
 
     /// Passes on the row, or each of the rows made from it.
-    fn each<E>(&self, row: &Row<'_>, on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>) -> Result<(), E> {
-        let (Some(wide), Ok(cells)) = (&self.wide, &row.cells) else { return self.each_try(row, on_row) };
+    fn each<E>(
+        &self,
+        row: &Row<'_>,
+        on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (Some(wide), Ok(cells)) = (&self.wide, &row.cells) else {
+            return self.each_try(row, on_row);
+        };
         let mut long: Vec<Cell> = cells.to_vec();
         for group in &wide.groups {
-            if group.cells.iter().all(|(from, _)| cells[*from].kind == CellKind::Absent) {
+            if group
+                .cells
+                .iter()
+                .all(|(from, _)| cells[*from].kind == CellKind::Absent)
+            {
                 continue;
             }
             long[wide.name].set(CellKind::Text, &group.name);
             for (from, to) in &group.cells {
                 long[*to].clone_from(&cells[*from]);
             }
-            self.each_try(&Row { number: row.number, line: row.line, cells: Ok(&long) }, on_row)?;
+            self.each_try(
+                &Row {
+                    number: row.number,
+                    line: row.line,
+                    cells: Ok(&long),
+                },
+                on_row,
+            )?;
         }
         Ok(())
     }
 
     /// Passes on the row, or a row for each attempt that its cell counts.
-    fn each_try<E>(&self, row: &Row<'_>, on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>) -> Result<(), E> {
-        let (Some(slot), Ok(cells)) = (self.tries, &row.cells) else { return on_row(row) };
+    fn each_try<E>(
+        &self,
+        row: &Row<'_>,
+        on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (Some(slot), Ok(cells)) = (self.tries, &row.cells) else {
+            return on_row(row);
+        };
         // Any other value is no name of a status, and is refused.
-        let Some(outcomes) = outcomes_of(&cells[slot].text) else { return on_row(row) };
+        let Some(outcomes) = outcomes_of(&cells[slot].text) else {
+            return on_row(row);
+        };
         let mut one: Vec<Cell> = cells.to_vec();
         for outcome in outcomes {
             one[slot].set(CellKind::Boolean, if outcome { "true" } else { "false" });
-            on_row(&Row { number: row.number, line: row.line, cells: Ok(&one) })?;
+            on_row(&Row {
+                number: row.number,
+                line: row.line,
+                cells: Ok(&one),
+            })?;
         }
         Ok(())
     }
@@ -92,11 +140,20 @@ impl Shape {
 
 /// Parses the outcomes of the attempts at an item: the passed and all attempts, `2/3`, or a list, `[true, false, true]`.
 pub(super) fn outcomes_of(text: &str) -> Option<Vec<bool>> {
-    let Some(list) = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']')) else {
-        return tries_of(text).map(|(passed, all)| (0..all).map(|number| number < passed).collect());
+    let Some(list) = text
+        .trim()
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'))
+    else {
+        return tries_of(text)
+            .map(|(passed, all)| (0..all).map(|number| number < passed).collect());
     };
-    let outcomes = list.split(',').map(|outcome| outcome.trim().to_lowercase().parse().ok());
-    outcomes.collect::<Option<Vec<bool>>>().filter(|outcomes| outcomes.len() <= MOST_TRIES)
+    let outcomes = list
+        .split(',')
+        .map(|outcome| outcome.trim().to_lowercase().parse().ok());
+    outcomes
+        .collect::<Option<Vec<bool>>>()
+        .filter(|outcomes| outcomes.len() <= MOST_TRIES)
 }
 
 /// Returns whether the text is a list of the outcomes of attempts.
@@ -123,8 +180,14 @@ pub(super) struct ShapedPart<'s> {
 
 impl ShapedPart<'_> {
     /// Passes on the row, or each of the rows made from it.
-    pub fn each<E>(&mut self, row: &Row<'_>, on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>) -> Result<(), E> {
-        let Ok(cells) = &row.cells else { return self.shape.each(row, on_row) };
+    pub fn each<E>(
+        &mut self,
+        row: &Row<'_>,
+        on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Ok(cells) = &row.cells else {
+            return self.shape.each(row, on_row);
+        };
         if self.names.is_empty() && self.shape.fill.is_empty() {
             return self.shape.each(row, on_row);
         }
@@ -139,13 +202,22 @@ impl ShapedPart<'_> {
         self.above.resize(self.shape.fill.len(), Cell::default());
         for (slot, above) in self.shape.fill.iter().zip(&mut self.above) {
             let cell = &mut self.cells[*slot];
-            if matches!(cell.kind, CellKind::Absent | CellKind::Null) || (cell.kind == CellKind::Text && cell.text.trim().is_empty()) {
+            if matches!(cell.kind, CellKind::Absent | CellKind::Null)
+                || (cell.kind == CellKind::Text && cell.text.trim().is_empty())
+            {
                 cell.clone_from(above);
             } else {
                 above.clone_from(cell);
             }
         }
-        self.shape.each(&Row { number: row.number, line: row.line, cells: Ok(&self.cells) }, on_row)
+        self.shape.each(
+            &Row {
+                number: row.number,
+                line: row.line,
+                cells: Ok(&self.cells),
+            },
+            on_row,
+        )
     }
 }
 
@@ -159,37 +231,70 @@ mod tests {
         for (slot, text) in [(0, "q1"), (1, "ja"), (2, "")] {
             cells[slot].set(CellKind::Text, text);
         }
-        let group = |name: &str, from| WideGroup { name: name.to_owned(), cells: vec![(from, 4)] };
+        let group = |name: &str, from| WideGroup {
+            name: name.to_owned(),
+            cells: vec![(from, 4)],
+        };
         let shape = Shape {
-            skip: Some(Skip { slot: 0, values: vec!["Summe".to_owned()] }),
-            wide: Some(Wide { name: 3, groups: vec![group("a", 1), group("b", 2)] }),
+            skip: Some(Skip {
+                slot: 0,
+                values: vec!["Summe".to_owned()],
+            }),
+            wide: Some(Wide {
+                name: 3,
+                groups: vec![group("a", 1), group("b", 2)],
+            }),
             ..Shape::default()
         };
         let mut found = Vec::new();
-        let row = Row { number: 7, line: None, cells: Ok(&cells) };
+        let row = Row {
+            number: 7,
+            line: None,
+            cells: Ok(&cells),
+        };
         let mut take = |row: &Row<'_>| {
             let cells = row.cells.as_ref().expect("cells");
-            found.push(format!("{} {} {} {}", row.number, cells[0].text, cells[3].text, cells[4].text));
+            found.push(format!(
+                "{} {} {} {}",
+                row.number, cells[0].text, cells[3].text, cells[4].text
+            ));
             Ok::<(), ()>(())
         };
         shape.each(&row, &mut take).expect("no error");
         assert_eq!(found, ["7 q1 a ja", "7 q1 b "]);
-        let tried = Shape { tries: Some(1), ..Shape::default() };
+        let tried = Shape {
+            tries: Some(1),
+            ..Shape::default()
+        };
         let mut statuses = Vec::new();
         let mut cells_of = |text: &str| {
             let mut cells = cells.clone();
             cells[1].set(CellKind::Text, text);
-            let row = Row { number: 7, line: None, cells: Ok(&cells) };
+            let row = Row {
+                number: 7,
+                line: None,
+                cells: Ok(&cells),
+            };
             let mut take = |row: &Row<'_>| {
                 statuses.push(row.cells.as_ref().expect("cells")[1].text.clone());
                 Ok::<(), ()>(())
             };
             tried.each(&row, &mut take).expect("no error");
         };
-        ["2/3", "4/3", "1/2000", ""].into_iter().for_each(&mut cells_of);
-        assert_eq!(statuses, ["true", "true", "false", "4/3", "1/2000", ""], "what is no count of attempts is passed on as it is");
+        ["2/3", "4/3", "1/2000", ""]
+            .into_iter()
+            .for_each(&mut cells_of);
+        assert_eq!(
+            statuses,
+            ["true", "true", "false", "4/3", "1/2000", ""],
+            "what is no count of attempts is passed on as it is"
+        );
         assert!(!shape.is_skipped(&row));
         cells[0].set(CellKind::Text, " Summe ");
-        assert!(shape.is_skipped(&Row { number: 1, line: None, cells: Ok(&cells) }));
+        assert!(shape.is_skipped(&Row {
+            number: 1,
+            line: None,
+            cells: Ok(&cells)
+        }));
     }
 }

@@ -123,18 +123,29 @@ impl Source {
         if !metadata.is_file() {
             return Err(problem("is not a regular file".to_owned()));
         }
-        let (sha256, bytes) = digest_of(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        let (sha256, bytes) =
+            digest_of(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
         if bytes == 0 {
             return Err(problem("is empty".to_owned()));
         }
-        let name = path.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
-        Ok(Self { path: path.to_owned(), shown, name, sha256, bytes })
+        let name = path
+            .file_name()
+            .map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
+        Ok(Self {
+            path: path.to_owned(),
+            shown,
+            name,
+            sha256,
+            bytes,
+        })
     }
 
     /// Returns the whole path of the file, or of a member of the archive, with `/` between its parts.
     pub fn path_of(&self, member: Option<&str>) -> String {
         let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
-        let parts = path.components().map(|part| part.as_os_str().to_string_lossy());
+        let parts = path
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy());
         let path = parts.collect::<Vec<_>>().join("/");
         member.map_or_else(|| path.clone(), |member| format!("{path}/{member}"))
     }
@@ -147,10 +158,15 @@ impl Source {
         mut on_part: impl FnMut(Part<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let problem = |message: String| Stop::from(Problem::in_file(self.shown.clone(), message));
-        let mut file = files::open(&self.path).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        let mut file =
+            files::open(&self.path).map_err(|error| problem(format!("cannot be read: {error}")))?;
         let mut head = Vec::new();
-        Read::by_ref(&mut file).take(6).read_to_end(&mut head).map_err(|error| problem(format!("cannot be read: {error}")))?;
-        file.seek(SeekFrom::Start(0)).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        Read::by_ref(&mut file)
+            .take(6)
+            .read_to_end(&mut head)
+            .map_err(|error| problem(format!("cannot be read: {error}")))?;
+        file.seek(SeekFrom::Start(0))
+            .map_err(|error| problem(format!("cannot be read: {error}")))?;
         let format = match head.as_slice() {
             [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
             b"ARROW1" => Some(Format::Arrow),
@@ -159,13 +175,24 @@ impl Source {
             _ => None,
         };
         if let Some((compression, tool)) = unread_compression(&head) {
-            return Err(Problem::in_file(&self.shown, format!("is compressed with {compression}, which is not read"))
-                .with_hint(format!("unpack it with `{tool}`, or compress it with gzip or zstd"))
-                .into());
+            return Err(Problem::in_file(
+                &self.shown,
+                format!("is compressed with {compression}, which is not read"),
+            )
+            .with_hint(format!(
+                "unpack it with `{tool}`, or compress it with gzip or zstd"
+            ))
+            .into());
         }
         if let Some(format) = format {
-            file.seek(SeekFrom::Start(0)).map_err(|error| problem(format!("cannot be read: {error}")))?;
-            let read = on_part(Part { label: self.shown.clone(), member: None, format, input: Input::File(file) });
+            file.seek(SeekFrom::Start(0))
+                .map_err(|error| problem(format!("cannot be read: {error}")))?;
+            let read = on_part(Part {
+                label: self.shown.clone(),
+                member: None,
+                format,
+                input: Input::File(file),
+            });
             progress(self.bytes);
             return read;
         }
@@ -173,24 +200,43 @@ impl Source {
         let left = Allowance::of_file(self.bytes);
         if !head.starts_with(b"PK\x03\x04") && !head.starts_with(b"PK\x05\x06") {
             let (format, input) = self.open(file, &left, encoding, &self.shown, &self.name)?;
-            return on_part(Part { label: self.shown.clone(), member: None, format, input });
+            return on_part(Part {
+                label: self.shown.clone(),
+                member: None,
+                format,
+                input,
+            });
         }
 
-        let damaged = |error: zip::result::ZipError| problem(format!("is a damaged zip archive: {error}"));
+        let damaged =
+            |error: zip::result::ZipError| problem(format!("is a damaged zip archive: {error}"));
         let mut archive = ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
         if let Some(name) = archive.file_names().find(|name| leads_out(name)) {
             return Err(problem(leading_out(name)));
         }
-        let mut members: Vec<String> = archive.file_names().filter(|name| is_readable(name)).map(str::to_owned).collect();
+        let mut members: Vec<String> = archive
+            .file_names()
+            .filter(|name| is_readable(name))
+            .map(str::to_owned)
+            .collect();
         members.sort_unstable();
         if members.is_empty() {
-            return Err(problem("has no member that ends in .csv, .tsv, .json, .jsonl, .ndjson, .yaml or .yml".to_owned()));
+            return Err(problem(
+                "has no member that ends in .csv, .tsv, .json, .jsonl, .ndjson, .yaml or .yml"
+                    .to_owned(),
+            ));
         }
         for member in members {
             let label = format!("{}/{}", self.shown, crate::domain::visible(&member));
             let input = archive.by_name(&member).map_err(damaged)?;
-            let (format, input) = self.open(Bounded::new(input, &left), &left, encoding, &label, &member)?;
-            on_part(Part { label, member: Some(member.clone()), format, input })?;
+            let (format, input) =
+                self.open(Bounded::new(input, &left), &left, encoding, &label, &member)?;
+            on_part(Part {
+                label,
+                member: Some(member.clone()),
+                format,
+                input,
+            })?;
         }
         Ok(())
     }
@@ -207,13 +253,24 @@ impl Source {
     ) -> Result<(Format, Input<'a>), Stop> {
         let problem = |message: String| Problem::in_file(label.to_owned(), message);
         let mut head = Vec::new();
-        input.by_ref().take(4).read_to_end(&mut head).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        input
+            .by_ref()
+            .take(4)
+            .read_to_end(&mut head)
+            .map_err(|error| problem(format!("cannot be read: {error}")))?;
         let whole = Cursor::new(head.clone()).chain(input);
         let mut reader: Box<dyn BufRead + 'a> = if head.starts_with(&[0x1f, 0x8b]) {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, Bounded::new(flate2::read::MultiGzDecoder::new(whole), left)))
+            Box::new(BufReader::with_capacity(
+                BUFFER_BYTES,
+                Bounded::new(flate2::read::MultiGzDecoder::new(whole), left),
+            ))
         } else if head == [0x28, 0xb5, 0x2f, 0xfd] {
-            let decoder = zstd::Decoder::new(whole).map_err(|error| problem(format!("is damaged: {error}")))?;
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, Bounded::new(decoder, left)))
+            let decoder = zstd::Decoder::new(whole)
+                .map_err(|error| problem(format!("is damaged: {error}")))?;
+            Box::new(BufReader::with_capacity(
+                BUFFER_BYTES,
+                Bounded::new(decoder, left),
+            ))
         } else {
             Box::new(BufReader::with_capacity(BUFFER_BYTES, whole))
         };
@@ -227,13 +284,22 @@ impl Source {
         };
         if let Some(units) = units {
             // The decoded text may be longer than its bytes.
-            reader = Box::new(BufReader::with_capacity(BUFFER_BYTES, Bounded::new(Transcoded::new(reader, units), left)));
+            reader = Box::new(BufReader::with_capacity(
+                BUFFER_BYTES,
+                Bounded::new(Transcoded::new(reader, units), left),
+            ));
         }
         let start = reader.fill_buf().unwrap_or_default();
         let start = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(start);
         let format = match format_of(name) {
             Some(format) => format,
-            None if start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| matches!(byte, b'[' | b'{')) => Format::Json,
+            None if start
+                .iter()
+                .find(|byte| !byte.is_ascii_whitespace())
+                .is_some_and(|byte| matches!(byte, b'[' | b'{')) =>
+            {
+                Format::Json
+            }
             None if ends_in(name, &["txt", "tab", "dat"]) => Format::Csv,
             None => {
                 let message = format!("has an unknown kind of name: {}", quote(name));
@@ -260,31 +326,50 @@ fn unread_compression(head: &[u8]) -> Option<(&'static str, &'static str)> {
 
 /// Returns whether a zip archive is a workbook.
 fn is_workbook(file: &File) -> bool {
-    let Ok(file) = file.try_clone() else { return false };
-    ZipArchive::new(BufReader::new(file)).is_ok_and(|archive| archive.file_names().any(|name| name == "xl/workbook.xml"))
+    let Ok(file) = file.try_clone() else {
+        return false;
+    };
+    ZipArchive::new(BufReader::new(file))
+        .is_ok_and(|archive| archive.file_names().any(|name| name == "xl/workbook.xml"))
 }
 
 fn ends_in(name: &str, endings: &[&str]) -> bool {
-    name.to_lowercase().rsplit_once('.').is_some_and(|(_, ending)| endings.contains(&ending))
+    name.to_lowercase()
+        .rsplit_once('.')
+        .is_some_and(|(_, ending)| endings.contains(&ending))
 }
 
 /// Returns whether a file may hold a table, judging by its name.
 pub fn may_be_table(name: &str) -> bool {
     // Reading these says how to unpack them.
     let lower = name.to_lowercase();
-    let name = [".bz2", ".xz"].iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower);
+    let name = [".bz2", ".xz"]
+        .iter()
+        .find_map(|ending| lower.strip_suffix(ending))
+        .unwrap_or(&lower);
     format_of(name).is_some()
-        || ends_in(name, &["txt", "tab", "dat", "parquet", "pq", "arrow", "arrows", "feather", "ipc", "xlsx", "xlsm", "zip"])
+        || ends_in(
+            name,
+            &[
+                "txt", "tab", "dat", "parquet", "pq", "arrow", "arrows", "feather", "ipc", "xlsx",
+                "xlsm", "zip",
+            ],
+        )
 }
 
 fn is_readable(member: &str) -> bool {
-    let hidden = member.split('/').any(|part| part.starts_with('.') || part == "__MACOSX");
+    let hidden = member
+        .split('/')
+        .any(|part| part.starts_with('.') || part == "__MACOSX");
     !hidden && format_of(member).is_some_and(|format| format != Format::Markdown)
 }
 
 fn format_of(name: &str) -> Option<Format> {
     let name = name.to_lowercase();
-    let name = [".gz", ".gzip", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+    let name = [".gz", ".gzip", ".zst"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(&name);
     match name.rsplit_once('.')?.1 {
         "csv" => Some(Format::Csv),
         "tsv" => Some(Format::Tsv),
@@ -338,7 +423,13 @@ mod tests {
 
     #[test]
     fn framed_digests_tell_parts_apart() {
-        assert_ne!(hex_digest(&[b"ab", b"c"], true), hex_digest(&[b"a", b"bc"], true));
-        assert_eq!(hex_digest(&[b"abc"], false), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_ne!(
+            hex_digest(&[b"ab", b"c"], true),
+            hex_digest(&[b"a", b"bc"], true)
+        );
+        assert_eq!(
+            hex_digest(&[b"abc"], false),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
     }
 }

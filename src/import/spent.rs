@@ -26,15 +26,21 @@ impl Spent {
     }
 
     pub fn cost_usd(&self) -> Option<f64> {
-        self.is_whole(self.cost.n).then(|| self.cost.value()).filter(|cost| cost.is_finite())
+        self.is_whole(self.cost.n)
+            .then(|| self.cost.value())
+            .filter(|cost| cost.is_finite())
     }
 
     pub fn input_tokens(&self) -> Option<u64> {
-        self.input_tokens.sum.filter(|_| self.is_whole(self.input_tokens.n))
+        self.input_tokens
+            .sum
+            .filter(|_| self.is_whole(self.input_tokens.n))
     }
 
     pub fn output_tokens(&self) -> Option<u64> {
-        self.output_tokens.sum.filter(|_| self.is_whole(self.output_tokens.n))
+        self.output_tokens
+            .sum
+            .filter(|_| self.is_whole(self.output_tokens.n))
     }
 
     fn is_whole(&self, known: u64) -> bool {
@@ -96,7 +102,13 @@ mod tests {
             sum.value()
         };
         let forward = sum(&mut values.iter().copied());
-        assert_eq!(forward.to_bits(), sum(&mut values.iter().rev().copied()).to_bits());
-        assert_eq!(sum(&mut [1e16, 1.0, -1e16].into_iter()).to_bits(), 1.0_f64.to_bits());
+        assert_eq!(
+            forward.to_bits(),
+            sum(&mut values.iter().rev().copied()).to_bits()
+        );
+        assert_eq!(
+            sum(&mut [1e16, 1.0, -1e16].into_iter()).to_bits(),
+            1.0_f64.to_bits()
+        );
     }
 }

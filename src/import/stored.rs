@@ -116,14 +116,24 @@ fn current(versions: &[Version]) -> Option<&Version> {
 }
 
 fn newest(versions: &[Version]) -> Option<&Version> {
-    let is_replaced = |id: &RunId| versions.iter().any(|version| version.replaces.as_ref() == Some(id));
+    let is_replaced = |id: &RunId| {
+        versions
+            .iter()
+            .any(|version| version.replaces.as_ref() == Some(id))
+    };
     versions.iter().max_by_key(|version| {
         let state = match version.standing {
             Standing::Counts => 2,
             Standing::Covered(_) => 1,
             Standing::Retracted(_) => 0,
         };
-        (state, !is_replaced(&version.id), version.outcomes(), version.is_again, version.id.clone())
+        (
+            state,
+            !is_replaced(&version.id),
+            version.outcomes(),
+            version.is_again,
+            version.id.clone(),
+        )
     })
 }
 
@@ -168,7 +178,10 @@ impl StoredRuns {
     /// Makes imported sources be read again: different runs replace stored ones, and retracted runs are restored.
     #[must_use]
     pub fn anew(self) -> Self {
-        Self { is_anew: true, ..self }
+        Self {
+            is_anew: true,
+            ..self
+        }
     }
 
     pub(super) fn keeps_places(&self) -> bool {
@@ -183,10 +196,15 @@ impl StoredRuns {
     pub fn add(&mut self, run: &Run, standing: Standing) {
         self.ids.insert(run.id.clone());
         if standing == Standing::Counts {
-            self.named.extend(sessions_of(run).map(|session| (session.to_owned(), run.id.clone())));
+            self.named
+                .extend(sessions_of(run).map(|session| (session.to_owned(), run.id.clone())));
         }
         // Of a joined run, the parts have sources.
-        if let Some(from) = run.provenance.as_ref().filter(|from| from.joined.is_empty()) {
+        if let Some(from) = run
+            .provenance
+            .as_ref()
+            .filter(|from| from.joined.is_empty())
+        {
             let first = from.first.as_ref().unwrap_or(&run.id);
             let version = Version {
                 id: run.id.clone(),
@@ -205,11 +223,22 @@ impl StoredRuns {
                 standing,
             };
             let stands = version.stands();
-            self.versions.entry(first.clone()).or_default().push(version);
+            self.versions
+                .entry(first.clone())
+                .or_default()
+                .push(version);
             // Only an interrupted import leaves a version beside the one that replaces it.
-            let is_replaced = self.sessions.get(first).is_some_and(|known| replaces(known) == Some(&run.id));
+            let is_replaced = self
+                .sessions
+                .get(first)
+                .is_some_and(|known| replaces(known) == Some(&run.id));
             if stands && !is_replaced && run.tags.contains_key(ID_TAG) {
-                self.counted.extend(from.messages.iter().flat_map(MessageKeys::iter).map(|message| (message, first.clone())));
+                self.counted.extend(
+                    from.messages
+                        .iter()
+                        .flat_map(MessageKeys::iter)
+                        .map(|message| (message, first.clone())),
+                );
                 self.sessions.insert(first.clone(), run.clone());
             }
         }
@@ -252,7 +281,11 @@ impl StoredRuns {
     }
 
     fn replaced(&mut self, id: &RunId) {
-        let versions = self.versions.values_mut().flatten().filter(|version| version.id == *id);
+        let versions = self
+            .versions
+            .values_mut()
+            .flatten()
+            .filter(|version| version.id == *id);
         versions.for_each(|version| version.standing = Standing::Retracted(String::new()));
     }
 
@@ -261,8 +294,12 @@ impl StoredRuns {
     pub fn doubled(&self) -> Vec<(RunId, RunId)> {
         let mut doubled = Vec::new();
         for versions in self.versions.values() {
-            let Some(best) = current(versions).filter(|best| best.stands()) else { continue };
-            let others = versions.iter().filter(|version| version.stands() && version.id != best.id);
+            let Some(best) = current(versions).filter(|best| best.stands()) else {
+                continue;
+            };
+            let others = versions
+                .iter()
+                .filter(|version| version.stands() && version.id != best.id);
             doubled.extend(others.map(|version| (version.id.clone(), best.id.clone())));
         }
         doubled
@@ -272,7 +309,13 @@ impl StoredRuns {
     ///
     /// This is the only rule of identity for such runs. Equal content is the same run, wherever its file lies. Otherwise the source is known
     /// by its place or its bytes: the run that it gave before under these names, and of this time, is the same run. Any other run is new.
-    pub(super) fn unnamed(&self, own: RunId, importer: &str, read: Read<'_>, run: Unnamed<'_>) -> RunId {
+    pub(super) fn unnamed(
+        &self,
+        own: RunId,
+        importer: &str,
+        read: Read<'_>,
+        run: Unnamed<'_>,
+    ) -> RunId {
         if self.contains(&own) {
             return own;
         }
@@ -283,8 +326,11 @@ impl StoredRuns {
                 && version.index == run.index
                 && run.moment.fits(version.timestamp)
         };
-        let known =
-            || self.versions.iter().filter_map(|(first, versions)| Some((first, newest(versions).filter(|newest| is_known(newest))?)));
+        let known = || {
+            self.versions.iter().filter_map(|(first, versions)| {
+                Some((first, newest(versions).filter(|newest| is_known(newest))?))
+            })
+        };
         let mut standing = known().filter(|(_, version)| version.stands());
         // If several fit, nobody knows which.
         let only = match (standing.next(), standing.next()) {
@@ -292,7 +338,10 @@ impl StoredRuns {
             (Some(_), Some(_)) => None,
             (None, _) => {
                 let mut hidden = known();
-                hidden.next().filter(|_| hidden.next().is_none()).map(|(first, _)| first)
+                hidden
+                    .next()
+                    .filter(|_| hidden.next().is_none())
+                    .map(|(first, _)| first)
             }
         };
         only.cloned().unwrap_or(own)
@@ -304,16 +353,37 @@ impl StoredRuns {
     }
 
     /// Returns whether another run under these names has the same content in every field: then the source is a copy in another notation.
-    pub(super) fn has_same(&self, store: &Store, importer: &str, run: (&Run, Unnamed<'_>), held: &Held) -> Result<bool, StoreError> {
+    pub(super) fn has_same(
+        &self,
+        store: &Store,
+        importer: &str,
+        run: (&Run, Unnamed<'_>),
+        held: &Held,
+    ) -> Result<bool, StoreError> {
         let (run, names) = run;
-        let alike = || self.namesakes(importer, names).filter(|(_, version)| version.counts == counts(run));
+        let alike = || {
+            self.namesakes(importer, names)
+                .filter(|(_, version)| version.counts == counts(run))
+        };
         let records = self.records(store, alike().map(|(first, _)| first))?;
-        Ok(alike().any(|(_, version)| records.get(&version.id).is_some_and(|stored| stored.is_same(held))))
+        Ok(alike().any(|(_, version)| {
+            records
+                .get(&version.id)
+                .is_some_and(|stored| stored.is_same(held))
+        }))
     }
 
-    fn namesakes<'s>(&'s self, importer: &'s str, run: Unnamed<'s>) -> impl Iterator<Item = (&'s RunId, &'s Version)> {
-        let is_one = move |version: &&Version| version.importer == importer && version.names == run.names && version.index == run.index;
-        self.versions.iter().filter_map(move |(first, versions)| Some((first, current(versions).filter(is_one)?)))
+    fn namesakes<'s>(
+        &'s self,
+        importer: &'s str,
+        run: Unnamed<'s>,
+    ) -> impl Iterator<Item = (&'s RunId, &'s Version)> {
+        let is_one = move |version: &&Version| {
+            version.importer == importer && version.names == run.names && version.index == run.index
+        };
+        self.versions
+            .iter()
+            .filter_map(move |(first, versions)| Some((first, current(versions).filter(is_one)?)))
     }
 
     /// Returns whether the source at this place, which gave these runs, gave another version of one of them since.
@@ -326,11 +396,18 @@ impl StoredRuns {
 
     /// Returns why the run does not count, if no version of it does.
     pub(super) fn hidden(&self, run: &Run) -> Option<&Standing> {
-        self.versions_of(run).and_then(newest).map(|newest| &newest.standing).filter(|standing| **standing != Standing::Counts)
+        self.versions_of(run)
+            .and_then(newest)
+            .map(|newest| &newest.standing)
+            .filter(|standing| **standing != Standing::Counts)
     }
 
     fn versions_of(&self, run: &Run) -> Option<&[Version]> {
-        let first = run.provenance.as_ref().and_then(|provenance| provenance.first.as_ref()).unwrap_or(&run.id);
+        let first = run
+            .provenance
+            .as_ref()
+            .and_then(|provenance| provenance.first.as_ref())
+            .unwrap_or(&run.id);
         self.versions.get(first).map(Vec::as_slice)
     }
 
@@ -340,22 +417,49 @@ impl StoredRuns {
     }
 
     /// Returns the model's name that a source of this place or origin has in the store, if it begins with `unnamed`.
-    pub(super) fn model_from(&self, origin: &str, place: Option<&str>, unnamed: &str) -> Option<&str> {
-        let versions = || self.versions.values().flatten().filter(|version| version.names[2].starts_with(unnamed));
+    pub(super) fn model_from(
+        &self,
+        origin: &str,
+        place: Option<&str>,
+        unnamed: &str,
+    ) -> Option<&str> {
+        let versions = || {
+            self.versions
+                .values()
+                .flatten()
+                .filter(|version| version.names[2].starts_with(unnamed))
+        };
         let by_origin = versions().find(|version| version.origin.as_deref() == Some(origin));
-        let by_place = || versions().find(|version| version.origin.is_none() && place.is_some() && version.place.as_deref() == place);
-        by_origin.or_else(by_place).map(|version| version.names[2].as_str())
+        let by_place = || {
+            versions().find(|version| {
+                version.origin.is_none() && place.is_some() && version.place.as_deref() == place
+            })
+        };
+        by_origin
+            .or_else(by_place)
+            .map(|version| version.names[2].as_str())
     }
 
     /// Returns whether a run of the store has this model.
     pub(super) fn has_model(&self, model: &str) -> bool {
-        self.versions.values().flatten().any(|version| version.names[2] == model)
+        self.versions
+            .values()
+            .flatten()
+            .any(|version| version.names[2] == model)
     }
 
     /// Reads the store's records of every version of the runs with these first ids.
-    pub(super) fn records<'r>(&self, store: &Store, firsts: impl Iterator<Item = &'r RunId>) -> Result<BTreeMap<RunId, Held>, StoreError> {
-        let versions = firsts.filter_map(|first| self.versions.get(first)).flatten();
-        self.records.borrow_mut().of(store, &versions.map(|version| version.id.clone()).collect())
+    pub(super) fn records<'r>(
+        &self,
+        store: &Store,
+        firsts: impl Iterator<Item = &'r RunId>,
+    ) -> Result<BTreeMap<RunId, Held>, StoreError> {
+        let versions = firsts
+            .filter_map(|first| self.versions.get(first))
+            .flatten();
+        self.records
+            .borrow_mut()
+            .of(store, &versions.map(|version| version.id.clone()).collect())
     }
 
     /// Compares a run in a source, under its first id, with the store's records.
@@ -363,16 +467,35 @@ impl StoredRuns {
     /// This is the only rule for importing again. An equal run changes nothing. If the source grew or changed since it gave the stored run,
     /// or has more outcomes of a run that it names, its run replaces the stored one. If it shrank, or another source disagrees, the stored
     /// run is kept and the report says so. A retracted run is not restored unless requested.
-    pub(super) fn relation(&self, run: &Run, found: &Held, records: &BTreeMap<RunId, Held>, read: Read<'_>) -> Relation {
+    pub(super) fn relation(
+        &self,
+        run: &Run,
+        found: &Held,
+        records: &BTreeMap<RunId, Held>,
+        read: Read<'_>,
+    ) -> Relation {
         let versions = self.versions.get(&run.id).map_or(&[][..], Vec::as_slice);
-        let Some(newest) = newest(versions) else { return Relation::Same };
-        let hidden = || Relation::Hidden { standing: newest.standing.clone() };
+        let Some(newest) = newest(versions) else {
+            return Relation::Same;
+        };
+        let hidden = || Relation::Hidden {
+            standing: newest.standing.clone(),
+        };
         match (&newest.standing, self.is_anew) {
-            (Standing::Retracted(_), true) => return Relation::Restored { of: newest.id.clone() },
+            (Standing::Retracted(_), true) => {
+                return Relation::Restored {
+                    of: newest.id.clone(),
+                };
+            }
             (Standing::Retracted(_) | Standing::Covered(_), false) => return hidden(),
             (Standing::Counts, _) | (Standing::Covered(_), true) => {}
         }
-        let content_of = |version: &Version| records.get(&version.id).map(|held| held.content.clone()).or_else(|| version.content.clone());
+        let content_of = |version: &Version| {
+            records
+                .get(&version.id)
+                .map(|held| held.content.clone())
+                .or_else(|| version.content.clone())
+        };
         let is_read_anew = newest.sha256 == read.sha256;
         let is_same = match (records.get(&newest.id), &newest.content) {
             (Some(held), _) => held.is_same(found),
@@ -381,23 +504,37 @@ impl StoredRuns {
             (None, None) => newest.counts == counts(run) && !is_read_anew,
         };
         if is_same {
-            return if newest.stands() { Relation::Same } else { hidden() };
+            return if newest.stands() {
+                Relation::Same
+            } else {
+                hidden()
+            };
         }
         let stored = content_of(newest).map(|content| content.outcomes);
-        let changed = || Relation::Changed { stands: newest.id.clone(), stored, found: found.content.outcomes };
+        let changed = || Relation::Changed {
+            stands: newest.id.clone(),
+            stored,
+            found: found.content.outcomes,
+        };
         if is_read_anew || self.is_anew {
             return changed();
         }
         // Other bytes elsewhere with outcomes that the run has or had are a copy or an older state.
-        let is_judged_alike = |version: &Version| content_of(version).is_some_and(|content| content == found.content);
+        let is_judged_alike =
+            |version: &Version| content_of(version).is_some_and(|content| content == found.content);
         if !read.lies_where(newest) && versions.iter().any(is_judged_alike) {
             return Relation::Same;
         }
         match stored {
-            Some(stored) if found.content.outcomes < stored => Relation::Less { stored, found: found.content.outcomes },
+            Some(stored) if found.content.outcomes < stored => Relation::Less {
+                stored,
+                found: found.content.outcomes,
+            },
             Some(stored) if found.content.outcomes > stored => changed(),
             _ if read.lies_where(newest) => changed(),
-            _ => Relation::Other { file: newest.file.clone() },
+            _ => Relation::Other {
+                file: newest.file.clone(),
+            },
         }
     }
 }
@@ -414,13 +551,20 @@ pub(super) struct Unnamed<'a> {
 impl<'a> Unnamed<'a> {
     /// Returns the names of a run whose time need not fit.
     pub fn of(run: &'a Run) -> Self {
-        Self { names: [&run.suite, &run.approach, &run.model], index: run.run_index, moment: Moment::Unread }
+        Self {
+            names: [&run.suite, &run.approach, &run.model],
+            index: run.run_index,
+            moment: Moment::Unread,
+        }
     }
 }
 
 impl<'r> FromIterator<(&'r Run, Standing)> for StoredRuns {
     fn from_iter<I: IntoIterator<Item = (&'r Run, Standing)>>(runs: I) -> Self {
-        let mut stored = Self { keeps_places: true, ..Self::default() };
+        let mut stored = Self {
+            keeps_places: true,
+            ..Self::default()
+        };
         let runs: Vec<(&Run, Standing)> = runs.into_iter().collect();
         let mut parts = parts_of(runs.iter().map(|(run, standing)| (*run, standing)));
         for (run, standing) in runs {
@@ -479,62 +623,159 @@ mod tests {
     fn run(id: &str, first: Option<&str>, content: Option<ImportedContent>) -> Run {
         let mut run = Run::new(RunId::parse(id).expect("an id"), "s", "a", "m");
         let first = first.map(|id| RunId::parse(id).expect("an id"));
-        run.provenance = Some(Provenance { importer: "x".to_owned(), file: "f".to_owned(), content, first, ..Provenance::default() });
+        run.provenance = Some(Provenance {
+            importer: "x".to_owned(),
+            file: "f".to_owned(),
+            content,
+            first,
+            ..Provenance::default()
+        });
         run
     }
 
-    const NAMED: Read<'_> = Read { file: "f", place: None, sha256: "other" };
+    const NAMED: Read<'_> = Read {
+        file: "f",
+        place: None,
+        sha256: "other",
+    };
     const COUNTS: Standing = Standing::Counts;
 
     #[test]
     fn a_source_that_grew_or_changed_replaces_and_an_older_copy_does_not() {
         use ItemStatus::{Fail, Pass};
-        let [two, three] = [held(&[("1", Pass), ("2", Fail)]), held(&[("1", Pass), ("2", Fail), ("3", Pass)])];
-        assert!(two.is_same(&held(&[("2", Fail), ("1", Pass)])), "in whatever order");
+        let [two, three] = [
+            held(&[("1", Pass), ("2", Fail)]),
+            held(&[("1", Pass), ("2", Fail), ("3", Pass)]),
+        ];
+        assert!(
+            two.is_same(&held(&[("2", Fail), ("1", Pass)])),
+            "in whatever order"
+        );
         let other = held(&[("1", Fail), ("2", Pass)]);
         let id = |id: &str| RunId::parse(id).expect("an id");
         // Compare both with the content in provenance and with the store's own records.
         for is_recorded in [false, true] {
-            let (found, stored) = (run("r", None, None), run("r", None, Some(two.content.clone()).filter(|_| !is_recorded)));
+            let (found, stored) = (
+                run("r", None, None),
+                run(
+                    "r",
+                    None,
+                    Some(two.content.clone()).filter(|_| !is_recorded),
+                ),
+            );
             let mut records = BTreeMap::new();
             if is_recorded {
                 records.insert(id("r"), two.clone());
             }
             let mut runs: StoredRuns = [(&stored, COUNTS)].into_iter().collect();
-            let copy = Read { file: "copy", ..NAMED };
+            let copy = Read {
+                file: "copy",
+                ..NAMED
+            };
             assert_eq!(runs.relation(&found, &two, &records, NAMED), Relation::Same);
             for changed in [&three, &other] {
-                let expected = Relation::Changed { stands: id("r"), stored: Some(2), found: changed.content.outcomes };
+                let expected = Relation::Changed {
+                    stands: id("r"),
+                    stored: Some(2),
+                    found: changed.content.outcomes,
+                };
                 assert_eq!(runs.relation(&found, changed, &records, NAMED), expected);
             }
-            assert!(matches!(runs.relation(&found, &three, &records, copy), Relation::Changed { .. }), "it grew");
-            assert_eq!(runs.relation(&found, &other, &records, copy), Relation::Other { file: "f".to_owned() });
+            assert!(
+                matches!(
+                    runs.relation(&found, &three, &records, copy),
+                    Relation::Changed { .. }
+                ),
+                "it grew"
+            );
+            assert_eq!(
+                runs.relation(&found, &other, &records, copy),
+                Relation::Other {
+                    file: "f".to_owned()
+                }
+            );
             runs.replaced(&id("r"));
-            runs.add(&run("r-2", Some("r"), Some(three.content.clone()).filter(|_| !is_recorded)), COUNTS);
+            runs.add(
+                &run(
+                    "r-2",
+                    Some("r"),
+                    Some(three.content.clone()).filter(|_| !is_recorded),
+                ),
+                COUNTS,
+            );
             if is_recorded {
                 records.insert(id("r-2"), three.clone());
             }
-            assert_eq!(runs.relation(&found, &two, &records, copy), Relation::Same, "what it held before is known too");
-            assert_eq!(runs.relation(&found, &two, &records, NAMED), Relation::Less { stored: 3, found: 2 }, "the file itself shrank");
-            assert_eq!(runs.relation(&found, &other, &records, NAMED), Relation::Less { stored: 3, found: 2 });
-            let changed = Relation::Changed { stands: id("r-2"), stored: Some(3), found: 2 };
-            assert_eq!(runs.clone().anew().relation(&found, &other, &records, NAMED), changed, "it is asked for");
+            assert_eq!(
+                runs.relation(&found, &two, &records, copy),
+                Relation::Same,
+                "what it held before is known too"
+            );
+            assert_eq!(
+                runs.relation(&found, &two, &records, NAMED),
+                Relation::Less {
+                    stored: 3,
+                    found: 2
+                },
+                "the file itself shrank"
+            );
+            assert_eq!(
+                runs.relation(&found, &other, &records, NAMED),
+                Relation::Less {
+                    stored: 3,
+                    found: 2
+                }
+            );
+            let changed = Relation::Changed {
+                stands: id("r-2"),
+                stored: Some(3),
+                found: 2,
+            };
+            assert_eq!(
+                runs.clone()
+                    .anew()
+                    .relation(&found, &other, &records, NAMED),
+                changed,
+                "it is asked for"
+            );
             runs.replaced(&id("r-2"));
             let hidden = runs.relation(&found, &other, &records, NAMED);
-            assert!(matches!(hidden, Relation::Hidden { standing: Standing::Retracted(_) }), "nothing comes back by itself: {hidden:?}");
-            assert_eq!(runs.anew().relation(&found, &other, &records, NAMED), Relation::Restored { of: id("r-2") });
+            assert!(
+                matches!(
+                    hidden,
+                    Relation::Hidden {
+                        standing: Standing::Retracted(_)
+                    }
+                ),
+                "nothing comes back by itself: {hidden:?}"
+            );
+            assert_eq!(
+                runs.anew().relation(&found, &other, &records, NAMED),
+                Relation::Restored { of: id("r-2") }
+            );
         }
     }
 
     #[test]
     fn the_same_bytes_read_otherwise_replace_what_they_gave() {
         use ItemStatus::{Fail, Pass};
-        let [two, three] = [held(&[("1", Pass), ("2", Fail)]), held(&[("1", Pass), ("2", Fail), ("3", Pass)])];
+        let [two, three] = [
+            held(&[("1", Pass), ("2", Fail)]),
+            held(&[("1", Pass), ("2", Fail), ("3", Pass)]),
+        ];
         let (found, first) = (run("r", None, None), RunId::parse("r").expect("an id"));
-        let same = Read { file: "renamed", place: None, sha256: "" };
+        let same = Read {
+            file: "renamed",
+            place: None,
+            sha256: "",
+        };
         for (stored, outcomes) in [(Some(three.content), Some(3)), (None, None)] {
             let runs: StoredRuns = [(&run("r", None, stored), COUNTS)].into_iter().collect();
-            let changed = Relation::Changed { stands: first.clone(), stored: outcomes, found: 2 };
+            let changed = Relation::Changed {
+                stands: first.clone(),
+                stored: outcomes,
+                found: 2,
+            };
             assert_eq!(
                 runs.relation(&found, &two, &BTreeMap::new(), same),
                 changed,
@@ -542,34 +783,80 @@ mod tests {
             );
         }
         let runs: StoredRuns = [(&run("r", None, None), COUNTS)].into_iter().collect();
-        assert_eq!(runs.relation(&found, &two, &BTreeMap::from([(first, two.clone())]), same), Relation::Same, "nothing differs");
+        assert_eq!(
+            runs.relation(&found, &two, &BTreeMap::from([(first, two.clone())]), same),
+            Relation::Same,
+            "nothing differs"
+        );
     }
 
     #[test]
     fn of_versions_that_stand_together_the_one_that_replaces_stays() {
         let version = |id: &str, replaces: Option<&str>| {
             let mut run = run(id, Some("r").filter(|first| *first != id), None);
-            run.provenance.as_mut().expect("set").replaces = replaces.map(|id| RunId::parse(id).expect("an id"));
+            run.provenance.as_mut().expect("set").replaces =
+                replaces.map(|id| RunId::parse(id).expect("an id"));
             run
         };
         // By their ids alone, `z` would be last.
-        let (first, second, third) = (version("r", None), version("z", Some("r")), version("b", Some("z")));
-        let runs: StoredRuns = [(&first, COUNTS), (&second, COUNTS), (&third, COUNTS)].into_iter().collect();
-        let doubled: Vec<(String, String)> = runs.doubled().into_iter().map(|(run, by)| (run.to_string(), by.to_string())).collect();
-        assert_eq!(doubled, [("r", "b"), ("z", "b")].map(|(run, by)| (run.to_owned(), by.to_owned())));
+        let (first, second, third) = (
+            version("r", None),
+            version("z", Some("r")),
+            version("b", Some("z")),
+        );
+        let runs: StoredRuns = [(&first, COUNTS), (&second, COUNTS), (&third, COUNTS)]
+            .into_iter()
+            .collect();
+        let doubled: Vec<(String, String)> = runs
+            .doubled()
+            .into_iter()
+            .map(|(run, by)| (run.to_string(), by.to_string()))
+            .collect();
+        assert_eq!(
+            doubled,
+            [("r", "b"), ("z", "b")].map(|(run, by)| (run.to_owned(), by.to_owned()))
+        );
     }
 
     #[test]
     fn a_file_that_was_changed_back_replaces_what_it_was_changed_to() {
         use ItemStatus::{Fail, Pass};
-        let [one, other] = [held(&[("1", Pass), ("2", Fail)]), held(&[("1", Fail), ("2", Pass)])];
-        let (first, second) = (run("r", None, Some(one.content.clone())), run("r-2", Some("r"), Some(other.content)));
-        let runs: StoredRuns = [(&first, Standing::Retracted("replaced".to_owned())), (&second, COUNTS)].into_iter().collect();
-        let changed = Relation::Changed { stands: second.id.clone(), stored: Some(2), found: 2 };
-        assert_eq!(runs.relation(&first, &one, &BTreeMap::new(), NAMED), changed);
-        let copy = Read { file: "copy", ..NAMED };
-        assert_eq!(runs.relation(&first, &one, &BTreeMap::new(), copy), Relation::Same, "an old copy elsewhere");
-        assert!(runs.is_outdated(std::slice::from_ref(&first), NAMED) && !runs.is_outdated(std::slice::from_ref(&first), copy));
+        let [one, other] = [
+            held(&[("1", Pass), ("2", Fail)]),
+            held(&[("1", Fail), ("2", Pass)]),
+        ];
+        let (first, second) = (
+            run("r", None, Some(one.content.clone())),
+            run("r-2", Some("r"), Some(other.content)),
+        );
+        let runs: StoredRuns = [
+            (&first, Standing::Retracted("replaced".to_owned())),
+            (&second, COUNTS),
+        ]
+        .into_iter()
+        .collect();
+        let changed = Relation::Changed {
+            stands: second.id.clone(),
+            stored: Some(2),
+            found: 2,
+        };
+        assert_eq!(
+            runs.relation(&first, &one, &BTreeMap::new(), NAMED),
+            changed
+        );
+        let copy = Read {
+            file: "copy",
+            ..NAMED
+        };
+        assert_eq!(
+            runs.relation(&first, &one, &BTreeMap::new(), copy),
+            Relation::Same,
+            "an old copy elsewhere"
+        );
+        assert!(
+            runs.is_outdated(std::slice::from_ref(&first), NAMED)
+                && !runs.is_outdated(std::slice::from_ref(&first), copy)
+        );
     }
 
     #[test]
@@ -579,8 +866,15 @@ mod tests {
         let covered = Standing::Covered("wrong key".to_owned());
         let runs: StoredRuns = [(&stored, covered.clone())].into_iter().collect();
         let hidden = Relation::Hidden { standing: covered };
-        assert_eq!(runs.relation(&stored, &held, &BTreeMap::new(), NAMED), hidden);
-        assert_eq!(runs.anew().relation(&stored, &held, &BTreeMap::new(), NAMED), hidden);
+        assert_eq!(
+            runs.relation(&stored, &held, &BTreeMap::new(), NAMED),
+            hidden
+        );
+        assert_eq!(
+            runs.anew()
+                .relation(&stored, &held, &BTreeMap::new(), NAMED),
+            hidden
+        );
     }
 
     #[test]
@@ -594,17 +888,56 @@ mod tests {
         let (one, other) = (stored("r", "here"), stored("q", "there"));
         let mut runs: StoredRuns = [(&one, COUNTS), (&other, COUNTS)].into_iter().collect();
         let first = |runs: &StoredRuns, importer: &str, place: &str, model: &str, moment| {
-            let read = Read { place: Some(place), ..NAMED };
-            runs.unnamed(id("new"), importer, read, Unnamed { names: ["s", "a", model], index: None, moment })
+            let read = Read {
+                place: Some(place),
+                ..NAMED
+            };
+            runs.unnamed(
+                id("new"),
+                importer,
+                read,
+                Unnamed {
+                    names: ["s", "a", model],
+                    index: None,
+                    moment,
+                },
+            )
         };
         assert_eq!(first(&runs, "x", "here", "m", Moment::Said(None)), one.id);
-        for (importer, place, model) in [("y", "here", "m"), ("x", "elsewhere", "m"), ("x", "here", "n")] {
-            assert_eq!(first(&runs, importer, place, model, Moment::Unread), id("new"));
+        for (importer, place, model) in [
+            ("y", "here", "m"),
+            ("x", "elsewhere", "m"),
+            ("x", "here", "n"),
+        ] {
+            assert_eq!(
+                first(&runs, importer, place, model, Moment::Unread),
+                id("new")
+            );
         }
-        assert_eq!(first(&runs, "x", "here", "m", Moment::Said(Some(DateTime::UNIX_EPOCH))), id("new"), "of another time");
-        let retracted: StoredRuns = [(&one, Standing::Retracted(String::new()))].into_iter().collect();
-        assert_eq!(first(&retracted, "x", "here", "m", Moment::Unread), one.id, "a retracted run does not come back as another");
+        assert_eq!(
+            first(
+                &runs,
+                "x",
+                "here",
+                "m",
+                Moment::Said(Some(DateTime::UNIX_EPOCH))
+            ),
+            id("new"),
+            "of another time"
+        );
+        let retracted: StoredRuns = [(&one, Standing::Retracted(String::new()))]
+            .into_iter()
+            .collect();
+        assert_eq!(
+            first(&retracted, "x", "here", "m", Moment::Unread),
+            one.id,
+            "a retracted run does not come back as another"
+        );
         runs.add(&stored("p", "here"), COUNTS);
-        assert_eq!(first(&runs, "x", "here", "m", Moment::Said(None)), id("new"), "nobody knows which");
+        assert_eq!(
+            first(&runs, "x", "here", "m", Moment::Said(None)),
+            id("new"),
+            "nobody knows which"
+        );
     }
 }

@@ -37,7 +37,12 @@ pub fn import_table(
         importer: TABLE,
         version: VERSION,
         key_of: &|source| key_of(source, map),
-        provenance: &|file| Provenance { map: Some(map.file.clone()), map_sha256: Some(map.sha256.clone()), url: map.url.clone(), ..file },
+        provenance: &|file| Provenance {
+            map: Some(map.file.clone()),
+            map_sha256: Some(map.sha256.clone()),
+            url: map.url.clone(),
+            ..file
+        },
         read: &|source, ledger, progress, report| read_rows(source, map, ledger, progress, report),
     };
     import_each(&reading, store, files, existing, mode, progress)
@@ -53,9 +58,18 @@ fn read_rows<'a>(
 ) -> Result<Ledger<'a>, Stop> {
     let mut columns = columns_of(map);
     let mut fold = Fold::new(map, ledger);
-    let read = read_source(source, map, u64::MAX, &mut columns, &mut fold, progress, &mut |_| {});
+    let read = read_source(
+        source,
+        map,
+        u64::MAX,
+        &mut columns,
+        &mut fold,
+        progress,
+        &mut |_| {},
+    );
     let ledger = &fold.ledger;
-    (report.rows_read, report.rows_accepted, report.items) = (ledger.rows_read, ledger.rows_accepted, ledger.outcomes);
+    (report.rows_read, report.rows_accepted, report.items) =
+        (ledger.rows_read, ledger.rows_accepted, ledger.outcomes);
     read?;
     if fold.ledger.rows_read == 0 {
         return Err(Problem::in_file(&report.file, "has no rows").into());
@@ -88,12 +102,21 @@ fn key_of(source: &Source, map: &Map) -> String {
 /// Returns the names that the map reads in the source's path. Under other names the same bytes are another source.
 pub(super) fn names_in_path(source: &Source, map: &Map) -> Vec<String> {
     let path = source.path_of(None);
-    map.shape.path.iter().filter_map(|(_, part)| part.of(&path)).collect()
+    map.shape
+        .path
+        .iter()
+        .filter_map(|(_, part)| part.of(&path))
+        .collect()
 }
 
 /// Returns the columns that the map reads. Columns that it derives count as seen.
 pub(super) fn columns_of(map: &Map) -> Columns {
-    let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
+    let mut columns = Columns::of(
+        map.columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect(),
+    );
     for slot in map.shape.made() {
         columns.mark_seen(slot);
     }
@@ -113,7 +136,11 @@ pub(super) fn read_source(
 ) -> Result<(), Stop> {
     let (fold, seen) = (RefCell::new(fold), RefCell::new(seen));
     source.each_part(map.layout.encoding, progress, |part: Part<'_>| {
-        let place = Place { label: &part.label, file: &source.name, member: part.member.as_deref() };
+        let place = Place {
+            label: &part.label,
+            file: &source.name,
+            member: part.member.as_deref(),
+        };
         let mut shaped = map.shape.begin(&source.path_of(part.member.as_deref()));
         let mut on_row = |row: &Row<'_>| {
             if map.shape.is_skipped(row) {
@@ -128,13 +155,20 @@ pub(super) fn read_source(
             })
         };
         let mut rows = Rows::new(&part.label, columns, &mut on_row).up_to(most);
-        let ready = |rows: &Rows<'_>| rows.columns.missing_essential(|name| map.is_essential(name), rows.label);
+        let ready = |rows: &Rows<'_>| {
+            rows.columns
+                .missing_essential(|name| map.is_essential(name), rows.label)
+        };
         map.layout.read(part.format, part.input, &mut rows, ready)
     })
 }
 
 fn lacking(columns: &Columns, map: &Map) -> Vec<LackingColumn> {
-    let describe = |name: &str| LackingColumn { column: name.to_owned(), fields: map.fields_of(name).to_vec(), hint: columns.near(name) };
+    let describe = |name: &str| LackingColumn {
+        column: name.to_owned(),
+        fields: map.fields_of(name).to_vec(),
+        hint: columns.near(name),
+    };
     columns.lacking().map(describe).collect()
 }
 
@@ -181,10 +215,14 @@ mod tests {
 
         fn import_as(&self, map: &str, files: &[(&str, &[u8])], mode: Mode) -> Vec<SourceReport> {
             let map = Map::parse("m.yaml", map, &BTreeMap::new()).expect("a valid map");
-            let files: Vec<_> = files.iter().map(|(name, bytes)| self.file(name, bytes)).collect();
+            let files: Vec<_> = files
+                .iter()
+                .map(|(name, bytes)| self.file(name, bytes))
+                .collect();
             let runs = self.runs();
             let existing: StoredRuns = runs.iter().map(|run| (run, Standing::Counts)).collect();
-            let report = import_table(&self.store, &files, &map, &existing, mode, &mut |_| {}).expect("a writable store");
+            let report = import_table(&self.store, &files, &map, &existing, mode, &mut |_| {})
+                .expect("a writable store");
             assert_eq!(report.dry_run, mode == Mode::DryRun);
             report.sources
         }
@@ -194,7 +232,11 @@ mod tests {
         }
 
         fn runs(&self) -> Vec<Run> {
-            scan(&self.store).sealed.iter().flat_map(|pair| SealedReader::runs(&pair.runs).0).collect()
+            scan(&self.store)
+                .sealed
+                .iter()
+                .flat_map(|pair| SealedReader::runs(&pair.runs).0)
+                .collect()
         }
 
         /// The lines of the stored items.
@@ -203,7 +245,9 @@ mod tests {
             for pair in scan(&self.store).sealed {
                 let mut text = String::new();
                 let path = pair.items.expect("a pair has items");
-                SealedReader::items(&path).and_then(|mut reader| reader.read_to_string(&mut text)).expect("readable items");
+                SealedReader::items(&path)
+                    .and_then(|mut reader| reader.read_to_string(&mut text))
+                    .expect("readable items");
                 lines.extend(text.lines().map(str::to_owned));
             }
             lines
@@ -211,7 +255,11 @@ mod tests {
 
         fn items(&self) -> Vec<ItemOutcome> {
             let nobody = RunId::parse("nobody").expect("a valid id");
-            let outcome = |line: String| ItemLine::parse(line.as_bytes()).and_then(|item| item.to_outcome(&nobody)).expect("a valid line");
+            let outcome = |line: String| {
+                ItemLine::parse(line.as_bytes())
+                    .and_then(|item| item.to_outcome(&nobody))
+                    .expect("a valid line")
+            };
             self.lines().into_iter().map(outcome).collect()
         }
 
@@ -235,7 +283,11 @@ mod tests {
     }
 
     fn problem(report: &SourceReport) -> String {
-        assert_eq!((report.outcome, report.problems.len()), (SourceOutcome::Unreadable, 1), "{report:?}");
+        assert_eq!(
+            (report.outcome, report.problems.len()),
+            (SourceOutcome::Unreadable, 1),
+            "{report:?}"
+        );
         let problem = &report.problems[0];
         let name = problem.file.rsplit('/').next().unwrap_or_default();
         format!("{name}:{}: {}", problem.line.unwrap_or(0), problem.message)
@@ -243,13 +295,18 @@ mod tests {
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory")
+        encoder
+            .write_all(bytes)
+            .and_then(|()| encoder.finish())
+            .expect("memory")
     }
 
     fn zip_of(members: &[(&str, &[u8])]) -> Vec<u8> {
         let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
         for (name, bytes) in members {
-            writer.start_file(*name, zip::write::SimpleFileOptions::default()).expect("memory");
+            writer
+                .start_file(*name, zip::write::SimpleFileOptions::default())
+                .expect("memory");
             writer.write_all(bytes).expect("memory");
         }
         writer.finish().expect("memory").into_inner()
@@ -258,23 +315,76 @@ mod tests {
     #[test]
     fn items_become_runs_with_counts_sums_and_provenance() {
         let place = Place::new();
-        let rows = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\na,m,1,x,1,A,B,0,0.2,20\na,m,2,,0,A,,,0.3,30\na,n,1,x,0,7,7.0,0.5,,5\n");
+        let rows = format!(
+            "{HEADER}a,m,1,x,0,A,A,1,0.1,10\na,m,1,x,1,A,B,0,0.2,20\na,m,2,,0,A,,,0.3,30\na,n,1,x,0,7,7.0,0.5,,5\n"
+        );
         let report = place.import(ITEMS, "f.csv", rows.as_bytes());
-        assert_eq!((report.outcome, report.rows_read, report.rows_accepted, report.items), (SourceOutcome::Imported, 4, 4, 4));
+        assert_eq!(
+            (
+                report.outcome,
+                report.rows_read,
+                report.rows_accepted,
+                report.items
+            ),
+            (SourceOutcome::Imported, 4, 4, 4)
+        );
         let runs = place.runs();
-        assert_eq!(runs.iter().map(|run| run.model.as_str()).collect::<Vec<_>>(), ["m", "n"]);
-        assert_eq!((runs[0].shared_tests_passed, runs[0].shared_tests_total), (Some(1), Some(3)));
-        assert_eq!((runs[0].cost_usd.map(|cost| (cost * 1e9).round()), runs[0].input_tokens), (Some(6e8), Some(60)));
-        assert_eq!((runs[0].scores[0].value, runs[0].scores[0].n), (Some(0.5), Some(2)));
-        assert_eq!((runs[1].cost_usd, runs[1].input_tokens), (None, Some(5)), "a sum with a part unknown is unknown");
+        assert_eq!(
+            runs.iter()
+                .map(|run| run.model.as_str())
+                .collect::<Vec<_>>(),
+            ["m", "n"]
+        );
+        assert_eq!(
+            (runs[0].shared_tests_passed, runs[0].shared_tests_total),
+            (Some(1), Some(3))
+        );
+        assert_eq!(
+            (
+                runs[0].cost_usd.map(|cost| (cost * 1e9).round()),
+                runs[0].input_tokens
+            ),
+            (Some(6e8), Some(60))
+        );
+        assert_eq!(
+            (runs[0].scores[0].value, runs[0].scores[0].n),
+            (Some(0.5), Some(2))
+        );
+        assert_eq!(
+            (runs[1].cost_usd, runs[1].input_tokens),
+            (None, Some(5)),
+            "a sum with a part unknown is unknown"
+        );
         let provenance = runs[0].provenance.as_ref().expect("imports have one");
-        assert_eq!((provenance.file.as_str(), provenance.map.as_deref(), provenance.sha256.len()), ("f.csv", Some("m.yaml"), 64));
+        assert_eq!(
+            (
+                provenance.file.as_str(),
+                provenance.map.as_deref(),
+                provenance.sha256.len()
+            ),
+            ("f.csv", Some("m.yaml"), 64)
+        );
         let items = place.items();
         assert_eq!(
-            items.iter().map(|item| (item.item.as_str(), item.attempt, item.status)).collect::<Vec<_>>(),
-            [("1", 1, ItemStatus::Pass), ("1", 2, ItemStatus::Fail), ("2", 1, ItemStatus::Fail), ("1", 1, ItemStatus::Pass),]
+            items
+                .iter()
+                .map(|item| (item.item.as_str(), item.attempt, item.status))
+                .collect::<Vec<_>>(),
+            [
+                ("1", 1, ItemStatus::Pass),
+                ("1", 2, ItemStatus::Fail),
+                ("2", 1, ItemStatus::Fail),
+                ("1", 1, ItemStatus::Pass),
+            ]
         );
-        assert_eq!((items[2].cluster.as_deref(), items[2].score, items[3].run.clone()), (None, None, runs[1].id.clone()));
+        assert_eq!(
+            (
+                items[2].cluster.as_deref(),
+                items[2].score,
+                items[3].run.clone()
+            ),
+            (None, None, runs[1].id.clone())
+        );
         assert_eq!(examine(&place.store).damage, []);
     }
 
@@ -282,11 +392,24 @@ mod tests {
     fn importing_again_adds_nothing() {
         let place = Place::new();
         let rows = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\n");
-        assert_eq!(place.import(ITEMS, "f.csv", rows.as_bytes()).outcome, SourceOutcome::Imported);
-        assert_eq!(place.import(ITEMS, "renamed.csv", rows.as_bytes()).outcome, SourceOutcome::AlreadyImported);
+        assert_eq!(
+            place.import(ITEMS, "f.csv", rows.as_bytes()).outcome,
+            SourceOutcome::Imported
+        );
+        assert_eq!(
+            place.import(ITEMS, "renamed.csv", rows.as_bytes()).outcome,
+            SourceOutcome::AlreadyImported
+        );
         // The same rows compressed are another file with the same runs.
         let repeated = place.import(ITEMS, "f.csv.gz", &gzip(rows.as_bytes()));
-        assert_eq!((repeated.outcome, repeated.runs_repeated.len(), repeated.items), (SourceOutcome::NothingNew, 1, 0));
+        assert_eq!(
+            (
+                repeated.outcome,
+                repeated.runs_repeated.len(),
+                repeated.items
+            ),
+            (SourceOutcome::NothingNew, 1, 0)
+        );
         assert_eq!((place.runs().len(), place.items().len()), (1, 1));
         assert_eq!(examine(&place.store).damage, []);
     }
@@ -296,22 +419,59 @@ mod tests {
         let place = Place::new();
         let first = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50,,\n";
         let second = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50.1,,\ns,a,n,1,3,33.3,0,2024-01-02\n";
-        let reports =
-            place.import_as(RUNS, &[("a.csv", first.as_bytes()), ("b.csv", second.as_bytes()), ("c.csv", first.as_bytes())], Mode::Store);
-        assert_eq!(
-            reports.iter().map(|report| report.outcome).collect::<Vec<_>>(),
-            [SourceOutcome::Imported, SourceOutcome::Imported, SourceOutcome::AlreadyImported]
+        let reports = place.import_as(
+            RUNS,
+            &[
+                ("a.csv", first.as_bytes()),
+                ("b.csv", second.as_bytes()),
+                ("c.csv", first.as_bytes()),
+            ],
+            Mode::Store,
         );
-        let models = |runs: &[ImportedRun]| runs.iter().map(|run| run.model.clone()).collect::<Vec<_>>();
-        assert_eq!((models(&reports[1].runs_new), models(&reports[1].runs_repeated)), (vec!["m".to_owned(), "n".to_owned()], vec![]));
+        assert_eq!(
+            reports
+                .iter()
+                .map(|report| report.outcome)
+                .collect::<Vec<_>>(),
+            [
+                SourceOutcome::Imported,
+                SourceOutcome::Imported,
+                SourceOutcome::AlreadyImported
+            ]
+        );
+        let models =
+            |runs: &[ImportedRun]| runs.iter().map(|run| run.model.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            (
+                models(&reports[1].runs_new),
+                models(&reports[1].runs_repeated)
+            ),
+            (vec!["m".to_owned(), "n".to_owned()], vec![])
+        );
         let stated = &reports[1].stated;
-        assert_eq!((stated.checked, stated.agree, stated.disagreements.len()), (2, 1, 1));
-        assert_eq!((stated.disagreements[0].run.model.as_str(), stated.disagreements[0].run.line), ("m", Some(2)));
+        assert_eq!(
+            (stated.checked, stated.agree, stated.disagreements.len()),
+            (2, 1, 1)
+        );
+        assert_eq!(
+            (
+                stated.disagreements[0].run.model.as_str(),
+                stated.disagreements[0].run.line
+            ),
+            ("m", Some(2))
+        );
         let runs = place.runs();
         assert_eq!(runs.len(), 3);
         let zero = runs.iter().find(|run| run.model == "n").expect("stored");
         assert_eq!(zero.cost_usd, Some(0.0), "zero stays zero");
-        assert_eq!(runs.iter().find(|run| run.model == "m").expect("stored").cost_usd, None, "and empty stays unknown");
+        assert_eq!(
+            runs.iter()
+                .find(|run| run.model == "m")
+                .expect("stored")
+                .cost_usd,
+            None,
+            "and empty stays unknown"
+        );
     }
 
     #[test]
@@ -350,7 +510,14 @@ mod tests {
                 "13: row 12: wrong number of columns (it has 3, the header 10)",
             ]
         );
-        assert_eq!((report.rows_read, report.rows_accepted, report.rows_refused()), (13, 1, 12));
+        assert_eq!(
+            (
+                report.rows_read,
+                report.rows_accepted,
+                report.rows_refused()
+            ),
+            (13, 1, 12)
+        );
         assert_eq!(place.items().len(), 1);
     }
 
@@ -362,8 +529,18 @@ mod tests {
             rows.push_str("a,m,1,x,0,A,A,x,0.1,10\n");
         }
         let report = place.import(ITEMS, "f.csv", rows.as_bytes());
-        assert_eq!((report.outcome, report.refusals[0].rows, report.refusals[0].examples.len()), (SourceOutcome::NothingAccepted, 50, 3));
-        assert!(!place.store.root().exists(), "nothing accepted, nothing written");
+        assert_eq!(
+            (
+                report.outcome,
+                report.refusals[0].rows,
+                report.refusals[0].examples.len()
+            ),
+            (SourceOutcome::NothingAccepted, 50, 3)
+        );
+        assert!(
+            !place.store.root().exists(),
+            "nothing accepted, nothing written"
+        );
     }
 
     #[test]
@@ -371,26 +548,61 @@ mod tests {
         let place = Place::new();
         let rows = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\n");
         let whole = gzip(rows.repeat(50).as_bytes());
-        let json = br#"[{"approach":"a","model":"m","q":1,"trial":0,"answer":"A","pred":"A"},{"approach""#;
+        let json =
+            br#"[{"approach":"a","model":"m","q":1,"trial":0,"answer":"A","pred":"A"},{"approach""#;
         let cases: [(&str, &[u8], &str); 8] = [
             ("f.csv", b"", "f.csv:0: is empty"),
-            ("f.csv", b"approach,model\n", "f.csv:0: no row has the columns `q`, `trial`, `answer`, `pred`"),
+            (
+                "f.csv",
+                b"approach,model\n",
+                "f.csv:0: no row has the columns `q`, `trial`, `answer`, `pred`",
+            ),
             ("f.csv", HEADER.as_bytes(), "f.csv:0: has no rows"),
-            ("f.csv.gz", &whole[..whole.len() - 9], "f.csv.gz:101: is cut off after row 99"),
+            (
+                "f.csv.gz",
+                &whole[..whole.len() - 9],
+                "f.csv.gz:101: is cut off after row 99",
+            ),
             ("f.json", json, "f.json:1: is cut off after row 1"),
-            ("f.zip", b"PK\x03\x04 and no more", "f.zip:0: is a damaged zip archive: invalid Zip archive: Could not find EOCD"),
-            ("f.bin", b"hello", "f.bin:0: has an unknown kind of name: `f.bin`"),
-            ("f.csv", &[0xff, 0xfe, b'a', 0], "f.csv:0: no row has the columns `approach`, `model`, `q`, `trial`, `answer`, `pred`"),
+            (
+                "f.zip",
+                b"PK\x03\x04 and no more",
+                "f.zip:0: is a damaged zip archive: invalid Zip archive: Could not find EOCD",
+            ),
+            (
+                "f.bin",
+                b"hello",
+                "f.bin:0: has an unknown kind of name: `f.bin`",
+            ),
+            (
+                "f.csv",
+                &[0xff, 0xfe, b'a', 0],
+                "f.csv:0: no row has the columns `approach`, `model`, `q`, `trial`, `answer`, `pred`",
+            ),
         ];
         for (name, bytes, expected) in cases {
             assert_eq!(problem(&place.import(ITEMS, name, bytes)), expected);
         }
         let map = Map::parse("m.yaml", ITEMS, &BTreeMap::new()).expect("a valid map");
         let missing = place.folder.path().join("missing.csv");
-        let report = import_table(&place.store, &[place.folder.path(), &missing], &map, &StoredRuns::default(), Mode::Store, &mut |_| {})
-            .expect("no writing");
-        assert_eq!(report.sources[0].problems[0].message, "is a folder, not a file");
-        assert!(report.sources[1].problems[0].message.starts_with("cannot be read: "));
+        let report = import_table(
+            &place.store,
+            &[place.folder.path(), &missing],
+            &map,
+            &StoredRuns::default(),
+            Mode::Store,
+            &mut |_| {},
+        )
+        .expect("no writing");
+        assert_eq!(
+            report.sources[0].problems[0].message,
+            "is a folder, not a file"
+        );
+        assert!(
+            report.sources[1].problems[0]
+                .message
+                .starts_with("cannot be read: ")
+        );
         let left = fs::read_dir(place.store.imports_dir()).map_or(0, Iterator::count);
         assert_eq!(left, 0, "what was begun is gone");
     }
@@ -403,14 +615,26 @@ mod tests {
         let report = place.import(ITEMS, "f.jsonl", &row.repeat(20));
         assert_eq!(problem(&report), "f.jsonl:0: no row has the column `model`");
         let hint = report.problems[0].hint.as_deref().unwrap_or_default();
-        assert_eq!(hint, "did you mean `modl`? the columns are `answer`, `approach`, `extra`, `modl`, `pred`, `q`, `trial`");
+        assert_eq!(
+            hint,
+            "did you mean `modl`? the columns are `answer`, `approach`, `extra`, `modl`, `pred`, `q`, `trial`"
+        );
         // Missing columns that are not essential are only reported.
         let fixed = String::from_utf8_lossy(row).replace("modl", "model");
         let report = place.import(ITEMS, "g.jsonl", fixed.as_bytes());
-        let lacking: Vec<(&str, &str)> = report.columns_lacking.iter().map(|one| (one.column.as_str(), one.fields[0].as_str())).collect();
+        let lacking: Vec<(&str, &str)> = report
+            .columns_lacking
+            .iter()
+            .map(|one| (one.column.as_str(), one.fields[0].as_str()))
+            .collect();
         assert_eq!(
             lacking,
-            [("topic", "item.cluster"), ("points", "item.score"), ("cost", "item.cost_usd"), ("tokens", "item.input_tokens")]
+            [
+                ("topic", "item.cluster"),
+                ("points", "item.score"),
+                ("cost", "item.cost_usd"),
+                ("tokens", "item.input_tokens")
+            ]
         );
         assert_eq!(report.columns_unused, ["extra"]);
     }
@@ -421,11 +645,27 @@ mod tests {
         let json = br#"[{"approach":"a","model":"m","q":2,"trial":0,"answer":"A","pred":"A"}]"#;
         let csv = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\n");
         let bad = format!("{HEADER}a,m,1,x,0,A,A,1,x,10\n");
-        let bytes = zip_of(&[("z/late.csv.gz", &gzip(bad.as_bytes())), ("readme.txt", b"x"), ("b.json", json), ("a.csv", csv.as_bytes())]);
+        let bytes = zip_of(&[
+            ("z/late.csv.gz", &gzip(bad.as_bytes())),
+            ("readme.txt", b"x"),
+            ("b.json", json),
+            ("a.csv", csv.as_bytes()),
+        ]);
         let report = place.import(ITEMS, "f.zip", &bytes);
         assert_eq!((report.rows_read, report.rows_accepted), (3, 2));
-        assert!(report.refusals[0].examples[0].file.ends_with("f.zip/z/late.csv.gz"));
-        assert_eq!(place.items().iter().map(|item| item.item.as_str()).collect::<Vec<_>>(), ["1", "2"]);
+        assert!(
+            report.refusals[0].examples[0]
+                .file
+                .ends_with("f.zip/z/late.csv.gz")
+        );
+        assert_eq!(
+            place
+                .items()
+                .iter()
+                .map(|item| item.item.as_str())
+                .collect::<Vec<_>>(),
+            ["1", "2"]
+        );
     }
 
     #[test]
@@ -436,14 +676,24 @@ mod tests {
             for question in 0..40 {
                 let (cost, points) = (0.1 * f64::from(question + 1), 1.0 / f64::from(question + 3));
                 let pred = if question % 3 == 0 { "A" } else { "B" };
-                rows.push(format!("2024-01-{:02},a,{model},{question},x,0,A,{pred},{points},{cost},{question}", question % 28 + 1));
+                rows.push(format!(
+                    "2024-01-{:02},a,{model},{question},x,0,A,{pred},{points},{cost},{question}",
+                    question % 28 + 1
+                ));
             }
         }
         let text = |rows: &[String]| format!("date,{HEADER}{}\n", rows.join("\n"));
         // Other bytes under the same names are another run, with the same content.
         let nobody = || Store::imported_run_id("", &[]);
         let bare = |runs: Vec<Run>| {
-            let mut bare: Vec<Run> = runs.into_iter().map(|run| Run { id: nobody(), provenance: None, ..run }).collect();
+            let mut bare: Vec<Run> = runs
+                .into_iter()
+                .map(|run| Run {
+                    id: nobody(),
+                    provenance: None,
+                    ..run
+                })
+                .collect();
             bare.sort_by(|one, other| one.model.cmp(&other.model));
             bare
         };
@@ -454,7 +704,19 @@ mod tests {
         assert_eq!(bare(forward.runs()).len(), 3);
         assert_eq!(bare(forward.runs()), bare(backward.runs()));
         let sorted = |place: &Place| {
-            let mut items: Vec<_> = place.items().into_iter().map(|item| format!("{:?}", ItemOutcome { run: nobody(), ..item })).collect();
+            let mut items: Vec<_> = place
+                .items()
+                .into_iter()
+                .map(|item| {
+                    format!(
+                        "{:?}",
+                        ItemOutcome {
+                            run: nobody(),
+                            ..item
+                        }
+                    )
+                })
+                .collect();
             items.sort();
             items
         };
@@ -464,13 +726,20 @@ mod tests {
     #[test]
     fn rows_that_contradict_their_run_are_refused() {
         let place = Place::new();
-        let map = ITEMS.replace("model: model", "model: model, identity: [run], agent: agent");
+        let map = ITEMS.replace(
+            "model: model",
+            "model: model, identity: [run], agent: agent",
+        );
         let head = "run,agent,approach,model,q,trial,answer,pred\n";
-        let rows = format!("{head}r,x,a,m,1,0,A,A\nr,y,a,m,2,0,A,A\nr,x,a,n,2,0,A,A\nr,,a,m,2,0,A,A\n");
+        let rows =
+            format!("{head}r,x,a,m,1,0,A,A\nr,y,a,m,2,0,A,A\nr,x,a,n,2,0,A,A\nr,,a,m,2,0,A,A\n");
         let report = place.import(&map, "f.csv", rows.as_bytes());
         assert_eq!(
             refused(&report),
-            ["3: row 2: rows of one run disagree about its agent", "4: row 3: rows of one run disagree about its approach, model or index"]
+            [
+                "3: row 2: rows of one run disagree about its agent",
+                "4: row 3: rows of one run disagree about its approach, model or index"
+            ]
         );
         assert_eq!((place.runs().len(), place.items().len()), (1, 2));
     }
@@ -479,15 +748,36 @@ mod tests {
     fn occurrences_number_the_attempts_and_thresholds_decide() {
         let place = Place::new();
         let map = ITEMS
-            .replace("attempt: {column: trial, base: 0}", "attempt: {occurrence: true}")
-            .replace("status: {equal: [answer, pred]}", "status: {column: points, pass_at_least: 0.5}");
+            .replace(
+                "attempt: {column: trial, base: 0}",
+                "attempt: {occurrence: true}",
+            )
+            .replace(
+                "status: {equal: [answer, pred]}",
+                "status: {column: points, pass_at_least: 0.5}",
+            );
         let rows = "approach,model,q,points\na,m,1,0.5\na,m,1,0.4\na,m,2,\na,m,1,1\n";
         place.import(&map, "f.csv", rows.as_bytes());
-        let found: Vec<_> = place.items().iter().map(|item| (item.item.clone(), item.attempt, item.status)).collect();
-        let expected =
-            [("1", 1, ItemStatus::Pass), ("1", 2, ItemStatus::Fail), ("2", 1, ItemStatus::NotEvaluated), ("1", 3, ItemStatus::Pass)];
-        assert_eq!(found, expected.map(|(item, attempt, status)| (item.to_owned(), attempt, status)));
-        assert_eq!(place.runs()[0].shared_tests_total, Some(3), "what was not evaluated is not counted");
+        let found: Vec<_> = place
+            .items()
+            .iter()
+            .map(|item| (item.item.clone(), item.attempt, item.status))
+            .collect();
+        let expected = [
+            ("1", 1, ItemStatus::Pass),
+            ("1", 2, ItemStatus::Fail),
+            ("2", 1, ItemStatus::NotEvaluated),
+            ("1", 3, ItemStatus::Pass),
+        ];
+        assert_eq!(
+            found,
+            expected.map(|(item, attempt, status)| (item.to_owned(), attempt, status))
+        );
+        assert_eq!(
+            place.runs()[0].shared_tests_total,
+            Some(3),
+            "what was not evaluated is not counted"
+        );
     }
 
     #[test]
@@ -497,23 +787,39 @@ mod tests {
             .replace("status: {equal: [answer, pred]}, ", "category: topic, ")
             .replace("cluster: topic, ", "")
             .replace("{constant: question}", "{constant: task}")
-            .replace("unit: number", "unit: number, direction: down, range: [0, 10]");
+            .replace(
+                "unit: number",
+                "unit: number, direction: down, range: [0, 10]",
+            );
         let rows = "approach,model,q,topic,trial,points\na,m,1,x,0,9.5\na,m,2,,0,\na,m,3,y,0,0\na,m,4,y,0,10.5\n";
         let report = place.import(&map, "f.csv", rows.as_bytes());
-        assert_eq!(refused(&report), ["5: row 4: `points` is outside 0 to 10 (it is `10.5`)"]);
+        assert_eq!(
+            refused(&report),
+            ["5: row 4: `points` is outside 0 to 10 (it is `10.5`)"]
+        );
         let items = place.items();
-        let found: Vec<_> = items.iter().map(|item| (item.status, item.score, item.category.as_deref())).collect();
+        let found: Vec<_> = items
+            .iter()
+            .map(|item| (item.status, item.score, item.category.as_deref()))
+            .collect();
         let expected = [
             (ItemStatus::Skipped, Some(9.5), Some("x")),
             (ItemStatus::NotEvaluated, None, None),
             (ItemStatus::Skipped, Some(0.0), Some("y")),
         ];
         assert_eq!(found, expected);
-        assert!(items.iter().all(|item| item.kind == ItemKind::Task && item.cluster.is_none()));
+        assert!(
+            items
+                .iter()
+                .all(|item| item.kind == ItemKind::Task && item.cluster.is_none())
+        );
         let run = &place.runs()[0];
         assert_eq!(run.shared_tests_total, None);
         let mean = &run.scores[0];
-        assert_eq!((mean.value, mean.n, mean.direction, mean.range), (Some(4.75), Some(2), Direction::Down, Some([0.0, 10.0])));
+        assert_eq!(
+            (mean.value, mean.n, mean.direction, mean.range),
+            (Some(4.75), Some(2), Direction::Down, Some([0.0, 10.0]))
+        );
         assert_eq!(examine(&place.store).damage, []);
     }
 
@@ -522,11 +828,19 @@ mod tests {
         let place = Place::new();
         let map = RUNS.replace("total: total, cost", "total: total, counted: task, cost")
             + "scores: {grade: {value: cost, unit: percent, direction: up, range: [0, 60]}}\n";
-        let rows = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50,30,\ns,a,n,,,,30,\n";
+        let rows =
+            "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50,30,\ns,a,n,,,,30,\n";
         place.import(&map, "f.csv", rows.as_bytes());
         let runs = place.runs();
-        assert_eq!([runs[0].counted, runs[1].counted], [Some(ItemKind::Task), None], "nothing was counted");
-        assert_eq!((runs[0].scores[0].value, runs[0].scores[0].range), (Some(0.3), Some([0.0, 0.6])));
+        assert_eq!(
+            [runs[0].counted, runs[1].counted],
+            [Some(ItemKind::Task), None],
+            "nothing was counted"
+        );
+        assert_eq!(
+            (runs[0].scores[0].value, runs[0].scores[0].range),
+            (Some(0.3), Some([0.0, 0.6]))
+        );
     }
 
     #[test]
@@ -535,20 +849,68 @@ mod tests {
         let rows = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\na,n,1,x,0,A,A,1,0.1,10\n");
         let first = place.import(ITEMS, "f.csv", rows.as_bytes());
         let map = ITEMS.replace("cluster: topic", "category: topic");
-        let again = place.import_as(&map, &[("f.csv", rows.as_bytes()), ("copy.csv", rows.as_bytes())], Mode::Store);
-        assert_eq!(again.iter().map(|one| one.outcome).collect::<Vec<_>>(), [SourceOutcome::Imported, SourceOutcome::AlreadyImported]);
-        let ids = |report: &SourceReport| report.runs_new.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
-        let replaced: Vec<_> = again[0].runs_replaced.iter().map(|one| (one.run.clone(), one.by.clone(), one.found)).collect();
-        let expected: Vec<_> = ids(&first).into_iter().zip(ids(&again[0])).map(|(run, by)| (run, by, 1)).collect();
+        let again = place.import_as(
+            &map,
+            &[("f.csv", rows.as_bytes()), ("copy.csv", rows.as_bytes())],
+            Mode::Store,
+        );
+        assert_eq!(
+            again.iter().map(|one| one.outcome).collect::<Vec<_>>(),
+            [SourceOutcome::Imported, SourceOutcome::AlreadyImported]
+        );
+        let ids = |report: &SourceReport| {
+            report
+                .runs_new
+                .iter()
+                .map(|run| run.id.clone())
+                .collect::<Vec<_>>()
+        };
+        let replaced: Vec<_> = again[0]
+            .runs_replaced
+            .iter()
+            .map(|one| (one.run.clone(), one.by.clone(), one.found))
+            .collect();
+        let expected: Vec<_> = ids(&first)
+            .into_iter()
+            .zip(ids(&again[0]))
+            .map(|(run, by)| (run, by, 1))
+            .collect();
         assert_eq!(replaced, expected);
-        let of = |id: &RunId| place.runs().into_iter().find(|run| run.id == *id).expect("the run");
+        let of = |id: &RunId| {
+            place
+                .runs()
+                .into_iter()
+                .find(|run| run.id == *id)
+                .expect("the run")
+        };
         let new = of(&replaced[0].1);
-        assert_eq!(new.provenance.expect("a source").first.as_ref(), Some(&replaced[0].0));
-        let items: Vec<ItemOutcome> = place.items().into_iter().filter(|item| item.run == new.id).collect();
-        assert_eq!((items.len(), items[0].cluster.as_deref(), items[0].category.as_deref()), (1, None, Some("x")));
+        assert_eq!(
+            new.provenance.expect("a source").first.as_ref(),
+            Some(&replaced[0].0)
+        );
+        let items: Vec<ItemOutcome> = place
+            .items()
+            .into_iter()
+            .filter(|item| item.run == new.id)
+            .collect();
+        assert_eq!(
+            (
+                items.len(),
+                items[0].cluster.as_deref(),
+                items[0].category.as_deref()
+            ),
+            (1, None, Some("x"))
+        );
         // Other bytes with the same runs are a repeat, whatever the map.
         let other = place.import(&map, "f.csv.gz", &gzip(rows.as_bytes()));
-        assert_eq!((other.outcome, other.runs_repeated.len(), other.runs_replaced.len()), (SourceOutcome::NothingNew, 2, 0));
+        assert_eq!(
+            (
+                other.outcome,
+                other.runs_repeated.len(),
+                other.runs_replaced.len()
+            ),
+            (SourceOutcome::NothingNew, 2, 0)
+        );
     }
 
     #[test]
@@ -557,7 +919,10 @@ mod tests {
         let rows = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50,1,\ns,a,m,2,2,100,1,\ns,a,n,3,2,100,1,\ns,a,n,2,2,101,1,\n\
             s,a,n,2,2,,1,soon\ns,a,o,,9,,1,\n";
         let report = place.import(RUNS, "f.csv", rows.as_bytes());
-        let first = format!("row 2: the run is there twice (first in {}, line 2)", report.file);
+        let first = format!(
+            "row 2: the run is there twice (first in {}, line 2)",
+            report.file
+        );
         assert_eq!(
             refused(&report),
             [
@@ -568,7 +933,11 @@ mod tests {
             ]
         );
         let runs = place.runs();
-        assert_eq!((runs[1].shared_tests_passed, runs[1].shared_tests_total), (None, None), "a total alone is no count");
+        assert_eq!(
+            (runs[1].shared_tests_passed, runs[1].shared_tests_total),
+            (None, None),
+            "a total alone is no count"
+        );
     }
 
     #[test]
@@ -577,7 +946,10 @@ mod tests {
         let map = RUNS.replace("timestamp: date", "timestamp: {column: date, format: unix}");
         let rows = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50,1,1763683200\ns,a,n,1,2,50,1,1763683200000\n";
         let report = place.import(&map, "f.csv", rows.as_bytes());
-        assert_eq!(refused(&report), ["3: row 2: `date` is not in the years 1970 to 9999 (it is `1763683200000`)"]);
+        assert_eq!(
+            refused(&report),
+            ["3: row 2: `date` is not in the years 1970 to 9999 (it is `1763683200000`)"]
+        );
         assert_eq!(place.runs().len(), 1);
         assert_eq!(examine(&place.store).damage, []);
     }
@@ -595,22 +967,49 @@ mod tests {
         let rows = "suite,approach,model,index,passed,total,kilo,a,b,micros,share\n\
             s,a,m,20,0.5,0.8,12.5,3,5,1763683200500000,0.63\ns,a,n,20,0.5,0.8,12.3456,3,5,,\n";
         let report = place.import(map, "f.csv", rows.as_bytes());
-        assert_eq!(refused(&report), ["3: row 2: `kilo` is not a whole number once it is scaled (it is `12.3456`)"]);
+        assert_eq!(
+            refused(&report),
+            ["3: row 2: `kilo` is not a whole number once it is scaled (it is `12.3456`)"]
+        );
         let run = &place.runs()[0];
-        assert_eq!((run.run_index, run.shared_tests_passed, run.shared_tests_total), (Some(2), Some(50), Some(80)));
+        assert_eq!(
+            (
+                run.run_index,
+                run.shared_tests_passed,
+                run.shared_tests_total
+            ),
+            (Some(2), Some(50), Some(80))
+        );
         assert_eq!((run.input_tokens, run.total_calls), (Some(12_500), Some(4)));
-        assert_eq!(run.timestamp.map(|time| time.to_rfc3339()).as_deref(), Some("2025-11-21T00:00:00.500+00:00"));
+        assert_eq!(
+            run.timestamp.map(|time| time.to_rfc3339()).as_deref(),
+            Some("2025-11-21T00:00:00.500+00:00")
+        );
         assert_eq!(run.tags["mega"], "0.0125");
-        assert_eq!((run.stated[0].value, run.stated[0].rounding, report.stated.agree), (0.63, Some(0.005), 1));
+        assert_eq!(
+            (
+                run.stated[0].value,
+                run.stated[0].rounding,
+                report.stated.agree
+            ),
+            (0.63, Some(0.005), 1)
+        );
     }
 
     #[test]
     fn a_text_that_is_cut_says_so() {
         let place = Place::new();
         let map = ITEMS.replace("item: {id: q", "item: {answer: pred, id: q");
-        let rows = format!("{HEADER}a,m,1,x,0,A,{},1,0.1,10\na,m,2,x,0,A,{},1,0.1,10\n", "é".repeat(2000), "é".repeat(2001));
+        let rows = format!(
+            "{HEADER}a,m,1,x,0,A,{},1,0.1,10\na,m,2,x,0,A,{},1,0.1,10\n",
+            "é".repeat(2000),
+            "é".repeat(2001)
+        );
         place.import(&map, "f.csv", rows.as_bytes());
-        assert_eq!(place.answers(), ["é".repeat(2000), format!("{}…", "é".repeat(1999))]);
+        assert_eq!(
+            place.answers(),
+            ["é".repeat(2000), format!("{}…", "é".repeat(1999))]
+        );
     }
 
     #[test]
@@ -619,9 +1018,17 @@ mod tests {
         let mut maps = 0;
         for entry in fs::read_dir(folder).expect("the maps' folder") {
             let path = entry.expect("a readable folder").path();
-            if path.extension().is_some_and(|extension| extension == "yaml") {
-                let map = Map::load(&path, &BTreeMap::new()).unwrap_or_else(|problems| panic!("{problems}"));
-                assert!(map.url.is_some() && map.licence.is_some(), "{} names its source", path.display());
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "yaml")
+            {
+                let map = Map::load(&path, &BTreeMap::new())
+                    .unwrap_or_else(|problems| panic!("{problems}"));
+                assert!(
+                    map.url.is_some() && map.licence.is_some(),
+                    "{} names its source",
+                    path.display()
+                );
                 maps += 1;
             }
         }

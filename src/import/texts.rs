@@ -10,7 +10,10 @@ pub(in crate::import) fn clip(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => text.into(),
         Some(_) => {
-            let end = text.char_indices().nth(most - 1).map_or(text.len(), |(end, _)| end);
+            let end = text
+                .char_indices()
+                .nth(most - 1)
+                .map_or(text.len(), |(end, _)| end);
             format!("{}…", &text[..end]).into()
         }
     }

@@ -58,8 +58,16 @@ pub(super) struct Walk<'b, 'f> {
 }
 
 /// Walks one structure, and returns the bytes behind it. If they are not one, or cut off, returns `None`.
-pub(super) fn walk<'b>(bytes: &'b [u8], fields: &'static [(i16, Shape)], found: &mut dyn FnMut(&[i16], Found<'b>)) -> Option<&'b [u8]> {
-    let mut walk = Walk { rest: bytes, path: Vec::new(), found };
+pub(super) fn walk<'b>(
+    bytes: &'b [u8],
+    fields: &'static [(i16, Shape)],
+    found: &mut dyn FnMut(&[i16], Found<'b>),
+) -> Option<&'b [u8]> {
+    let mut walk = Walk {
+        rest: bytes,
+        path: Vec::new(),
+        found,
+    };
     walk.structure(Some(fields))?;
     Some(walk.rest)
 }
@@ -190,23 +198,38 @@ impl<'b> Walk<'b, '_> {
 mod tests {
     use super::*;
 
-    const FIELDS: &[(i16, Shape)] =
-        &[(1, WHOLE), (2, Shape::Text), (3, Shape::List(&Shape::Struct(&[(1, LONG), (2, Shape::Flag)]))), (4, Shape::List(&WHOLE))];
+    const FIELDS: &[(i16, Shape)] = &[
+        (1, WHOLE),
+        (2, Shape::Text),
+        (
+            3,
+            Shape::List(&Shape::Struct(&[(1, LONG), (2, Shape::Flag)])),
+        ),
+        (4, Shape::List(&WHOLE)),
+    ];
 
     /// The path of a value, and what it is.
     type Value = (Vec<i16>, String);
 
     fn found(bytes: &[u8]) -> Option<(Vec<Value>, usize)> {
         let mut all = Vec::new();
-        let rest = walk(bytes, FIELDS, &mut |path, found| all.push((path.to_vec(), format!("{found:?}"))))?;
+        let rest = walk(bytes, FIELDS, &mut |path, found| {
+            all.push((path.to_vec(), format!("{found:?}")))
+        })?;
         Some((all, rest.len()))
     }
 
     #[test]
     fn every_field_is_found_with_its_path() {
-        let bytes = [0x15, 5, 0x18, 2, b'h', b'i', 0x19, 0x2c, 0x16, 4, 0x11, 0, 0x16, 1, 0, 0x19, 0x15, 8, 0, 99];
+        let bytes = [
+            0x15, 5, 0x18, 2, b'h', b'i', 0x19, 0x2c, 0x16, 4, 0x11, 0, 0x16, 1, 0, 0x19, 0x15, 8,
+            0, 99,
+        ];
         let (all, rest) = found(&bytes).expect("a structure");
-        let all: Vec<(&[i16], &str)> = all.iter().map(|(path, what)| (path.as_slice(), what.as_str())).collect();
+        let all: Vec<(&[i16], &str)> = all
+            .iter()
+            .map(|(path, what)| (path.as_slice(), what.as_str()))
+            .collect();
         let expected: [(&[i16], &str); 9] = [
             (&[1], "Number(-3)"),
             (&[2], "Text([104, 105])"),
@@ -235,11 +258,17 @@ mod tests {
             // Booleans without bytes, two billion of them.
             &[0x59, 0xf1, 0xff, 0xff, 0xff, 0xff, 7, 0, 0],
             // A number without an end.
-            &[0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0],
+            &[
+                0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0,
+            ],
         ] {
             assert_eq!(found(bytes), None, "{bytes:?}");
         }
-        assert_eq!(found(&[&[0x5c; 100][..], &[0; 101]].concat()), None, "too deep");
+        assert_eq!(
+            found(&[&[0x5c; 100][..], &[0; 101]].concat()),
+            None,
+            "too deep"
+        );
         assert!(found(&[&[0x5c; 20][..], &[0; 21]].concat()).is_some());
     }
 }

@@ -20,16 +20,36 @@ impl Header {
     pub fn of(filled: &[usize], lines: &[Vec<String>]) -> Self {
         const LOOKED_AT: usize = 20;
         // The corner above the rows' names is often blank.
-        let corner =
-            |line: Option<&Vec<String>>| usize::from(line.and_then(|line| line.first()).is_some_and(|cell| cell.trim().is_empty()));
-        let with_corner = |(place, filled): (usize, &usize)| if *filled < 2 { *filled } else { filled + corner(lines.get(place)) };
+        let corner = |line: Option<&Vec<String>>| {
+            usize::from(
+                line.and_then(|line| line.first())
+                    .is_some_and(|cell| cell.trim().is_empty()),
+            )
+        };
+        let with_corner = |(place, filled): (usize, &usize)| {
+            if *filled < 2 {
+                *filled
+            } else {
+                filled + corner(lines.get(place))
+            }
+        };
         let filled: Vec<usize> = filled.iter().enumerate().map(with_corner).collect();
         let most = filled.iter().copied().max().unwrap_or(0);
         // Titles and notes above the header fill fewer cells.
-        let place = filled.iter().take(LOOKED_AT).position(|filled| *filled * 10 >= most * 7 && *filled > 0).unwrap_or(0);
+        let place = filled
+            .iter()
+            .take(LOOKED_AT)
+            .position(|filled| *filled * 10 >= most * 7 && *filled > 0)
+            .unwrap_or(0);
         // A line with a name for several columns has fewer cells, too.
-        let two = [place.checked_sub(1), Some(place)].into_iter().flatten().find(|first| are_two(lines.get(*first..).unwrap_or_default()));
-        Self { line: two.unwrap_or(place) as u64 + 1, lines: 1 + u64::from(two.is_some()) }
+        let two = [place.checked_sub(1), Some(place)]
+            .into_iter()
+            .flatten()
+            .find(|first| are_two(lines.get(*first..).unwrap_or_default()));
+        Self {
+            line: two.unwrap_or(place) as u64 + 1,
+            lines: 1 + u64::from(two.is_some()),
+        }
     }
 
     /// Returns the columns' names from the header's lines. A first column without a name gets one, because it often names the rows.
@@ -49,7 +69,10 @@ impl Header {
 
 /// Puts the names above and below together. A name above counts for all columns up to the next one.
 fn joined(upper: &[String], lower: &[String]) -> Vec<String> {
-    let cell = |line: &[String], place: usize| line.get(place).map_or_else(String::new, |cell| cell.trim().to_owned());
+    let cell = |line: &[String], place: usize| {
+        line.get(place)
+            .map_or_else(String::new, |cell| cell.trim().to_owned())
+    };
     let mut above = String::new();
     let mut names = Vec::new();
     for place in 0..upper.len().max(lower.len()) {
@@ -57,7 +80,11 @@ fn joined(upper: &[String], lower: &[String]) -> Vec<String> {
         if !own.is_empty() || below.is_empty() {
             above = own;
         }
-        names.push(if above.is_empty() || below.is_empty() { format!("{above}{below}") } else { format!("{above} {below}") });
+        names.push(if above.is_empty() || below.is_empty() {
+            format!("{above}{below}")
+        } else {
+            format!("{above} {below}")
+        });
     }
     names
 }
@@ -65,20 +92,32 @@ fn joined(upper: &[String], lower: &[String]) -> Vec<String> {
 /// Returns whether the first two lines name the columns together: the names below are repeated, each below several names above, and no
 /// column has its own name again as a value. A table with one header line has no such names.
 fn are_two(lines: &[Vec<String>]) -> bool {
-    let [upper, lower, rest @ ..] = lines else { return false };
+    let [upper, lower, rest @ ..] = lines else {
+        return false;
+    };
     let names = joined(upper, lower);
     let is_filled = |cell: &&String| !cell.trim().is_empty();
-    let parts: Vec<(&str, &str)> = names.iter().zip(lower).filter_map(|(name, below)| parted(name, below)).collect();
+    let parts: Vec<(&str, &str)> = names
+        .iter()
+        .zip(lower)
+        .filter_map(|(name, below)| parted(name, below))
+        .collect();
     let above = distinct(parts.iter().map(|(above, _)| *above));
     let below = distinct(parts.iter().map(|(_, below)| *below));
     let is_table = rest.len() >= 2 && above.len() >= 2 && parts.len() == above.len() * below.len();
     let filled: Vec<&String> = names.iter().filter(is_filled).collect();
     let are_unique = distinct(filled.iter().map(|name| name.as_str())).len() == filled.len();
-    let is_value = |line: &[String], place: usize| line.get(place).is_some_and(|cell| cell.trim().parse::<f64>().is_ok());
-    let again = |line: &[String], place: usize| {
-        line.get(place).is_some_and(|cell| is_filled(&cell) && rest.iter().any(|row| row.get(place) == Some(cell)))
+    let is_value = |line: &[String], place: usize| {
+        line.get(place)
+            .is_some_and(|cell| cell.trim().parse::<f64>().is_ok())
     };
-    let is_body = |place: usize| is_value(lower, place) || again(lower, place) || again(upper, place);
+    let again = |line: &[String], place: usize| {
+        line.get(place).is_some_and(|cell| {
+            is_filled(&cell) && rest.iter().any(|row| row.get(place) == Some(cell))
+        })
+    };
+    let is_body =
+        |place: usize| is_value(lower, place) || again(lower, place) || again(upper, place);
     is_table && below.len() >= 2 && are_unique && !(0..names.len()).any(is_body)
 }
 
@@ -98,12 +137,17 @@ mod tests {
     use super::*;
 
     fn lines(text: &str) -> Vec<Vec<String>> {
-        text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+        text.lines()
+            .map(|line| line.split(',').map(str::to_owned).collect())
+            .collect()
     }
 
     fn header(text: &str) -> (u64, u64) {
         let lines = lines(text);
-        let filled: Vec<usize> = lines.iter().map(|line| line.iter().filter(|cell| !cell.is_empty()).count()).collect();
+        let filled: Vec<usize> = lines
+            .iter()
+            .map(|line| line.iter().filter(|cell| !cell.is_empty()).count())
+            .collect();
         let Header { line, lines } = Header::of(&filled, &lines);
         (line, lines)
     }
@@ -111,19 +155,49 @@ mod tests {
     #[test]
     fn two_header_lines_are_found() {
         let rows = "t1,1,2.5,0,3.5\nt2,0,2.1,1,3.0\n";
-        assert_eq!(header(&format!(",nova,nova,lyra,lyra\n,passed,cost,passed,cost\n{rows}")), (1, 2));
-        assert_eq!(header(&format!("Task,nova,,lyra,\n,passed,cost,passed,cost\n{rows}")), (1, 2), "merged cells");
-        assert_eq!(header(&format!("Results,,,,\nTask,nova,,lyra,\n,passed,cost,passed,cost\n{rows}")), (2, 2), "below a title");
-        let [upper, lower] = [["Task", "nova", "", "lyra", ""], ["", "passed", "cost", "passed", "cost"]];
+        assert_eq!(
+            header(&format!(
+                ",nova,nova,lyra,lyra\n,passed,cost,passed,cost\n{rows}"
+            )),
+            (1, 2)
+        );
+        assert_eq!(
+            header(&format!(
+                "Task,nova,,lyra,\n,passed,cost,passed,cost\n{rows}"
+            )),
+            (1, 2),
+            "merged cells"
+        );
+        assert_eq!(
+            header(&format!(
+                "Results,,,,\nTask,nova,,lyra,\n,passed,cost,passed,cost\n{rows}"
+            )),
+            (2, 2),
+            "below a title"
+        );
+        let [upper, lower] = [
+            ["Task", "nova", "", "lyra", ""],
+            ["", "passed", "cost", "passed", "cost"],
+        ];
         let names = Header::names(&[upper, lower].map(|line| line.map(str::to_owned).to_vec()));
-        assert_eq!(names, ["Task", "nova passed", "nova cost", "lyra passed", "lyra cost"]);
+        assert_eq!(
+            names,
+            [
+                "Task",
+                "nova passed",
+                "nova cost",
+                "lyra passed",
+                "lyra cost"
+            ]
+        );
     }
 
     #[test]
     fn a_blank_corner_belongs_to_the_header() {
         assert_eq!(header(",nova,lyra\nt1,1,0\nt2,0,1\n"), (1, 1));
         assert_eq!(header("Results,,\n,nova,lyra\nt1,1,0\nt2,0,1\n"), (2, 1));
-        let names = |line: &[&str]| Header::names(&[line.iter().map(|name| (*name).to_owned()).collect()]);
+        let names =
+            |line: &[&str]| Header::names(&[line.iter().map(|name| (*name).to_owned()).collect()]);
         assert_eq!(names(&["", "nova", ""]), ["column 1", "nova", ""]);
         assert_eq!(names(&["", "column 1"]), ["", "column 1"]);
     }

@@ -22,14 +22,18 @@ pub(super) enum Tree {
 impl Tree {
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
-            Self::Map(entries) => entries.iter().find(|(found, _)| found == key).map(|(_, value)| value),
+            Self::Map(entries) => entries
+                .iter()
+                .find(|(found, _)| found == key)
+                .map(|(_, value)| value),
             _ => None,
         }
     }
 
     /// Returns the value at a path of keys. A key that itself contains dots is found too.
     pub fn at(&self, path: &str) -> Option<&Self> {
-        self.get(path).or_else(|| path.split('.').try_fold(self, |value, key| value.get(key)))
+        self.get(path)
+            .or_else(|| path.split('.').try_fold(self, |value, key| value.get(key)))
     }
 
     /// Returns the rows of a table that is written without a name at each value: as an object whose values are lists, or objects with the
@@ -37,34 +41,59 @@ impl Tree {
     pub fn by_rows(&self) -> Option<Self> {
         let columns = match self {
             Self::Map(columns) => match (self.get("columns"), self.get("data")) {
-                (Some(Self::List(names)), Some(Self::List(rows))) if rows.iter().all(|row| matches!(row, Self::List(_))) => {
+                (Some(Self::List(names)), Some(Self::List(rows)))
+                    if rows.iter().all(|row| matches!(row, Self::List(_))) =>
+                {
                     return below_names(names, rows);
                 }
                 _ => columns,
             },
             Self::List(rows) => {
-                let (Self::List(names), rows) = rows.split_first()? else { return None };
+                let (Self::List(names), rows) = rows.split_first()? else {
+                    return None;
+                };
                 return below_names(names, rows);
             }
             _ => return None,
         };
         let cells = |column: &Self| -> Option<Vec<(String, Self)>> {
             let cells: Vec<(String, Self)> = match column {
-                Self::List(items) => items.iter().enumerate().map(|(place, item)| (place.to_string(), item.clone())).collect(),
+                Self::List(items) => items
+                    .iter()
+                    .enumerate()
+                    .map(|(place, item)| (place.to_string(), item.clone()))
+                    .collect(),
                 Self::Map(entries) => entries.clone(),
                 _ => return None,
             };
-            cells.iter().all(|(_, cell)| !cell.is_compound()).then_some(cells)
+            cells
+                .iter()
+                .all(|(_, cell)| !cell.is_compound())
+                .then_some(cells)
         };
-        let columns: Vec<(&String, Vec<(String, Self)>)> =
-            columns.iter().map(|(name, column)| Some((name, cells(column)?))).collect::<Option<_>>()?;
+        let columns: Vec<(&String, Vec<(String, Self)>)> = columns
+            .iter()
+            .map(|(name, column)| Some((name, cells(column)?)))
+            .collect::<Option<_>>()?;
         let (_, first) = columns.first().filter(|_| columns.len() > 1)?;
-        let is_same =
-            |cells: &[(String, Self)]| cells.len() == first.len() && cells.iter().zip(first).all(|((key, _), (other, _))| key == other);
+        let is_same = |cells: &[(String, Self)]| {
+            cells.len() == first.len()
+                && cells
+                    .iter()
+                    .zip(first)
+                    .all(|((key, _), (other, _))| key == other)
+        };
         if !columns.iter().all(|(_, cells)| is_same(cells)) {
             return None;
         }
-        let row = |place: usize| Self::Map(columns.iter().map(|(name, cells)| ((*name).clone(), cells[place].1.clone())).collect());
+        let row = |place: usize| {
+            Self::Map(
+                columns
+                    .iter()
+                    .map(|(name, cells)| ((*name).clone(), cells[place].1.clone()))
+                    .collect(),
+            )
+        };
         Some(Self::List((0..first.len()).map(row).collect()))
     }
 
@@ -79,7 +108,10 @@ impl Tree {
             Self::Map(entries) => {
                 let mut known = std::collections::HashMap::new();
                 for (key, value) in entries {
-                    if known.insert(key, value).is_some_and(|before| before != value) {
+                    if known
+                        .insert(key, value)
+                        .is_some_and(|before| before != value)
+                    {
                         return Some(key);
                     }
                 }
@@ -111,7 +143,13 @@ impl Tree {
 
     pub fn set(&self, cell: &mut Cell) {
         if let Self::List(items) = self {
-            return cell.set_list(items.iter().map(|item| if let Self::Bool(flag) = item { Some(*flag) } else { None }));
+            return cell.set_list(items.iter().map(|item| {
+                if let Self::Bool(flag) = item {
+                    Some(*flag)
+                } else {
+                    None
+                }
+            }));
         }
         let kind = match self {
             Self::Null => CellKind::Null,
@@ -128,7 +166,11 @@ impl Tree {
         match self {
             Self::Map(entries) => {
                 for (key, value) in entries {
-                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    let path = if path.is_empty() {
+                        key.clone()
+                    } else {
+                        format!("{path}.{key}")
+                    };
                     value.each_leaf(&path, on_leaf);
                 }
             }
@@ -139,13 +181,29 @@ impl Tree {
 
 /// Returns rows of single values as objects with the names.
 fn below_names(names: &[Tree], rows: &[Tree]) -> Option<Tree> {
-    let texts: Vec<&String> =
-        names.iter().map(|name| if let Tree::Text(text) = name { Some(text) } else { None }).collect::<Option<_>>()?;
-    let are_distinct = texts.iter().collect::<std::collections::BTreeSet<_>>().len() == texts.len();
+    let texts: Vec<&String> = names
+        .iter()
+        .map(|name| {
+            if let Tree::Text(text) = name {
+                Some(text)
+            } else {
+                None
+            }
+        })
+        .collect::<Option<_>>()?;
+    let are_distinct = texts
+        .iter()
+        .collect::<std::collections::BTreeSet<_>>()
+        .len()
+        == texts.len();
     let row = |row: &Tree| match row {
-        Tree::List(cells) if cells.len() <= texts.len() => {
-            Some(Tree::Map(texts.iter().zip(cells).map(|(name, cell)| ((*name).clone(), cell.clone())).collect()))
-        }
+        Tree::List(cells) if cells.len() <= texts.len() => Some(Tree::Map(
+            texts
+                .iter()
+                .zip(cells)
+                .map(|(name, cell)| ((*name).clone(), cell.clone()))
+                .collect(),
+        )),
         _ => None,
     };
     if texts.len() < 2 || rows.is_empty() || !are_distinct {
@@ -158,7 +216,12 @@ impl From<&Node> for Tree {
     fn from(node: &Node) -> Self {
         match &node.value {
             Value::List(items) => Self::List(items.iter().map(Self::from).collect()),
-            Value::Map(entries) => Self::Map(entries.iter().map(|(key, value)| (key.text.clone(), Self::from(value))).collect()),
+            Value::Map(entries) => Self::Map(
+                entries
+                    .iter()
+                    .map(|(key, value)| (key.text.clone(), Self::from(value)))
+                    .collect(),
+            ),
             Value::Scalar(scalar) => match scalar.kind {
                 ScalarKind::Text => Self::Text(scalar.text.clone()),
                 ScalarKind::Null => Self::Null,

@@ -7,12 +7,18 @@ use super::{rubric, table};
 /// Returns each importer's name with its version.
 pub fn versions() -> Vec<(&'static str, u32)> {
     let own = [("rubric", rubric::VERSION), ("table", table::VERSION)];
-    ForeignFormat::all().map(|format| (format.name(), format.version())).chain(own).collect()
+    ForeignFormat::all()
+        .map(|format| (format.name(), format.version()))
+        .chain(own)
+        .collect()
 }
 
 /// Returns a short digest of all importers' versions. It changes when one of them gives other records.
 pub fn reading() -> String {
-    let versions: Vec<String> = versions().into_iter().map(|(name, version)| format!("{name} {version}")).collect();
+    let versions: Vec<String> = versions()
+        .into_iter()
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
     let parts: Vec<&[u8]> = versions.iter().map(String::as_bytes).collect();
     hex_digest(&parts, true)[..12].to_owned()
 }

@@ -44,16 +44,43 @@ pub enum VoteColumn {
 }
 
 impl VoteColumn {
-    pub const ALL: [Self; 5] = [Self::First, Self::Second, Self::Winner, Self::Voter, Self::Prompt];
+    pub const ALL: [Self; 5] = [
+        Self::First,
+        Self::Second,
+        Self::Winner,
+        Self::Voter,
+        Self::Prompt,
+    ];
 
     /// Returns the names by which the column is known. Of several, the first counts.
     fn names(self) -> &'static [&'static str] {
         match self {
-            Self::First => &["model_a", "arm_a", "system_a", "left", "first", "model_1", "a"],
-            Self::Second => &["model_b", "arm_b", "system_b", "right", "second", "model_2", "b"],
+            Self::First => &[
+                "model_a", "arm_a", "system_a", "left", "first", "model_1", "a",
+            ],
+            Self::Second => &[
+                "model_b", "arm_b", "system_b", "right", "second", "model_2", "b",
+            ],
             Self::Winner => &["winner", "vote", "voted", "preference", "verdict", "label"],
-            Self::Voter => &["voter", "judge", "worker", "annotator", "rater", "user", "user_id", "judge_id", "evaluation_session_id"],
-            Self::Prompt => &["prompt_id", "question_id", "prompt", "question", "item", "instruction"],
+            Self::Voter => &[
+                "voter",
+                "judge",
+                "worker",
+                "annotator",
+                "rater",
+                "user",
+                "user_id",
+                "judge_id",
+                "evaluation_session_id",
+            ],
+            Self::Prompt => &[
+                "prompt_id",
+                "question_id",
+                "prompt",
+                "question",
+                "item",
+                "instruction",
+            ],
         }
     }
 
@@ -79,16 +106,40 @@ pub struct VoteLayout {
 }
 
 /// What a style's star stands for.
-const ENDS: [[&str; 2]; 5] = [["a", "b"], ["left", "right"], ["first", "second"], ["1", "2"], ["x", "y"]];
-const FIRST: [&str; 8] = ["model_a", "arm_a", "system_a", "left", "first", "a", "model_1", "1"];
-const SECOND: [&str; 8] = ["model_b", "arm_b", "system_b", "right", "second", "b", "model_2", "2"];
-const TIE: [&str; 9] = ["tie", "tie (bothbad)", "bothbad", "both_bad", "both bad", "both", "draw", "equal", "neither"];
+const ENDS: [[&str; 2]; 5] = [
+    ["a", "b"],
+    ["left", "right"],
+    ["first", "second"],
+    ["1", "2"],
+    ["x", "y"],
+];
+const FIRST: [&str; 8] = [
+    "model_a", "arm_a", "system_a", "left", "first", "a", "model_1", "1",
+];
+const SECOND: [&str; 8] = [
+    "model_b", "arm_b", "system_b", "right", "second", "b", "model_2", "2",
+];
+const TIE: [&str; 9] = [
+    "tie",
+    "tie (bothbad)",
+    "bothbad",
+    "both_bad",
+    "both bad",
+    "both",
+    "draw",
+    "equal",
+    "neither",
+];
 /// Reads a table of votes, in any format of tables, compressed or not. Fails with all problems of the file at once.
 pub fn read_votes(path: &Path, layout: &VoteLayout) -> Result<ForeignVotes, Vec<Problem>> {
     let source = Source::examine(path).map_err(|problem| vec![problem])?;
     let wanted = Wanted::of(layout);
     let mut table = Table::default();
-    table.found.styles = layout.styles.iter().map(|style| (style.clone(), Vec::new())).collect();
+    table.found.styles = layout
+        .styles
+        .iter()
+        .map(|style| (style.clone(), Vec::new()))
+        .collect();
     let mut problems = FirstProblems::default();
     let read = source.each_part(Encoding::default(), &mut |_| {}, |part| {
         let label = part.label.clone();
@@ -108,7 +159,12 @@ pub fn read_votes(path: &Path, layout: &VoteLayout) -> Result<ForeignVotes, Vec<
         let lacking: Vec<String> = columns.lacking().map(str::to_owned).collect();
         let absent = wanted.absent(&lacking);
         if !absent.is_empty() {
-            return Err(Stop::Unreadable(absent.into_iter().map(|message| Problem::in_file(&label, message)).collect()));
+            return Err(Stop::Unreadable(
+                absent
+                    .into_iter()
+                    .map(|message| Problem::in_file(&label, message))
+                    .collect(),
+            ));
         }
         Ok(())
     });
@@ -140,10 +196,13 @@ impl Wanted {
     fn of(layout: &VoteLayout) -> Self {
         let mut names: Vec<String> = Vec::new();
         let mut place = |name: &str| {
-            names.iter().position(|known| known == name).unwrap_or_else(|| {
-                names.push(name.to_owned());
-                names.len() - 1
-            })
+            names
+                .iter()
+                .position(|known| known == name)
+                .unwrap_or_else(|| {
+                    names.push(name.to_owned());
+                    names.len() - 1
+                })
         };
         let mut places = BTreeMap::new();
         for column in VoteColumn::ALL {
@@ -154,25 +213,51 @@ impl Wanted {
             places.insert(column, found);
         }
         let mut style = |name: &String| {
-            let pattern = if name.contains('*') { name.clone() } else { format!("{name}_*") };
-            ENDS.iter().map(|ends| ends.map(|end| place(&pattern.replacen('*', end, 1)))).collect()
+            let pattern = if name.contains('*') {
+                name.clone()
+            } else {
+                format!("{name}_*")
+            };
+            ENDS.iter()
+                .map(|ends| ends.map(|end| place(&pattern.replacen('*', end, 1))))
+                .collect()
         };
         let styles = layout.styles.iter().map(&mut style).collect();
-        Self { names, places, styles }
+        Self {
+            names,
+            places,
+            styles,
+        }
     }
 
     /// Returns what the file must have and does not.
     fn absent(&self, lacking: &[String]) -> Vec<String> {
         let is_lacking = |place: &usize| lacking.contains(&self.names[*place]);
-        let named = |places: &[usize]| places.iter().map(|place| quote(&self.names[*place])).collect::<Vec<_>>().join(", ");
+        let named = |places: &[usize]| {
+            places
+                .iter()
+                .map(|place| quote(&self.names[*place]))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         let needed = [VoteColumn::First, VoteColumn::Second, VoteColumn::Winner];
-        let of_columns = self.places.iter().filter(|(column, places)| needed.contains(column) || places.len() == 1);
+        let of_columns = self
+            .places
+            .iter()
+            .filter(|(column, places)| needed.contains(column) || places.len() == 1);
         let mut absent: Vec<String> = of_columns
             .filter(|(_, places)| places.iter().all(is_lacking))
-            .map(|(column, places)| format!("has no column for the {}: {}", column.word(), named(places)))
+            .map(|(column, places)| {
+                format!("has no column for the {}: {}", column.word(), named(places))
+            })
             .collect();
-        let of_styles = self.styles.iter().filter(|pairs| pairs.iter().all(|pair| pair.iter().any(is_lacking)));
-        absent.extend(of_styles.map(|pairs| format!("has no two columns for a style: {}", named(&pairs[0]))));
+        let of_styles = self
+            .styles
+            .iter()
+            .filter(|pairs| pairs.iter().all(|pair| pair.iter().any(is_lacking)));
+        absent.extend(
+            of_styles.map(|pairs| format!("has no two columns for a style: {}", named(&pairs[0]))),
+        );
         absent
     }
 }
@@ -210,16 +295,23 @@ impl Units {
 
 /// Returns the text of a cell, or `None` if it holds none.
 fn text(cell: &Cell) -> Option<&str> {
-    let is_text = matches!(cell.kind, CellKind::Text | CellKind::Number | CellKind::Boolean);
+    let is_text = matches!(
+        cell.kind,
+        CellKind::Text | CellKind::Number | CellKind::Boolean
+    );
     Some(cell.text.trim()).filter(|text| is_text && !text.is_empty())
 }
 
 impl Table {
     /// Takes a row. Fails with what is wrong with it.
     fn take(&mut self, cells: &[Cell], wanted: &Wanted) -> Result<(), String> {
-        let of = |column: VoteColumn| wanted.places[&column].iter().find_map(|place| text(&cells[*place]));
-        let [first, second] =
-            [VoteColumn::First, VoteColumn::Second].map(|column| of(column).ok_or_else(|| format!("names no {} arm", column.word())));
+        let of = |column: VoteColumn| {
+            wanted.places[&column]
+                .iter()
+                .find_map(|place| text(&cells[*place]))
+        };
+        let [first, second] = [VoteColumn::First, VoteColumn::Second]
+            .map(|column| of(column).ok_or_else(|| format!("names no {} arm", column.word())));
         let (first, second) = (first?, second?);
         let Some(word) = of(VoteColumn::Winner) else {
             self.found.unvoted += 1;
@@ -241,13 +333,30 @@ impl Table {
         } else if TIE.contains(&lower.as_str()) {
             Voted::Tie
         } else {
-            return Err(format!("{} is no vote on {} and {}", quote(word), quote(first), quote(second)));
+            return Err(format!(
+                "{} is no vote on {} and {}",
+                quote(word),
+                quote(first),
+                quote(second)
+            ));
         };
         let mut values = Vec::with_capacity(wanted.styles.len());
         for (pairs, (style, _)) in wanted.styles.iter().zip(&self.found.styles) {
-            let value = |place: usize| text(&cells[place])?.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
-            let found = pairs.iter().find_map(|[one, other]| Some([value(*one)?, value(*other)?]));
-            values.push(found.ok_or_else(|| format!("has no two numbers from 0 up for the style {}", quote(style)))?);
+            let value = |place: usize| {
+                text(&cells[place])?
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|value| value.is_finite() && *value >= 0.0)
+            };
+            let found = pairs
+                .iter()
+                .find_map(|[one, other]| Some([value(*one)?, value(*other)?]));
+            values.push(found.ok_or_else(|| {
+                format!(
+                    "has no two numbers from 0 up for the style {}",
+                    quote(style)
+                )
+            })?);
         }
         let [first, second] = [first, second].map(|name| {
             *self.arms.entry(name.to_owned()).or_insert_with(|| {
@@ -255,11 +364,19 @@ impl Table {
                 self.found.arms.len() - 1
             })
         });
-        self.found.votes.push(Vote { first, second, voted });
+        self.found.votes.push(Vote {
+            first,
+            second,
+            voted,
+        });
         for ((_, all), value) in self.found.styles.iter_mut().zip(values) {
             all.push(value);
         }
-        for (units, column) in self.units.iter_mut().zip([VoteColumn::Voter, VoteColumn::Prompt]) {
+        for (units, column) in self
+            .units
+            .iter_mut()
+            .zip([VoteColumn::Voter, VoteColumn::Prompt])
+        {
             units.take(of(column));
         }
         Ok(())
@@ -267,7 +384,12 @@ impl Table {
 
     fn finish(self, sha256: String) -> ForeignVotes {
         let [voters, prompts] = self.units.map(Units::finish);
-        ForeignVotes { sha256, voters, prompts, ..self.found }
+        ForeignVotes {
+            sha256,
+            voters,
+            prompts,
+            ..self.found
+        }
     }
 }
 
@@ -279,7 +401,15 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("votes.csv");
         std::fs::write(&path, text).expect("written");
-        let plain = |problem: Problem| format!("{}: {}", problem.line.map_or_else(String::new, |line| line.to_string()), problem.message);
+        let plain = |problem: Problem| {
+            format!(
+                "{}: {}",
+                problem
+                    .line
+                    .map_or_else(String::new, |line| line.to_string()),
+                problem.message
+            )
+        };
         read_votes(&path, layout).map_err(|problems| problems.into_iter().map(plain).collect())
     }
 
@@ -287,32 +417,87 @@ mod tests {
     fn votes_of_an_arena() {
         let text = "question_id,model_a,model_b,winner,judge,tokens_a,tokens_b\n\
                     1,x,y,model_a,ann,10,20\n1,y,z,tie (bothbad),,5,5\n2,x,z,z,bob,1,0\n2,x,x,tie,bob,1,1\n3,x,y,,bob,1,1\n";
-        let layout = VoteLayout { styles: vec!["tokens".to_owned()], ..VoteLayout::default() };
+        let layout = VoteLayout {
+            styles: vec!["tokens".to_owned()],
+            ..VoteLayout::default()
+        };
         let found = read(text, &layout).expect("votes");
         assert_eq!(found.arms, ["x", "y", "z"]);
-        let voted: Vec<(usize, usize, Voted)> = found.votes.iter().map(|vote| (vote.first, vote.second, vote.voted)).collect();
-        assert_eq!(voted, [(0, 1, Voted::First), (1, 2, Voted::Tie), (0, 2, Voted::Second)]);
+        let voted: Vec<(usize, usize, Voted)> = found
+            .votes
+            .iter()
+            .map(|vote| (vote.first, vote.second, vote.voted))
+            .collect();
+        assert_eq!(
+            voted,
+            [
+                (0, 1, Voted::First),
+                (1, 2, Voted::Tie),
+                (0, 2, Voted::Second)
+            ]
+        );
         assert_eq!((found.on_itself, found.unvoted), (1, 1));
-        assert_eq!((found.voters, found.prompts), (Some(vec![0, 1, 2]), Some(vec![0, 0, 1])));
-        assert_eq!(found.styles, [("tokens".to_owned(), vec![[10.0, 20.0], [5.0, 5.0], [1.0, 0.0]])]);
+        assert_eq!(
+            (found.voters, found.prompts),
+            (Some(vec![0, 1, 2]), Some(vec![0, 0, 1]))
+        );
+        assert_eq!(
+            found.styles,
+            [(
+                "tokens".to_owned(),
+                vec![[10.0, 20.0], [5.0, 5.0], [1.0, 0.0]]
+            )]
+        );
     }
 
     #[test]
     fn columns_by_other_names() {
         let columns = BTreeMap::from([(VoteColumn::Winner, "better".to_owned())]);
-        let found = read("left,right,better\nx,y,left\n", &VoteLayout { columns, ..VoteLayout::default() }).expect("votes");
-        assert_eq!((found.votes.len(), found.voters, found.prompts), (1, None, None));
+        let found = read(
+            "left,right,better\nx,y,left\n",
+            &VoteLayout {
+                columns,
+                ..VoteLayout::default()
+            },
+        )
+        .expect("votes");
+        assert_eq!(
+            (found.votes.len(), found.voters, found.prompts),
+            (1, None, None)
+        );
     }
 
     #[test]
     fn all_problems_at_once() {
         let usual = VoteLayout::default();
-        let found = read("model_a,model_b,winner\nx,y,purple\n,y,tie\nx,y,tie\n", &usual).expect_err("no votes");
-        assert_eq!(found, ["2: `purple` is no vote on `x` and `y`", "3: names no first arm"]);
+        let found = read(
+            "model_a,model_b,winner\nx,y,purple\n,y,tie\nx,y,tie\n",
+            &usual,
+        )
+        .expect_err("no votes");
+        assert_eq!(
+            found,
+            [
+                "2: `purple` is no vote on `x` and `y`",
+                "3: names no first arm"
+            ]
+        );
         let found = read("model_a,winner\nx,x\n", &usual).expect_err("no second");
-        assert!(found.len() == 1 && found[0].starts_with(": has no column for the second: `model_b`"), "{found:?}");
-        assert_eq!(read("model_a,model_b,winner\nx,x,tie\n", &usual).expect_err("nothing"), [": has no vote on two arms"]);
-        let styled = VoteLayout { styles: vec!["words".to_owned()], ..VoteLayout::default() };
-        assert!(read("model_a,model_b,winner\nx,y,tie\n", &styled).expect_err("no style")[0].contains("`words_a`, `words_b`"));
+        assert!(
+            found.len() == 1 && found[0].starts_with(": has no column for the second: `model_b`"),
+            "{found:?}"
+        );
+        assert_eq!(
+            read("model_a,model_b,winner\nx,x,tie\n", &usual).expect_err("nothing"),
+            [": has no vote on two arms"]
+        );
+        let styled = VoteLayout {
+            styles: vec!["words".to_owned()],
+            ..VoteLayout::default()
+        };
+        assert!(
+            read("model_a,model_b,winner\nx,y,tie\n", &styled).expect_err("no style")[0]
+                .contains("`words_a`, `words_b`")
+        );
     }
 }

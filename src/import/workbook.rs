@@ -57,19 +57,37 @@ impl Workbook {
     /// Opens a workbook. The error is a message about the file.
     pub fn open(file: File) -> Result<Self, String> {
         let bytes = file.metadata().map_or(0, |metadata| metadata.len());
-        let archive = ZipArchive::new(BufReader::new(file)).map_err(|error| format!("is a damaged workbook: {error}"))?;
+        let archive = ZipArchive::new(BufReader::new(file))
+            .map_err(|error| format!("is a damaged workbook: {error}"))?;
         if let Some(name) = archive.file_names().find(|name| leads_out(name)) {
             return Err(leading_out(name));
         }
-        let mut workbook =
-            Self { archive, bytes, left: Allowance::of_file(bytes), sheets: Vec::new(), is_1904: false, shared: None, dates: Vec::new() };
+        let mut workbook = Self {
+            archive,
+            bytes,
+            left: Allowance::of_file(bytes),
+            sheets: Vec::new(),
+            is_1904: false,
+            shared: None,
+            dates: Vec::new(),
+        };
         let mut named = Vec::new();
         let mut is_1904 = false;
-        workbook.each_element("xl/workbook.xml", &mut |element| match element.local_name().as_ref() {
-            b"sheet" => named.extend(attribute(element, b"name").zip(attribute(element, b"id"))),
-            b"workbookPr" => is_1904 = matches!(attribute(element, b"date1904").as_deref(), Some("1" | "true")),
-            _ => {}
-        })?;
+        workbook.each_element(
+            "xl/workbook.xml",
+            &mut |element| match element.local_name().as_ref() {
+                b"sheet" => {
+                    named.extend(attribute(element, b"name").zip(attribute(element, b"id")))
+                }
+                b"workbookPr" => {
+                    is_1904 = matches!(
+                        attribute(element, b"date1904").as_deref(),
+                        Some("1" | "true")
+                    )
+                }
+                _ => {}
+            },
+        )?;
         let mut targets = Vec::new();
         workbook.each_element("xl/_rels/workbook.xml.rels", &mut |element| {
             targets.extend(attribute(element, b"Id").zip(attribute(element, b"Target")));
@@ -79,10 +97,19 @@ impl Workbook {
             .into_iter()
             .filter_map(|(name, id)| {
                 let target = &targets.iter().find(|(known, _)| *known == id)?.1;
-                Some((name, target.strip_prefix('/').map_or_else(|| format!("xl/{target}"), str::to_owned)))
+                Some((
+                    name,
+                    target
+                        .strip_prefix('/')
+                        .map_or_else(|| format!("xl/{target}"), str::to_owned),
+                ))
             })
             .collect();
-        if workbook.sheets.is_empty() { Err("is a workbook without sheets".to_owned()) } else { Ok(workbook) }
+        if workbook.sheets.is_empty() {
+            Err("is a workbook without sheets".to_owned())
+        } else {
+            Ok(workbook)
+        }
     }
 
     /// Returns the names of the sheets in their order.
@@ -108,10 +135,15 @@ impl Workbook {
         rows: &mut Rows<'_>,
         ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
     ) -> Result<(), Stop> {
-        let mut sheet = self.sheet(sheet).map_err(|why| rows.unreadable(None, why))?;
+        let mut sheet = self
+            .sheet(sheet)
+            .map_err(|why| rows.unreadable(None, why))?;
         let mut lines = Vec::new();
         for number in 1..header.line + header.lines {
-            if !sheet.next().map_err(|why| rows.unreadable(Some(sheet.number), why))? {
+            if !sheet
+                .next()
+                .map_err(|why| rows.unreadable(Some(sheet.number), why))?
+            {
                 return Err(rows.unreadable(None, "has no rows in this sheet").into());
             }
             if number >= header.line {
@@ -119,12 +151,18 @@ impl Workbook {
             }
         }
         let names = Header::names(&lines);
-        let places = rows.columns.in_header(&names).map_err(|message| rows.unreadable(Some(sheet.number), message))?;
+        let places = rows
+            .columns
+            .in_header(&names)
+            .map_err(|message| rows.unreadable(Some(sheet.number), message))?;
         if let Some(problem) = ready(rows) {
             return Err(problem.into());
         }
         let mut cells = rows.columns.cells();
-        while sheet.next().map_err(|why| rows.unreadable(Some(sheet.number), why))? {
+        while sheet
+            .next()
+            .map_err(|why| rows.unreadable(Some(sheet.number), why))?
+        {
             for (cell, place) in cells.iter_mut().zip(&places) {
                 match place.map(|place| sheet.row.get(place)) {
                     Some(Some(found)) => cell.clone_from(found),
@@ -146,32 +184,64 @@ impl Workbook {
             self.read_styles()?;
             self.shared = Some(shared);
         }
-        let found = self.sheets.iter().find(|(known, _)| name.is_none_or(|name| name == known));
+        let found = self
+            .sheets
+            .iter()
+            .find(|(known, _)| name.is_none_or(|name| name == known));
         let Some((_, member)) = found else {
             let names: Vec<String> = self.sheets.iter().map(|(name, _)| quote(name)).collect();
-            return Err(format!("has no sheet {}; its sheets are {}", quote(name.unwrap_or_default()), names.join(", ")));
+            return Err(format!(
+                "has no sheet {}; its sheets are {}",
+                quote(name.unwrap_or_default()),
+                names.join(", ")
+            ));
         };
-        let input = self.archive.by_name(member).map_err(|error| format!("is a damaged workbook: {error}"))?;
-        let styles = Styles { shared: self.shared.as_deref().unwrap_or_default(), dates: &self.dates, is_1904: self.is_1904 };
+        let input = self
+            .archive
+            .by_name(member)
+            .map_err(|error| format!("is a damaged workbook: {error}"))?;
+        let styles = Styles {
+            shared: self.shared.as_deref().unwrap_or_default(),
+            dates: &self.dates,
+            is_1904: self.is_1904,
+        };
         let xml = Reader::from_reader(BufReader::new(Bounded::new(input, &self.left)));
-        Ok(Sheet { xml, styles, buffer: Vec::new(), row: Vec::new(), number: 0 })
+        Ok(Sheet {
+            xml,
+            styles,
+            buffer: Vec::new(),
+            row: Vec::new(),
+            number: 0,
+        })
     }
 
     fn member(&mut self, name: &str) -> Result<Option<impl BufRead + '_>, String> {
         if self.archive.index_for_name(name).is_none() {
             return Ok(None);
         }
-        let member = self.archive.by_name(name).map_err(|error| format!("is a damaged workbook: {error}"))?;
+        let member = self
+            .archive
+            .by_name(name)
+            .map_err(|error| format!("is a damaged workbook: {error}"))?;
         Ok(Some(BufReader::new(Bounded::new(member, &self.left))))
     }
 
-    fn each_element(&mut self, name: &str, on_element: &mut dyn FnMut(&BytesStart<'_>)) -> Result<(), String> {
-        let Some(input) = self.member(name)? else { return Ok(()) };
+    fn each_element(
+        &mut self,
+        name: &str,
+        on_element: &mut dyn FnMut(&BytesStart<'_>),
+    ) -> Result<(), String> {
+        let Some(input) = self.member(name)? else {
+            return Ok(());
+        };
         let mut reader = Reader::from_reader(input);
         let mut buffer = Vec::new();
         loop {
             buffer.clear();
-            match reader.read_event_into(&mut buffer).map_err(|error| broken(name, &error))? {
+            match reader
+                .read_event_into(&mut buffer)
+                .map_err(|error| broken(name, &error))?
+            {
                 Event::Start(element) | Event::Empty(element) => on_element(&element),
                 Event::Eof => return Ok(()),
                 _ => {}
@@ -183,14 +253,19 @@ impl Workbook {
     fn read_shared(&mut self) -> Result<Vec<String>, String> {
         const NAME: &str = "xl/sharedStrings.xml";
         let mut shared = Vec::new();
-        let Some(input) = self.member(NAME)? else { return Ok(shared) };
+        let Some(input) = self.member(NAME)? else {
+            return Ok(shared);
+        };
         let mut reader = Reader::from_reader(input);
         let (mut buffer, mut text, mut kept) = (Vec::new(), String::new(), 0);
         // Phonetic readings of Japanese words are beside the text, and are skipped.
         let (mut in_text, mut is_reading) = (false, false);
         loop {
             buffer.clear();
-            match reader.read_event_into(&mut buffer).map_err(|error| broken(NAME, &error))? {
+            match reader
+                .read_event_into(&mut buffer)
+                .map_err(|error| broken(NAME, &error))?
+            {
                 Event::Start(element) => match element.local_name().as_ref() {
                     b"si" => text.clear(),
                     b"t" => in_text = true,
@@ -206,13 +281,18 @@ impl Workbook {
                     b"rPh" => is_reading = false,
                     _ => {}
                 },
-                Event::Empty(element) if element.local_name().as_ref() == b"si" => shared.push(String::new()),
+                Event::Empty(element) if element.local_name().as_ref() == b"si" => {
+                    shared.push(String::new())
+                }
                 Event::Eof => break,
                 event if in_text && !is_reading => add_text(&event, &mut text),
                 _ => {}
             }
             if kept > MOST_SHARED_BYTES {
-                return Err(format!("has more than {} MiB of text", MOST_SHARED_BYTES >> 20));
+                return Err(format!(
+                    "has more than {} MiB of text",
+                    MOST_SHARED_BYTES >> 20
+                ));
             }
         }
         Ok(shared)
@@ -220,20 +300,33 @@ impl Workbook {
 
     fn read_styles(&mut self) -> Result<(), String> {
         let (mut own, mut dates, mut in_cells) = (Vec::new(), Vec::new(), false);
-        self.each_element("xl/styles.xml", &mut |element| match element.local_name().as_ref() {
-            b"numFmt" => {
-                let id = attribute(element, b"numFmtId").and_then(|id| id.parse::<u32>().ok());
-                own.extend(id.zip(attribute(element, b"formatCode")));
-            }
-            b"cellXfs" => in_cells = true,
-            b"cellStyleXfs" | b"cellStyles" | b"dxfs" => in_cells = false,
-            b"xf" if in_cells => {
-                let id = attribute(element, b"numFmtId").and_then(|id| id.parse().ok()).unwrap_or(0);
-                let code = own.iter().find(|(known, _)| *known == id).map(|(_, code)| code.as_str());
-                dates.push(code.map_or_else(|| DATES.iter().any(|range| range.contains(&id)), shows_date));
-            }
-            _ => {}
-        })?;
+        self.each_element(
+            "xl/styles.xml",
+            &mut |element| match element.local_name().as_ref() {
+                b"numFmt" => {
+                    let id = attribute(element, b"numFmtId").and_then(|id| id.parse::<u32>().ok());
+                    own.extend(id.zip(attribute(element, b"formatCode")));
+                }
+                b"cellXfs" => in_cells = true,
+                b"cellStyleXfs" | b"cellStyles" | b"dxfs" => in_cells = false,
+                b"xf" if in_cells => {
+                    let id = attribute(element, b"numFmtId")
+                        .and_then(|id| id.parse().ok())
+                        .unwrap_or(0);
+                    let code = own
+                        .iter()
+                        .find(|(known, _)| *known == id)
+                        .map(|(_, code)| code.as_str());
+                    dates.push(
+                        code.map_or_else(
+                            || DATES.iter().any(|range| range.contains(&id)),
+                            shows_date,
+                        ),
+                    );
+                }
+                _ => {}
+            },
+        )?;
         self.dates = dates;
         Ok(())
     }
@@ -250,7 +343,11 @@ fn shows_date(code: &str) -> bool {
             '\\' | '_' | '*' => drop(letters.next()),
             '[' => in_brackets = true,
             ']' => in_brackets = false,
-            'd' | 'm' | 'y' | 'h' | 's' | 'D' | 'M' | 'Y' | 'H' | 'S' if !is_quoted && !in_brackets => return true,
+            'd' | 'm' | 'y' | 'h' | 's' | 'D' | 'M' | 'Y' | 'H' | 'S'
+                if !is_quoted && !in_brackets =>
+            {
+                return true;
+            }
             _ => {}
         }
     }
@@ -263,9 +360,15 @@ fn broken(member: &str, error: &quick_xml::Error) -> String {
 }
 
 fn attribute(element: &BytesStart<'_>, name: &[u8]) -> Option<String> {
-    let found = element.attributes().flatten().find(|attribute| attribute.key.local_name().as_ref() == name)?;
+    let found = element
+        .attributes()
+        .flatten()
+        .find(|attribute| attribute.key.local_name().as_ref() == name)?;
     let raw = std::str::from_utf8(&found.value).ok()?;
-    Some(quick_xml::escape::unescape(raw).map_or_else(|_| raw.to_owned(), std::borrow::Cow::into_owned))
+    Some(
+        quick_xml::escape::unescape(raw)
+            .map_or_else(|_| raw.to_owned(), std::borrow::Cow::into_owned),
+    )
 }
 
 fn add_text(event: &Event<'_>, text: &mut String) {
@@ -300,7 +403,10 @@ struct Sheet<'w, R> {
 
 impl<R: BufRead> Sheet<'_, R> {
     fn texts(&self) -> Vec<String> {
-        self.row.iter().map(|cell| cell.text.trim().to_owned()).collect()
+        self.row
+            .iter()
+            .map(|cell| cell.text.trim().to_owned())
+            .collect()
     }
 
     /// Reads the next row that is not blank. Returns false at the end.
@@ -310,18 +416,29 @@ impl<R: BufRead> Sheet<'_, R> {
         let (mut text, mut in_text, mut is_formula) = (String::new(), false, false);
         loop {
             self.buffer.clear();
-            let event = self.xml.read_event_into(&mut self.buffer).map_err(|error| broken("the sheet", &error))?;
+            let event = self
+                .xml
+                .read_event_into(&mut self.buffer)
+                .map_err(|error| broken("the sheet", &error))?;
             match event {
-                Event::Start(element) | Event::Empty(element) if element.local_name().as_ref() == b"row" => {
+                Event::Start(element) | Event::Empty(element)
+                    if element.local_name().as_ref() == b"row" =>
+                {
                     self.row.clear();
-                    self.number = attribute(&element, b"r").and_then(|number| number.parse().ok()).unwrap_or(self.number + 1);
+                    self.number = attribute(&element, b"r")
+                        .and_then(|number| number.parse().ok())
+                        .unwrap_or(self.number + 1);
                     column = 0;
                 }
                 Event::Start(element) => match element.local_name().as_ref() {
                     b"c" => {
-                        column = attribute(&element, b"r").and_then(|place| column_of(&place)).unwrap_or(column);
+                        column = attribute(&element, b"r")
+                            .and_then(|place| column_of(&place))
+                            .unwrap_or(column);
                         kind = attribute(&element, b"t").unwrap_or_default();
-                        style = attribute(&element, b"s").and_then(|style| style.parse().ok()).unwrap_or(0);
+                        style = attribute(&element, b"s")
+                            .and_then(|style| style.parse().ok())
+                            .unwrap_or(0);
                         text.clear();
                         is_formula = false;
                     }
@@ -331,23 +448,38 @@ impl<R: BufRead> Sheet<'_, R> {
                 },
                 Event::Empty(element) if element.local_name().as_ref() == b"f" => is_formula = true,
                 Event::Empty(element) if element.local_name().as_ref() == b"c" => {
-                    column = attribute(&element, b"r").and_then(|place| column_of(&place)).unwrap_or(column) + 1;
+                    column = attribute(&element, b"r")
+                        .and_then(|place| column_of(&place))
+                        .unwrap_or(column)
+                        + 1;
                 }
                 Event::End(element) => match element.local_name().as_ref() {
                     b"v" | b"t" => in_text = false,
                     b"c" if column < MOST_COLUMNS => {
                         if self.row.len() <= column {
-                            self.row.resize(column + 1, Cell { kind: CellKind::Null, text: String::new() });
+                            self.row.resize(
+                                column + 1,
+                                Cell {
+                                    kind: CellKind::Null,
+                                    text: String::new(),
+                                },
+                            );
                         }
                         match kind.as_str() {
-                            "str" | "e" => self.styles.set(&kind, style, &text, &mut self.row[column]),
+                            "str" | "e" => {
+                                self.styles.set(&kind, style, &text, &mut self.row[column])
+                            }
                             // A program that computes no formulas leaves their values out.
-                            _ if is_formula && text.trim().is_empty() => self.row[column].set(CellKind::Uncomputed, ""),
+                            _ if is_formula && text.trim().is_empty() => {
+                                self.row[column].set(CellKind::Uncomputed, "")
+                            }
                             _ => self.styles.set(&kind, style, &text, &mut self.row[column]),
                         }
                         column += 1;
                     }
-                    b"row" if self.row.iter().any(|cell| !cell.text.trim().is_empty()) => return Ok(true),
+                    b"row" if self.row.iter().any(|cell| !cell.text.trim().is_empty()) => {
+                        return Ok(true);
+                    }
                     b"sheetData" => return Ok(false),
                     _ => {}
                 },
@@ -362,16 +494,29 @@ impl<R: BufRead> Sheet<'_, R> {
 impl Styles<'_> {
     fn set(&self, kind: &str, style: usize, text: &str, cell: &mut Cell) {
         match kind {
-            "s" => match text.trim().parse::<usize>().ok().and_then(|place| self.shared.get(place)) {
+            "s" => match text
+                .trim()
+                .parse::<usize>()
+                .ok()
+                .and_then(|place| self.shared.get(place))
+            {
                 Some(shared) => cell.set(CellKind::Text, shared),
                 None => cell.set(CellKind::Invalid, ""),
             },
-            "b" => cell.set(CellKind::Boolean, if text.trim() == "1" { "true" } else { "false" }),
+            "b" => cell.set(
+                CellKind::Boolean,
+                if text.trim() == "1" { "true" } else { "false" },
+            ),
             "str" | "inlineStr" | "d" => cell.set(CellKind::Text, text),
             // An error of a formula, such as #N/A, means not measured.
             "e" => cell.set(CellKind::Null, ""),
             _ if text.trim().is_empty() => cell.set(CellKind::Null, ""),
-            _ => match self.dates.get(style).filter(|is_date| **is_date).and_then(|_| self.time(text)) {
+            _ => match self
+                .dates
+                .get(style)
+                .filter(|is_date| **is_date)
+                .and_then(|_| self.time(text))
+            {
                 Some(time) => cell.set(CellKind::Text, &time),
                 None => cell.set(CellKind::Number, &plain(text.trim())),
             },
@@ -381,12 +526,24 @@ impl Styles<'_> {
     /// Formats days since the base date, whose fraction is the time of day. Less than one day is a length of time.
     fn time(&self, text: &str) -> Option<String> {
         const MILLISECONDS: f64 = 86_400_000.0;
-        let days: f64 = text.trim().parse().ok().filter(|days| (0.0..3_000_000.0).contains(days))?;
+        let days: f64 = text
+            .trim()
+            .parse()
+            .ok()
+            .filter(|days| (0.0..3_000_000.0).contains(days))?;
         #[expect(clippy::cast_possible_truncation, reason = "below three million days")]
         let length = Duration::milliseconds((days * MILLISECONDS).round() as i64);
-        let base = if self.is_1904 { NaiveDate::from_ymd_opt(1904, 1, 1) } else { NaiveDate::from_ymd_opt(1899, 12, 30) };
+        let base = if self.is_1904 {
+            NaiveDate::from_ymd_opt(1904, 1, 1)
+        } else {
+            NaiveDate::from_ymd_opt(1899, 12, 30)
+        };
         let time = base?.and_hms_opt(0, 0, 0)?.checked_add_signed(length)?;
-        let pattern = if days < 1.0 { "%H:%M:%S%.f" } else { "%Y-%m-%dT%H:%M:%S%.f" };
+        let pattern = if days < 1.0 {
+            "%H:%M:%S%.f"
+        } else {
+            "%Y-%m-%dT%H:%M:%S%.f"
+        };
         Some(time.format(pattern).to_string())
     }
 }
@@ -402,7 +559,11 @@ fn plain(text: &str) -> String {
 /// Returns the index of a cell's column, from 0: 27 for `AB12`.
 fn column_of(place: &str) -> Option<usize> {
     let letters = place.bytes().take_while(u8::is_ascii_uppercase);
-    let column = letters.fold(0usize, |column, letter| column.saturating_mul(26).saturating_add(usize::from(letter - b'A') + 1));
+    let column = letters.fold(0usize, |column, letter| {
+        column
+            .saturating_mul(26)
+            .saturating_add(usize::from(letter - b'A') + 1)
+    });
     column.checked_sub(1)
 }
 
@@ -412,18 +573,32 @@ mod tests {
 
     #[test]
     fn columns_are_counted_in_letters() {
-        assert_eq!(["A1", "Z9", "AA1", "AB12", "7"].map(column_of), [Some(0), Some(25), Some(26), Some(27), None]);
+        assert_eq!(
+            ["A1", "Z9", "AA1", "AB12", "7"].map(column_of),
+            [Some(0), Some(25), Some(26), Some(27), None]
+        );
     }
 
     #[test]
     fn dates_are_shown_by_their_format() {
-        for (code, is_date) in
-            [("yyyy-mm-dd", true), ("[$-407]d. mmmm yyyy", true), ("0.00%", false), ("#,##0.00 [$€-1]", false), ("\"days\" 0", false)]
-        {
+        for (code, is_date) in [
+            ("yyyy-mm-dd", true),
+            ("[$-407]d. mmmm yyyy", true),
+            ("0.00%", false),
+            ("#,##0.00 [$€-1]", false),
+            ("\"days\" 0", false),
+        ] {
             assert_eq!(shows_date(code), is_date, "{code}");
         }
-        let styles = Styles { shared: &[], dates: &[true], is_1904: false };
-        assert_eq!(styles.time("45597.5").as_deref(), Some("2024-11-01T12:00:00"));
+        let styles = Styles {
+            shared: &[],
+            dates: &[true],
+            is_1904: false,
+        };
+        assert_eq!(
+            styles.time("45597.5").as_deref(),
+            Some("2024-11-01T12:00:00")
+        );
         assert_eq!(styles.time("0.25").as_deref(), Some("06:00:00"));
     }
 }

@@ -13,16 +13,28 @@ const MOST_BYTES: u64 = 32 << 20;
 /// Reads a document of limited size. Several documents in a file are a list of them.
 pub(super) fn read_document(input: impl Read, rows: &Rows<'_>) -> Result<Node, Stop> {
     let mut bytes = Vec::new();
-    input.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| rows.io(None, &error))?;
+    input
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| rows.io(None, &error))?;
     if bytes.len() as u64 > MOST_BYTES {
-        let problem = rows.unreadable(None, format!("is longer than {} MiB, too long for YAML", MOST_BYTES >> 20));
-        return Err(problem.with_hint("convert it to JSON or JSON lines, which are read row by row").into());
+        let problem = rows.unreadable(
+            None,
+            format!("is longer than {} MiB, too long for YAML", MOST_BYTES >> 20),
+        );
+        return Err(problem
+            .with_hint("convert it to JSON or JSON lines, which are read row by row")
+            .into());
     }
-    let text = String::from_utf8(bytes).map_err(|error| rows.unreadable(None, format!("is not UTF-8: {}", error.utf8_error())))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|error| rows.unreadable(None, format!("is not UTF-8: {}", error.utf8_error())))?;
     let mut documents = Vec::new();
     for (before, text) in documents_of(&text) {
         let parsed = document::parse_table(rows.label, text).map_err(|mut problems| {
-            for line in problems.iter_mut().filter_map(|problem| problem.line.as_mut()) {
+            for line in problems
+                .iter_mut()
+                .filter_map(|problem| problem.line.as_mut())
+            {
                 *line += before;
             }
             Stop::Unreadable(problems)
@@ -31,7 +43,11 @@ pub(super) fn read_document(input: impl Read, rows: &Rows<'_>) -> Result<Node, S
     }
     Ok(match documents.len() {
         1 => documents.remove(0),
-        _ => Node { value: Value::List(documents), line: 1, column: 1 },
+        _ => Node {
+            value: Value::List(documents),
+            line: 1,
+            column: 1,
+        },
     })
 }
 
@@ -47,41 +63,74 @@ fn documents_of(text: &str) -> Vec<(usize, &str)> {
         place += line.len();
     }
     found.push((start_line, &text[start..]));
-    let is_blank = |line: &str| matches!(line.trim(), "" | "---" | "...") || line.starts_with(['#', '%']);
+    let is_blank =
+        |line: &str| matches!(line.trim(), "" | "---" | "...") || line.starts_with(['#', '%']);
     found.retain(|(_, document)| !document.lines().all(is_blank));
-    if found.len() <= 1 { vec![(0, text)] } else { found }
+    if found.len() <= 1 {
+        vec![(0, text)]
+    } else {
+        found
+    }
 }
 
 /// Adds the lines before a document to the lines of its nodes.
 fn moved_down(mut node: Node, by: usize) -> Node {
     node.line += by;
     node.value = match node.value {
-        Value::List(items) => Value::List(items.into_iter().map(|item| moved_down(item, by)).collect()),
-        Value::Map(entries) => {
-            Value::Map(entries.into_iter().map(|(key, value)| (Key { line: key.line + by, ..key }, moved_down(value, by))).collect())
+        Value::List(items) => {
+            Value::List(items.into_iter().map(|item| moved_down(item, by)).collect())
         }
+        Value::Map(entries) => Value::Map(
+            entries
+                .into_iter()
+                .map(|(key, value)| {
+                    (
+                        Key {
+                            line: key.line + by,
+                            ..key
+                        },
+                        moved_down(value, by),
+                    )
+                })
+                .collect(),
+        ),
         scalar @ Value::Scalar(_) => scalar,
     };
     node
 }
 
-pub(super) fn read_yaml(input: impl Read, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+pub(super) fn read_yaml(
+    input: impl Read,
+    path: Option<&str>,
+    rows: &mut Rows<'_>,
+) -> Result<(), Stop> {
     let document = read_document(input, rows)?;
     let mut node = &document;
     for key in path.into_iter().flat_map(|path| path.split('.')) {
         node = node.get(key).ok_or_else(|| {
             let shown = quote(path.unwrap_or_default());
-            rows.unreadable(Some(node.line as u64), format!("has no list at {shown}: no key {}", quote(key)))
+            rows.unreadable(
+                Some(node.line as u64),
+                format!("has no list at {shown}: no key {}", quote(key)),
+            )
         })?;
     }
     let Value::List(items) = &node.value else {
-        return Err(rows.unreadable(Some(node.line as u64), format!("is not a list but {}", node.noun())).into());
+        return Err(rows
+            .unreadable(
+                Some(node.line as u64),
+                format!("is not a list but {}", node.noun()),
+            )
+            .into());
     };
     let mut cells = rows.columns.cells();
     for item in items {
         let line = Some(item.line as u64);
         let Value::Map(entries) = &item.value else {
-            rows.refuse(line, Refused::with_detail("not a map of keys", format!("it is {}", item.noun())))?;
+            rows.refuse(
+                line,
+                Refused::with_detail("not a map of keys", format!("it is {}", item.noun())),
+            )?;
             continue;
         };
         for (key, _) in entries {
@@ -105,13 +154,17 @@ pub(super) fn read_yaml(input: impl Read, path: Option<&str>, rows: &mut Rows<'_
 }
 
 fn find<'a>(row: &'a Node, name: &str) -> Option<&'a Node> {
-    row.get(name).or_else(|| name.split('.').try_fold(row, |node, key| node.get(key)))
+    row.get(name)
+        .or_else(|| name.split('.').try_fold(row, |node, key| node.get(key)))
 }
 
 /// Returns whether the key occurs more than once with different values.
 fn is_ambiguous(entries: &[(Key, Node)], name: &str) -> bool {
     let name = name.split('.').next().unwrap_or(name);
-    let mut values = entries.iter().filter(|(key, _)| key.text == name).map(|(_, node)| &node.value);
+    let mut values = entries
+        .iter()
+        .filter(|(key, _)| key.text == name)
+        .map(|(_, node)| &node.value);
     let first = values.next();
     values.any(|value| Some(value) != first)
 }
@@ -120,15 +173,22 @@ fn set(cell: &mut Cell, node: &Node) {
     match &node.value {
         Value::Map(_) => cell.set(CellKind::Compound, ""),
         Value::List(items) => cell.set_list(items.iter().map(|item| match &item.value {
-            Value::Scalar(Scalar { kind: ScalarKind::Bool(flag), .. }) => Some(*flag),
+            Value::Scalar(Scalar {
+                kind: ScalarKind::Bool(flag),
+                ..
+            }) => Some(*flag),
             _ => None,
         })),
         Value::Scalar(scalar) => match scalar.kind {
             ScalarKind::Text => cell.set(CellKind::Text, &scalar.text),
             ScalarKind::Null => cell.set(CellKind::Null, ""),
-            ScalarKind::Bool(value) => cell.set(CellKind::Boolean, if value { "true" } else { "false" }),
+            ScalarKind::Bool(value) => {
+                cell.set(CellKind::Boolean, if value { "true" } else { "false" })
+            }
             // As printed: an unquoted commit hash such as 0012345 keeps its zeros, and a figure its digits.
-            ScalarKind::Integer(_) | ScalarKind::Float(_) => cell.set(CellKind::Number, &scalar.text),
+            ScalarKind::Integer(_) | ScalarKind::Float(_) => {
+                cell.set(CellKind::Number, &scalar.text)
+            }
         },
     }
 }
@@ -158,7 +218,10 @@ mod tests {
                 None
             )
         );
-        assert_eq!(read(b"data: {rows: [{id: 1}]}", Some("data.rows")).0, ["1: 1|-"]);
+        assert_eq!(
+            read(b"data: {rows: [{id: 1}]}", Some("data.rows")).0,
+            ["1: 1|-"]
+        );
     }
 
     #[test]
@@ -166,20 +229,45 @@ mod tests {
         let yaml = b"---\nid: 1\ninfo: {cost: 2}\n---\nid: 3\n---\n";
         assert_eq!(read(yaml, None).0, ["2: 1|2", "5: 3|-"]);
         assert_eq!(read(b"---\n- {id: 1}\n...\n", None).0, ["2: 1|-"]);
-        assert!(read(b"id: 1\n---\nid: [\n", None).1.is_some_and(|problem| problem.starts_with("f:3") || problem.starts_with("f:4")));
+        assert!(
+            read(b"id: 1\n---\nid: [\n", None)
+                .1
+                .is_some_and(|problem| problem.starts_with("f:3") || problem.starts_with("f:4"))
+        );
     }
 
     #[test]
     fn a_key_that_says_two_things_says_nothing() {
-        assert_eq!(read(b"- {id: 1, id: 1}\n- {id: 1, id: 2}\n- {x: 1, x: 2, id: 3}\n", None).0, ["1: 1|-", "2: 2x|-", "3: 3|-"]);
+        assert_eq!(
+            read(
+                b"- {id: 1, id: 1}\n- {id: 1, id: 2}\n- {x: 1, x: 2, id: 3}\n",
+                None
+            )
+            .0,
+            ["1: 1|-", "2: 2x|-", "3: 3|-"]
+        );
     }
 
     #[test]
     fn what_is_no_list_is_one_problem() {
-        assert_eq!(read(b"a: 1\n", None).1.as_deref(), Some("f:1: is not a list but a map"));
-        assert_eq!(read(b"a: 1\n", Some("b")).1.as_deref(), Some("f:1: has no list at `b`: no key `b`"));
+        assert_eq!(
+            read(b"a: 1\n", None).1.as_deref(),
+            Some("f:1: is not a list but a map")
+        );
+        assert_eq!(
+            read(b"a: 1\n", Some("b")).1.as_deref(),
+            Some("f:1: has no list at `b`: no key `b`")
+        );
         assert_eq!(read(b"", None).1.as_deref(), Some("f: the file is empty"));
-        assert!(read(b"- [1", None).1.is_some_and(|problem| problem.starts_with("f:")));
-        assert!(read(b"\xff", None).1.is_some_and(|problem| problem.starts_with("f: is not UTF-8")));
+        assert!(
+            read(b"- [1", None)
+                .1
+                .is_some_and(|problem| problem.starts_with("f:"))
+        );
+        assert!(
+            read(b"\xff", None)
+                .1
+                .is_some_and(|problem| problem.starts_with("f: is not UTF-8"))
+        );
     }
 }

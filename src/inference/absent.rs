@@ -12,21 +12,45 @@ use super::baseline::{Baseline, Held};
 
 /// Adds the arms and suites without new runs that the baseline's newest day has, as new arms without runs. An arm or suite that only earlier
 /// days have was given up before; [`Held::absent`] still names such an arm. A baseline that moves with the new runs has none.
-pub fn with_absent<'a>(groups: Vec<Held<'a>>, warehouse: &'a Warehouse, filter: &Filter, baseline: &Baseline) -> Vec<Held<'a>> {
-    let Baseline::Runs { ids, grouping, .. } = baseline else { return groups };
-    let names =
-        Filter { suites: filter.suites.clone(), approaches: filter.approaches.clone(), models: filter.models.clone(), ..Filter::default() };
-    let rows: Vec<&RunRow> =
-        warehouse.runs().iter().filter(|row| ids.contains(&row.run.id) && row.run.status.is_counted() && names.matches(&row.run)).collect();
+pub fn with_absent<'a>(
+    groups: Vec<Held<'a>>,
+    warehouse: &'a Warehouse,
+    filter: &Filter,
+    baseline: &Baseline,
+) -> Vec<Held<'a>> {
+    let Baseline::Runs { ids, grouping, .. } = baseline else {
+        return groups;
+    };
+    let names = Filter {
+        suites: filter.suites.clone(),
+        approaches: filter.approaches.clone(),
+        models: filter.models.clone(),
+        ..Filter::default()
+    };
+    let rows: Vec<&RunRow> = warehouse
+        .runs()
+        .iter()
+        .filter(|row| {
+            ids.contains(&row.run.id) && row.run.status.is_counted() && names.matches(&row.run)
+        })
+        .collect();
     let newest = rows.iter().filter_map(|row| day(row)).max();
-    let is_current =
-        |arm: &ArmRuns<'_>| arm.counted.iter().any(|row| names.matches(&row.run) && day(row).is_none_or(|day| Some(day) == newest));
+    let is_current = |arm: &ArmRuns<'_>| {
+        arm.counted
+            .iter()
+            .any(|row| names.matches(&row.run) && day(row).is_none_or(|day| Some(day) == newest))
+    };
     let mut held_suites = BTreeSet::new();
     let mut all: Vec<Held<'a>> = Vec::with_capacity(groups.len());
     for mut held in groups {
         held_suites.insert(held.suite.clone());
         let absent: BTreeSet<_> = held.absent().into_iter().collect();
-        for (other, arm) in held.baseline.iter().enumerate().filter(|(_, arm)| absent.contains(&arm.arm) && is_current(arm)) {
+        for (other, arm) in held
+            .baseline
+            .iter()
+            .enumerate()
+            .filter(|(_, arm)| absent.contains(&arm.arm) && is_current(arm))
+        {
             held.pairs.push((held.head.len(), Some(other)));
             held.head.push(without_runs(arm));
             held.before.push(Vec::new());
@@ -36,13 +60,28 @@ pub fn with_absent<'a>(groups: Vec<Held<'a>>, warehouse: &'a Warehouse, filter: 
         all.push(held);
     }
     let mut suites = BTreeMap::<&str, Vec<&RunRow>>::new();
-    for row in rows.iter().filter(|row| !held_suites.contains(&row.run.suite)) {
+    for row in rows
+        .iter()
+        .filter(|row| !held_suites.contains(&row.run.suite))
+    {
         suites.entry(&row.run.suite).or_default().push(row);
     }
     for (suite, rows) in suites {
-        let Some(last) = rows.iter().max_by_key(|row| (row.run.timestamp, &row.run.id)) else { continue };
-        let of_version: Vec<&RunRow> = rows.iter().copied().filter(|row| row.run.suite_version == last.run.suite_version).collect();
-        let baseline: Vec<ArmRuns<'a>> = arm_runs(&of_version, *grouping).into_iter().filter(|arm| is_current(arm)).collect();
+        let Some(last) = rows
+            .iter()
+            .max_by_key(|row| (row.run.timestamp, &row.run.id))
+        else {
+            continue;
+        };
+        let of_version: Vec<&RunRow> = rows
+            .iter()
+            .copied()
+            .filter(|row| row.run.suite_version == last.run.suite_version)
+            .collect();
+        let baseline: Vec<ArmRuns<'a>> = arm_runs(&of_version, *grouping)
+            .into_iter()
+            .filter(|arm| is_current(arm))
+            .collect();
         if baseline.is_empty() {
             continue;
         }
@@ -70,7 +109,13 @@ fn day(row: &RunRow) -> Option<NaiveDate> {
 }
 
 fn without_runs<'a>(arm: &ArmRuns<'_>) -> ArmRuns<'a> {
-    ArmRuns { arm: arm.arm.clone(), counted: Vec::new(), excluded: Vec::new(), crashed: Vec::new(), earlier: 0 }
+    ArmRuns {
+        arm: arm.arm.clone(),
+        counted: Vec::new(),
+        excluded: Vec::new(),
+        crashed: Vec::new(),
+        earlier: 0,
+    }
 }
 
 impl Held<'_> {

@@ -35,7 +35,12 @@ impl AcceptedRegression {
 }
 
 /// Returns whether an acceptance is about an arm of a suite, of whatever version. Names may have got an alias since.
-pub(crate) fn is_about(accepted: &Acceptance, warehouse: &Warehouse, suite: &str, arm: &Arm) -> bool {
+pub(crate) fn is_about(
+    accepted: &Acceptance,
+    warehouse: &Warehouse,
+    suite: &str,
+    arm: &Arm,
+) -> bool {
     let aliases = warehouse.aliases();
     let is_same = |name: &str, aliases: &BTreeMap<String, String>, shown: &str| {
         name == shown || aliases.get(name).is_some_and(|alias| alias == shown)

@@ -31,7 +31,12 @@ impl<'a> Tables<'a> {
         // With a single table all arms share it.
         if groups.len() > 1 {
             for group in groups {
-                meet.extend(group.arms.iter().flat_map(|one| group.arms.iter().map(move |other| (&one.arm, &other.arm))));
+                meet.extend(
+                    group
+                        .arms
+                        .iter()
+                        .flat_map(|one| group.arms.iter().map(move |other| (&one.arm, &other.arm))),
+                );
             }
         }
         Self { groups, meet }
@@ -41,8 +46,18 @@ impl<'a> Tables<'a> {
     fn between(&self, one: usize, other: usize) -> Option<Apart> {
         let (one, other) = (&self.groups[one], &self.groups[other]);
         let lonely = |own: &SuiteGroup<'_>, others: &SuiteGroup<'_>| -> Vec<Arm> {
-            let misses = |arm: &&Arm| others.arms.iter().any(|other| !self.meet.contains(&(*arm, &other.arm)));
-            own.arms.iter().map(|arm| &arm.arm).filter(misses).cloned().collect()
+            let misses = |arm: &&Arm| {
+                others
+                    .arms
+                    .iter()
+                    .any(|other| !self.meet.contains(&(*arm, &other.arm)))
+            };
+            own.arms
+                .iter()
+                .map(|arm| &arm.arm)
+                .filter(misses)
+                .cloned()
+                .collect()
         };
         let (first, second) = (lonely(one, other), lonely(other, one));
         if first.is_empty() || second.is_empty() {
@@ -50,7 +65,12 @@ impl<'a> Tables<'a> {
         }
         let mut mismatches = Vec::new();
         for (kind, own, others, lacking) in [
-            (MismatchKind::SuiteVersion, &one.suite_version, &other.suite_version, UNKNOWN_VERSION),
+            (
+                MismatchKind::SuiteVersion,
+                &one.suite_version,
+                &other.suite_version,
+                UNKNOWN_VERSION,
+            ),
             (MismatchKind::Source, &one.source, &other.source, "own runs"),
         ] {
             let said = |text: &Option<String>| text.clone().unwrap_or_else(|| lacking.to_owned());
@@ -62,7 +82,13 @@ impl<'a> Tables<'a> {
             // Two files with the same name.
             mismatches.push(Mismatch::of(MismatchKind::Source));
         }
-        Some(Apart { suite: one.suite.clone(), first, second, grade: grade(&mismatches), mismatches })
+        Some(Apart {
+            suite: one.suite.clone(),
+            first,
+            second,
+            grade: grade(&mismatches),
+            mismatches,
+        })
     }
 }
 
@@ -70,10 +96,16 @@ impl<'a> Tables<'a> {
 pub fn apart(groups: &[SuiteGroup<'_>]) -> Vec<Apart> {
     let of_suite = |groups| {
         let tables = Tables::of(groups);
-        let pairs = (0..tables.groups.len()).flat_map(|one| (one + 1..tables.groups.len()).map(move |other| (one, other)));
-        pairs.filter_map(|(one, other)| tables.between(one, other)).collect::<Vec<_>>()
+        let pairs = (0..tables.groups.len())
+            .flat_map(|one| (one + 1..tables.groups.len()).map(move |other| (one, other)));
+        pairs
+            .filter_map(|(one, other)| tables.between(one, other))
+            .collect::<Vec<_>>()
     };
-    groups.chunk_by(|one, other| one.suite == other.suite).flat_map(of_suite).collect()
+    groups
+        .chunk_by(|one, other| one.suite == other.suite)
+        .flat_map(of_suite)
+        .collect()
 }
 
 /// Returns, by group, its arms that share no table with those of the suite's newest group; for the newest group, its arms against each
@@ -90,5 +122,8 @@ pub(crate) fn apart_from_newest(groups: &[SuiteGroup<'_>]) -> Vec<Vec<Apart>> {
         }
         found
     };
-    groups.chunk_by(|one, other| one.suite == other.suite).flat_map(of_suite).collect()
+    groups
+        .chunk_by(|one, other| one.suite == other.suite)
+        .flat_map(of_suite)
+        .collect()
 }

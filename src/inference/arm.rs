@@ -23,7 +23,10 @@ const NO_MODEL: [&str; 3] = ["", "none", "unknown"];
 
 impl Arm {
     pub fn of(run: &Run) -> Self {
-        Self { approach: run.approach.clone(), model: run.model.clone() }
+        Self {
+            approach: run.approach.clone(),
+            model: run.model.clone(),
+        }
     }
 
     /// Returns whether the arm has an approach's name.
@@ -71,18 +74,35 @@ impl<'a> ArmRuns<'a> {
     /// Returns the arm without counted runs if none of them measured anything, so that it has no figure and no rank anywhere. If one run
     /// measured something, crashes count as not passed. Gates do not ask this: a crash of the new runs must not pass.
     pub(crate) fn measured(self) -> Self {
-        let has_crashed = |row: &&RunRow| row.run.measured_nothing(row.items.map(|items| items.answered));
-        if self.counted.iter().all(has_crashed) { Self { crashed: self.counted, counted: Vec::new(), ..self } } else { self }
+        let has_crashed = |row: &&RunRow| {
+            row.run
+                .measured_nothing(row.items.map(|items| items.answered))
+        };
+        if self.counted.iter().all(has_crashed) {
+            Self {
+                crashed: self.counted,
+                counted: Vec::new(),
+                ..self
+            }
+        } else {
+            self
+        }
     }
 
     /// Returns all runs, counted or not.
     pub fn all(&self) -> impl Iterator<Item = &'a RunRow> {
-        self.counted.iter().chain(&self.excluded).chain(&self.crashed).copied()
+        self.counted
+            .iter()
+            .chain(&self.excluded)
+            .chain(&self.crashed)
+            .copied()
     }
 
     /// Returns whether at least one run completed. An arm of failed runs cannot win.
     pub fn can_win(&self) -> bool {
-        self.counted.iter().any(|row| row.run.status == RunStatus::Completed)
+        self.counted
+            .iter()
+            .any(|row| row.run.status == RunStatus::Completed)
     }
 }
 
@@ -143,21 +163,41 @@ pub enum SinceBecause {
 impl<'a> SuiteGroup<'a> {
     /// Returns all counted runs, by arm.
     pub(crate) fn counted_runs(&self) -> Vec<&'a RunRow> {
-        self.arms.iter().flat_map(|arm| &arm.counted).copied().collect()
+        self.arms
+            .iter()
+            .flat_map(|arm| &arm.counted)
+            .copied()
+            .collect()
     }
 
     /// Returns the group with the earlier runs, too.
     pub(crate) fn with_earlier(&self) -> Self {
         let mut arms = self.arms.clone();
-        for row in self.earlier.iter().filter(|row| row.run.status.is_counted()) {
-            arms.iter_mut().filter(|arm| arm.arm == Arm::of(&row.run)).for_each(|arm| arm.counted.push(row));
+        for row in self
+            .earlier
+            .iter()
+            .filter(|row| row.run.status.is_counted())
+        {
+            arms.iter_mut()
+                .filter(|arm| arm.arm == Arm::of(&row.run))
+                .for_each(|arm| arm.counted.push(row));
         }
-        Self { arms, since: None, earlier: Vec::new(), ..self.clone() }
+        Self {
+            arms,
+            since: None,
+            earlier: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// Returns the outcomes of all counted runs.
     pub(crate) fn matrix(&self, warehouse: &Warehouse) -> OutcomeMatrix {
-        warehouse.matrix(self.arms.iter().flat_map(|arm| &arm.counted).map(|row| &row.run.id))
+        warehouse.matrix(
+            self.arms
+                .iter()
+                .flat_map(|arm| &arm.counted)
+                .map(|row| &row.run.id),
+        )
     }
 }
 
@@ -172,13 +212,24 @@ pub(crate) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRu
         .map(|(arm, mut rows)| {
             let all = rows.len();
             if grouping == Grouping::NewestBatch
-                && let Some(newest) = rows.iter().max_by_key(|row| (row.run.timestamp, &row.run.id)).map(|row| night_of(&row.run))
+                && let Some(newest) = rows
+                    .iter()
+                    .max_by_key(|row| (row.run.timestamp, &row.run.id))
+                    .map(|row| night_of(&row.run))
             {
                 rows.retain(|row| night_of(&row.run) == newest);
             }
             let earlier = all - rows.len();
-            let (counted, excluded) = rows.into_iter().partition(|row| row.run.status.is_counted());
-            ArmRuns { arm, counted, excluded, crashed: Vec::new(), earlier }
+            let (counted, excluded) = rows
+                .into_iter()
+                .partition(|row| row.run.status.is_counted());
+            ArmRuns {
+                arm,
+                counted,
+                excluded,
+                crashed: Vec::new(),
+                earlier,
+            }
         })
         .collect()
 }
@@ -200,5 +251,11 @@ pub struct NightKey<'a> {
 /// Returns the night of a run. A batch of ours is one night, however long it takes; an imported file holds one a day.
 pub fn night_of(run: &Run) -> NightKey<'_> {
     let is_of_file = run.batch_id.is_none() && run.provenance.is_some();
-    NightKey { batch: batch_of(run), day: run.timestamp.filter(|_| is_of_file).map(|time| time.date_naive()) }
+    NightKey {
+        batch: batch_of(run),
+        day: run
+            .timestamp
+            .filter(|_| is_of_file)
+            .map(|time| time.date_naive()),
+    }
 }

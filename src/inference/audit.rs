@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::stats::{
-    InvarianceDrift, Multiplier, PartialOrder, RankRange, RankSets, ScoreMatrix, Seed, Separation, Splitting, Undefined, discordance,
-    group_rank_ranges, invariance_drift, median_kappa, minority, order_bits, order_core, quantile, rank_sets, reweighting, separation,
-    splitting,
+    InvarianceDrift, Multiplier, PartialOrder, RankRange, RankSets, ScoreMatrix, Seed, Separation,
+    Splitting, Undefined, discordance, group_rank_ranges, invariance_drift, median_kappa, minority,
+    order_bits, order_core, quantile, rank_sets, reweighting, separation, splitting,
 };
 
 use super::labelled::JudgedBy;
@@ -222,24 +222,45 @@ const TOP: usize = 10;
 
 /// Audits a board. Undefined for fewer than two systems with a score on each item, and for fewer than two items.
 pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
-    let left_out: Vec<String> =
-        board.systems.iter().zip(&board.scores).filter(|(_, row)| row.contains(&None)).map(|(name, _)| name.clone()).collect();
+    let left_out: Vec<String> = board
+        .systems
+        .iter()
+        .zip(&board.scores)
+        .filter(|(_, row)| row.contains(&None))
+        .map(|(name, _)| name.clone())
+        .collect();
     let rows: Vec<(usize, Vec<f64>)> = board
         .scores
         .iter()
         .enumerate()
-        .filter_map(|(place, row)| Some((place, row.iter().copied().collect::<Option<Vec<f64>>>()?)))
+        .filter_map(|(place, row)| {
+            Some((place, row.iter().copied().collect::<Option<Vec<f64>>>()?))
+        })
         .collect();
-    let Arranged { places: files, items, matrix, seed: own_seed } = Arranged::of(rows)?;
+    let Arranged {
+        places: files,
+        items,
+        matrix,
+        seed: own_seed,
+    } = Arranged::of(rows)?;
     if matrix.systems() < 2 || matrix.items() < 2 {
         return Err(Undefined::TooFew);
     }
     let board = &AuditedBoard {
         name: board.name.clone(),
-        systems: files.iter().map(|place| board.systems[*place].clone()).collect(),
-        items: items.iter().map(|item| board.items[*item].clone()).collect(),
+        systems: files
+            .iter()
+            .map(|place| board.systems[*place].clone())
+            .collect(),
+        items: items
+            .iter()
+            .map(|item| board.items[*item].clone())
+            .collect(),
         scores: Vec::new(),
-        clusters: board.clusters.as_ref().map(|clusters| items.iter().map(|item| clusters[*item]).collect()),
+        clusters: board
+            .clusters
+            .as_ref()
+            .map(|clusters| items.iter().map(|item| clusters[*item]).collect()),
         are_rates: board.are_rates,
         provenance: board.provenance.clone(),
         judged_by: board.judged_by.clone(),
@@ -250,29 +271,62 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
     // The standard keeps the order of the file among equal means.
     let mut order = matrix.order();
     let means = matrix.means();
-    order.sort_by(|one, other| means[*other].total_cmp(&means[*one]).then(files[*one].cmp(&files[*other])));
+    order.sort_by(|one, other| {
+        means[*other]
+            .total_cmp(&means[*one])
+            .then(files[*one].cmp(&files[*other]))
+    });
     let ((held, published), drift) = rayon::join(
         || {
             rayon::join(
-                || rank_sets(&matrix, clusters, Multiplier::Sign, CONFIDENCE, DRAWS, own_seed),
-                || rank_sets(&matrix, None, Multiplier::Normal, CONFIDENCE, STANDARD_DRAWS, Seed(STANDARD_SEED)),
+                || {
+                    rank_sets(
+                        &matrix,
+                        clusters,
+                        Multiplier::Sign,
+                        CONFIDENCE,
+                        DRAWS,
+                        own_seed,
+                    )
+                },
+                || {
+                    rank_sets(
+                        &matrix,
+                        None,
+                        Multiplier::Normal,
+                        CONFIDENCE,
+                        STANDARD_DRAWS,
+                        Seed(STANDARD_SEED),
+                    )
+                },
             )
         },
         || invariance_drift(&matrix, HALVES, Seed(STANDARD_SEED)),
     );
     let (held, published) = (held.ok(), published.ok());
-    let tiers = held.as_ref().and_then(|sets| Some(PartialOrder::new(&sets.beats).ok()?.tiers()));
-    let places = order.iter().enumerate().map(|(place, system)| AuditedPlace {
-        system: names[*system].clone(),
-        mean: means[*system],
-        rank: held.as_ref().map(|sets| sets.ranges[*system]),
-        tier: tiers.as_ref().map(|tiers| tiers[*system] as u64 + 1),
-        beats_next: held.as_ref().zip(order.get(place + 1)).map(|(sets, next)| sets.beats[*system][*next]),
-        standard_rank: published.as_ref().map(|sets| sets.ranges[*system]),
-    });
+    let tiers = held
+        .as_ref()
+        .and_then(|sets| Some(PartialOrder::new(&sets.beats).ok()?.tiers()));
+    let places = order
+        .iter()
+        .enumerate()
+        .map(|(place, system)| AuditedPlace {
+            system: names[*system].clone(),
+            mean: means[*system],
+            rank: held.as_ref().map(|sets| sets.ranges[*system]),
+            tier: tiers.as_ref().map(|tiers| tiers[*system] as u64 + 1),
+            beats_next: held
+                .as_ref()
+                .zip(order.get(place + 1))
+                .map(|(sets, next)| sets.beats[*system][*next]),
+            standard_rank: published.as_ref().map(|sets| sets.ranges[*system]),
+        });
     let name_of = |system: usize| names[system].clone();
-    let deciding = minority(&matrix, order[0]).map(|found| deciding_items(&matrix, board, order[0], &found, &name_of));
-    let groups = clusters.map(|clusters| of_groups(&matrix, clusters, order[0], &name_of)).transpose()?;
+    let deciding = minority(&matrix, order[0])
+        .map(|found| deciding_items(&matrix, board, order[0], &found, &name_of));
+    let groups = clusters
+        .map(|clusters| of_groups(&matrix, clusters, order[0], &name_of))
+        .transpose()?;
     Ok(Audit {
         board: board.name.clone(),
         systems: matrix.systems() as u64,
@@ -286,7 +340,10 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
         judged_by: board.judged_by.clone(),
         sha256: board.sha256.clone(),
         left_out,
-        established: held.as_ref().map(|sets| of_sets(sets, &order, own_seed)).transpose()?,
+        established: held
+            .as_ref()
+            .map(|sets| of_sets(sets, &order, own_seed))
+            .transpose()?,
         places: places.collect(),
         minority: deciding,
         groups,
@@ -313,14 +370,24 @@ impl Arranged {
             sorted.sort_by(f64::total_cmp);
             seed(sorted)
         };
-        let mut keyed: Vec<(u64, (usize, Vec<f64>))> = rows.into_iter().map(|row| (key_of_row(&row.1), row)).collect();
+        let mut keyed: Vec<(u64, (usize, Vec<f64>))> = rows
+            .into_iter()
+            .map(|row| (key_of_row(&row.1), row))
+            .collect();
         keyed.sort_by_key(|(key, (place, _))| (*key, *place));
-        let key_of_item =
-            |item: usize| keyed.iter().map(|(key, row)| seed([f64::from_bits(*key), row.1[item]])).fold(0_u64, u64::wrapping_add);
+        let key_of_item = |item: usize| {
+            keyed
+                .iter()
+                .map(|(key, row)| seed([f64::from_bits(*key), row.1[item]]))
+                .fold(0_u64, u64::wrapping_add)
+        };
         let keys: Vec<u64> = (0..count).map(key_of_item).collect();
         let mut items: Vec<usize> = (0..count).collect();
         items.sort_by_key(|item| (keys[*item], *item));
-        let arranged: Vec<Vec<f64>> = keyed.iter().map(|(_, (_, row))| items.iter().map(|item| row[*item]).collect()).collect();
+        let arranged: Vec<Vec<f64>> = keyed
+            .iter()
+            .map(|(_, (_, row))| items.iter().map(|item| row[*item]).collect())
+            .collect();
         Ok(Self {
             places: keyed.iter().map(|(_, (place, _))| *place).collect(),
             items,
@@ -333,10 +400,23 @@ impl Arranged {
 fn of_sets(sets: &RankSets, order: &[usize], seed: Seed) -> Result<Order, Undefined> {
     let relation = PartialOrder::new(&sets.beats)?;
     let (systems, top) = (order.len(), order.len().min(TOP));
-    let first: Vec<Vec<bool>> =
-        order[..top].iter().map(|one| order[..top].iter().map(|other| sets.beats[*one][*other]).collect()).collect();
-    let widths: Vec<f64> = sets.ranges.iter().map(|range| (range.worst - range.best) as f64).collect();
-    let count = |is_it: &dyn Fn(&RankRange) -> bool| sets.ranges.iter().filter(|range| is_it(range)).count() as u64;
+    let first: Vec<Vec<bool>> = order[..top]
+        .iter()
+        .map(|one| {
+            order[..top]
+                .iter()
+                .map(|other| sets.beats[*one][*other])
+                .collect()
+        })
+        .collect();
+    let widths: Vec<f64> = sets
+        .ranges
+        .iter()
+        .map(|range| (range.worst - range.best) as f64)
+        .collect();
+    let count = |is_it: &dyn Fn(&RankRange) -> bool| {
+        sets.ranges.iter().filter(|range| is_it(range)).count() as u64
+    };
     let is_inside = |(place, system): (usize, &usize)| {
         let range = sets.ranges[*system];
         (range.best..=range.worst).contains(&(place + 1))
@@ -351,7 +431,10 @@ fn of_sets(sets: &RankSets, order: &[usize], seed: Seed) -> Result<Order, Undefi
         established_pairs: relation.pairs() as u64,
         pairs: (systems * (systems - 1) / 2) as u64,
         established_share: relation.pairs() as f64 / (systems * (systems - 1)) as f64,
-        established_neighbours: order.windows(2).filter(|two| sets.beats[two[0]][two[1]]).count() as u64,
+        established_neighbours: order
+            .windows(2)
+            .filter(|two| sets.beats[two[0]][two[1]])
+            .count() as u64,
         could_be_first: count(&|range| range.best == 1),
         could_be_last: count(&|range| range.worst == systems),
         median_width: quantile(&widths, 0.5)?,
@@ -374,29 +457,57 @@ fn deciding_items(
     found: &crate::stats::Minority,
     name_of: &dyn Fn(usize) -> String,
 ) -> DecidingItems {
-    let differences: Vec<f64> = matrix.by_item().map(|scores| scores[leader] - scores[found.rival]).collect();
+    let differences: Vec<f64> = matrix
+        .by_item()
+        .map(|scores| scores[leader] - scores[found.rival])
+        .collect();
     let on_them: f64 = found.items.iter().map(|item| differences[*item]).sum();
     let count = found.items.len() as f64;
     let elsewhere = differences.iter().sum::<f64>() - on_them;
     DecidingItems {
         leader: name_of(leader),
         rival: name_of(found.rival),
-        items: found.items.iter().map(|item| board.items[*item].clone()).collect(),
+        items: found
+            .items
+            .iter()
+            .map(|item| board.items[*item].clone())
+            .collect(),
         share: count / matrix.items() as f64,
         difference_on_them: on_them / count,
         difference_elsewhere: elsewhere / (matrix.items() as f64 - count),
     }
 }
 
-fn of_groups(matrix: &ScoreMatrix, clusters: &[u32], leader: usize, name_of: &dyn Fn(usize) -> String) -> Result<AuditedGroups, Undefined> {
-    let ranges = group_rank_ranges(matrix, clusters, CONFIDENCE, GROUP_DRAWS, Seed(STANDARD_SEED)).ok();
+fn of_groups(
+    matrix: &ScoreMatrix,
+    clusters: &[u32],
+    leader: usize,
+    name_of: &dyn Fn(usize) -> String,
+) -> Result<AuditedGroups, Undefined> {
+    let ranges = group_rank_ranges(
+        matrix,
+        clusters,
+        CONFIDENCE,
+        GROUP_DRAWS,
+        Seed(STANDARD_SEED),
+    )
+    .ok();
     let core = order_core(matrix, clusters)?;
     let moved = reweighting(matrix, clusters, leader)?;
-    let widths: Option<Vec<f64>> = ranges.as_ref().map(|ranges| ranges.iter().map(|range| (range.worst - range.best) as f64).collect());
+    let widths: Option<Vec<f64>> = ranges.as_ref().map(|ranges| {
+        ranges
+            .iter()
+            .map(|range| (range.worst - range.best) as f64)
+            .collect()
+    });
     Ok(AuditedGroups {
-        groups: clusters.iter().collect::<std::collections::BTreeSet<_>>().len() as u64,
+        groups: clusters
+            .iter()
+            .collect::<std::collections::BTreeSet<_>>()
+            .len() as u64,
         median_width: widths.and_then(|widths| quantile(&widths, 0.5).ok()),
-        could_be_first: ranges.map(|ranges| ranges.iter().filter(|range| range.best == 1).count() as u64),
+        could_be_first: ranges
+            .map(|ranges| ranges.iter().filter(|range| range.best == 1).count() as u64),
         core_pairs: core.pairs() as u64,
         core_tiers: core.height() as u64,
         moved_weight: moved.map(|moved| moved.moved),
@@ -412,18 +523,33 @@ fn standard(
     drift: Option<InvarianceDrift>,
 ) -> Result<StandardCard, Undefined> {
     let top = 2.max(matrix.systems() / 10);
-    let first_group: Option<Vec<usize>> = sets.map(|sets| (0..sets.ranges.len()).filter(|system| sets.ranges[*system].best == 1).collect());
+    let first_group: Option<Vec<usize>> = sets.map(|sets| {
+        (0..sets.ranges.len())
+            .filter(|system| sets.ranges[*system].best == 1)
+            .collect()
+    });
     let is_binary = matrix.is_binary();
     let only = |one: usize, other: usize| {
-        is_binary.then(|| matrix.by_item().filter(|scores| scores[order[one]] > scores[order[other]]).count() as u64)
+        is_binary.then(|| {
+            matrix
+                .by_item()
+                .filter(|scores| scores[order[one]] > scores[order[other]])
+                .count() as u64
+        })
     };
     let (only_first, only_second) = (only(0, 1), only(1, 0));
     Ok(StandardCard {
         draft: "0.2",
         program: concat!("evalreport ", env!("CARGO_PKG_VERSION")),
         seed: STANDARD_SEED,
-        sha256_12: board.sha256.as_ref().and_then(|digest| digest.get(..12)).map(str::to_owned),
-        order: sets.map(|sets| of_sets(sets, order, Seed(STANDARD_SEED))).transpose()?,
+        sha256_12: board
+            .sha256
+            .as_ref()
+            .and_then(|digest| digest.get(..12))
+            .map(str::to_owned),
+        order: sets
+            .map(|sets| of_sets(sets, order, Seed(STANDARD_SEED)))
+            .transpose()?,
         drift,
         discordance: discordance(matrix, order)?,
         discordance_top: discordance(matrix, &order[..top])?,
@@ -434,7 +560,9 @@ fn standard(
         splitting_of_first: first_group.and_then(|group| splitting(matrix, &group).ok()),
         only_first,
         only_second,
-        regrades: only_first.zip(only_second).map(|(first, second)| first.saturating_sub(second)),
+        regrades: only_first
+            .zip(only_second)
+            .map(|(first, second)| first.saturating_sub(second)),
         systems_per_item: matrix.systems() as f64 / matrix.items() as f64,
     })
 }

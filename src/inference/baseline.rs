@@ -18,7 +18,11 @@ pub(crate) const UNKNOWN_VERSION: &str = "unknown";
 pub enum Baseline {
     /// The given runs; of each arm, its newest batch or all batches. They never count as new runs, except those in `both`: files of equal
     /// content that were named as new and as baseline.
-    Runs { ids: BTreeSet<RunId>, both: BTreeSet<RunId>, grouping: Grouping },
+    Runs {
+        ids: BTreeSet<RunId>,
+        both: BTreeSet<RunId>,
+        grouping: Grouping,
+    },
     /// For each arm, this number of nights before the newest one.
     Last(usize),
 }
@@ -49,13 +53,20 @@ pub struct Held<'a> {
 }
 
 /// Groups the new runs by suite and version, each group with its baseline. Suites are sorted by name, with their newest version first.
-pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Baseline, grouping: Grouping) -> Vec<Held<'a>> {
+pub fn held_groups<'a>(
+    warehouse: &'a Warehouse,
+    filter: &Filter,
+    baseline: &Baseline,
+    grouping: Grouping,
+) -> Vec<Held<'a>> {
     let key = |row: &RunRow| (row.run.suite.clone(), row.run.suite_version.clone());
     let mut of_head = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
     let mut others = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
     for row in warehouse.runs() {
         let (is_baseline, is_kept, is_both) = match baseline {
-            Baseline::Runs { ids, both, .. } => (ids.contains(&row.run.id), false, both.contains(&row.run.id)),
+            Baseline::Runs { ids, both, .. } => {
+                (ids.contains(&row.run.id), false, both.contains(&row.run.id))
+            }
             Baseline::Last(_) => (false, true, false),
         };
         if (!is_baseline || is_both) && filter.matches(&row.run) {
@@ -66,11 +77,27 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
         }
     }
     let versions_beside = |suite: &str, version: &Option<String>| -> Vec<String> {
-        let beside = others.keys().filter(|(other, known)| other == suite && known != version);
-        beside.map(|(_, version)| version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned())).collect()
+        let beside = others
+            .keys()
+            .filter(|(other, known)| other == suite && known != version);
+        beside
+            .map(|(_, version)| {
+                version
+                    .clone()
+                    .unwrap_or_else(|| UNKNOWN_VERSION.to_owned())
+            })
+            .collect()
     };
-    let any_batch = Filter { batch: None, since: None, ..filter.clone() };
-    let asked = || Filter { approaches: filter.approaches.clone(), models: filter.models.clone(), ..Filter::default() };
+    let any_batch = Filter {
+        batch: None,
+        since: None,
+        ..filter.clone()
+    };
+    let asked = || Filter {
+        approaches: filter.approaches.clone(),
+        models: filter.models.clone(),
+        ..Filter::default()
+    };
     let fixed = match baseline {
         Baseline::Runs { ids, .. } => Some(ids),
         Baseline::Last(_) => None,
@@ -81,17 +108,28 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
             let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
             let beside = others.get(&key).map_or(&[][..], Vec::as_slice);
             let (head, baseline, nights, last) = match baseline {
-                Baseline::Runs { grouping: of_baseline, .. } => {
+                Baseline::Runs {
+                    grouping: of_baseline,
+                    ..
+                } => {
                     let head = arm_runs(&rows, grouping);
                     let nights = head.iter().map(|_| Vec::new()).collect();
                     (head, arm_runs(beside, *of_baseline), nights, None)
                 }
                 Baseline::Last(last) => {
                     let head = arm_runs(&rows, Grouping::NewestBatch);
-                    let nights: Vec<Vec<Vec<&RunRow>>> = head.iter().map(|arm| nights_before(arm, beside)).collect();
-                    let newest = nights.iter().flat_map(|nights| &nights[nights.len().saturating_sub(*last)..]);
+                    let nights: Vec<Vec<Vec<&RunRow>>> =
+                        head.iter().map(|arm| nights_before(arm, beside)).collect();
+                    let newest = nights
+                        .iter()
+                        .flat_map(|nights| &nights[nights.len().saturating_sub(*last)..]);
                     let taken: Vec<&RunRow> = newest.flatten().copied().collect();
-                    (head, arm_runs(&taken, Grouping::AllBatches), nights, Some(*last))
+                    (
+                        head,
+                        arm_runs(&taken, Grouping::AllBatches),
+                        nights,
+                        Some(*last),
+                    )
                 }
             };
             let other_versions = versions_beside(&key.0, &key.1);
@@ -106,13 +144,19 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
                                 && !ids.contains(&row.run.id)
                                 && any_batch.matches(&row.run)
                         });
-                        since(of_arm, arm, baseline.iter().find(|other| other.arm == arm.arm))
+                        since(
+                            of_arm,
+                            arm,
+                            baseline.iter().find(|other| other.arm == arm.arm),
+                        )
                     }
                     None => Vec::new(),
                 })
                 .collect();
             let of_baseline = |arm: &ArmRuns<'_>| {
-                let is_own = |row: &&&RunRow| fixed.is_some() && row.run.status.is_counted() && Arm::of(&row.run) == arm.arm;
+                let is_own = |row: &&&RunRow| {
+                    fixed.is_some() && row.run.status.is_counted() && Arm::of(&row.run) == arm.arm
+                };
                 beside.iter().filter(is_own).copied().collect()
             };
             let before = head.iter().map(of_baseline).collect();
@@ -133,7 +177,10 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
         })
         .collect();
     groups.sort_by(|left, right| {
-        left.suite.cmp(&right.suite).then(right.newest.cmp(&left.newest)).then(left.suite_version.cmp(&right.suite_version))
+        left.suite
+            .cmp(&right.suite)
+            .then(right.newest.cmp(&left.newest))
+            .then(left.suite_version.cmp(&right.suite_version))
     });
     groups
 }
@@ -141,25 +188,47 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
 /// Returns an arm's nights before its new runs, oldest first.
 fn nights_before<'a>(head: &ArmRuns<'a>, rows: &[&'a RunRow]) -> Vec<Vec<&'a RunRow>> {
     let time = |row: &RunRow| (row.run.timestamp, row.run.id.clone());
-    let Some(newest) = head.all().map(time).max() else { return Vec::new() };
+    let Some(newest) = head.all().map(time).max() else {
+        return Vec::new();
+    };
     let own: BTreeSet<NightKey<'_>> = head.all().map(|row| night_of(&row.run)).collect();
     let mut earlier = BTreeMap::<NightKey<'_>, Vec<&'a RunRow>>::new();
-    for row in rows.iter().filter(|row| Arm::of(&row.run) == head.arm && !own.contains(&night_of(&row.run))) {
+    for row in rows
+        .iter()
+        .filter(|row| Arm::of(&row.run) == head.arm && !own.contains(&night_of(&row.run)))
+    {
         earlier.entry(night_of(&row.run)).or_default().push(row);
     }
-    let mut earlier: Vec<_> = earlier.into_values().filter_map(|rows| Some((rows.iter().map(|row| time(row)).max()?, rows))).collect();
+    let mut earlier: Vec<_> = earlier
+        .into_values()
+        .filter_map(|rows| Some((rows.iter().map(|row| time(row)).max()?, rows)))
+        .collect();
     earlier.retain(|(latest, _)| latest.cmp(&newest) == Ordering::Less);
     earlier.sort_by(|left, right| left.0.cmp(&right.0));
     earlier.into_iter().map(|(_, rows)| rows).collect()
 }
 
 /// Returns an arm's runs after its baseline and not after the new runs, oldest first.
-fn since<'a>(rows: impl Iterator<Item = &'a RunRow>, head: &ArmRuns<'_>, baseline: Option<&ArmRuns<'_>>) -> Vec<&'a RunRow> {
+fn since<'a>(
+    rows: impl Iterator<Item = &'a RunRow>,
+    head: &ArmRuns<'_>,
+    baseline: Option<&ArmRuns<'_>>,
+) -> Vec<&'a RunRow> {
     let newest = |arm: &ArmRuns<'_>| arm.counted.iter().filter_map(|row| row.run.timestamp).max();
-    let Some((from, to)) = baseline.and_then(newest).zip(newest(head)) else { return Vec::new() };
-    let is_since = |row: &&RunRow| row.run.status.is_counted() && row.run.timestamp.is_some_and(|time| from < time && time <= to);
+    let Some((from, to)) = baseline.and_then(newest).zip(newest(head)) else {
+        return Vec::new();
+    };
+    let is_since = |row: &&RunRow| {
+        row.run.status.is_counted()
+            && row
+                .run
+                .timestamp
+                .is_some_and(|time| from < time && time <= to)
+    };
     let mut rows: Vec<&RunRow> = rows.filter(is_since).collect();
-    rows.sort_by(|one, other| (one.run.timestamp, &one.run.id).cmp(&(other.run.timestamp, &other.run.id)));
+    rows.sort_by(|one, other| {
+        (one.run.timestamp, &one.run.id).cmp(&(other.run.timestamp, &other.run.id))
+    });
     rows
 }
 
@@ -169,13 +238,17 @@ fn pairs(head: &[ArmRuns<'_>], baseline: &[ArmRuns<'_>]) -> Vec<(usize, Option<u
     if baseline.is_empty() || found.iter().any(|(_, other)| other.is_some()) {
         return found;
     }
-    (0..head.len()).flat_map(|arm| (0..baseline.len()).map(move |other| (arm, Some(other)))).collect()
+    (0..head.len())
+        .flat_map(|arm| (0..baseline.len()).map(move |other| (arm, Some(other))))
+        .collect()
 }
 
 impl<'a> Held<'a> {
     /// Returns all arms as one table: each new arm followed by the same arm of the baseline; or all new arms, then all baseline arms.
     pub fn table(&self) -> SuiteGroup<'a> {
-        let is_own = |(head, other): &(usize, Option<usize>)| other.is_some_and(|other| self.baseline[other].arm == self.head[*head].arm);
+        let is_own = |(head, other): &(usize, Option<usize>)| {
+            other.is_some_and(|other| self.baseline[other].arm == self.head[*head].arm)
+        };
         let mut arms = Vec::new();
         if self.pairs.iter().any(is_own) {
             for (head, other) in &self.pairs {
@@ -191,7 +264,10 @@ impl<'a> Held<'a> {
 
     /// Returns a group of one new arm and one baseline arm.
     pub fn pair(&self, head: usize, baseline: usize) -> SuiteGroup<'a> {
-        self.group(vec![self.head[head].clone(), marked(&self.baseline[baseline])])
+        self.group(vec![
+            self.head[head].clone(),
+            marked(&self.baseline[baseline]),
+        ])
     }
 
     /// Returns a group of one new arm.
@@ -206,14 +282,20 @@ impl<'a> Held<'a> {
 
     /// Returns the runs of one of a new arm's nights. The new runs are the last night.
     pub fn night(&self, head: usize, night: usize) -> Vec<&'a RunRow> {
-        self.nights[head].get(night).cloned().unwrap_or_else(|| self.head[head].all().collect())
+        self.nights[head]
+            .get(night)
+            .cloned()
+            .unwrap_or_else(|| self.head[head].all().collect())
     }
 
     /// Returns one new arm with other nights as its new runs and as its baseline. It has no baseline if that has no runs.
     #[must_use]
     pub fn on_nights(&self, head: usize, new: &[usize], baseline: &[usize]) -> Self {
         let of = |nights: &[usize]| {
-            let rows: Vec<&RunRow> = nights.iter().flat_map(|night| self.night(head, *night)).collect();
+            let rows: Vec<&RunRow> = nights
+                .iter()
+                .flat_map(|night| self.night(head, *night))
+                .collect();
             arm_runs(&rows, Grouping::AllBatches)
         };
         let (new, baseline) = (of(new), of(baseline));
@@ -237,7 +319,10 @@ impl<'a> Held<'a> {
     /// Takes these of its nights as the baseline of a new arm.
     pub fn hold_against(&mut self, head: usize, nights: &[usize]) {
         let arm = self.on_nights(head, &[], nights).baseline.pop();
-        let own = self.baseline.iter().position(|other| other.arm == self.head[head].arm);
+        let own = self
+            .baseline
+            .iter()
+            .position(|other| other.arm == self.head[head].arm);
         match (own, arm) {
             (Some(own), Some(arm)) => self.baseline[own] = arm,
             (None, Some(arm)) => self.baseline.push(arm),
@@ -251,18 +336,36 @@ impl<'a> Held<'a> {
     pub fn absent(&self) -> Vec<Arm> {
         let held: BTreeSet<usize> = self.pairs.iter().filter_map(|(_, other)| *other).collect();
         let is_asked = |arm: &ArmRuns<'_>| arm.all().any(|row| self.asked.matches(&row.run));
-        let absent = self.baseline.iter().enumerate().filter(|(place, arm)| !held.contains(place) && is_asked(arm));
+        let absent = self
+            .baseline
+            .iter()
+            .enumerate()
+            .filter(|(place, arm)| !held.contains(place) && is_asked(arm));
         absent.map(|(_, arm)| arm.arm.clone()).collect()
     }
 
     fn group(&self, arms: Vec<ArmRuns<'a>>) -> SuiteGroup<'a> {
         let (suite, suite_version) = (self.suite.clone(), self.suite_version.clone());
-        SuiteGroup { suite, suite_version, source: None, arms, newest: self.newest, since: None, earlier: Vec::new() }
+        SuiteGroup {
+            suite,
+            suite_version,
+            source: None,
+            arms,
+            newest: self.newest,
+            since: None,
+            earlier: Vec::new(),
+        }
     }
 }
 
 /// Renames a baseline arm, so that it differs from the new arm.
 fn marked<'a>(arm: &ArmRuns<'a>) -> ArmRuns<'a> {
-    let name = Arm { approach: format!("{} (baseline)", arm.arm.approach), model: arm.arm.model.clone() };
-    ArmRuns { arm: name, ..arm.clone() }
+    let name = Arm {
+        approach: format!("{} (baseline)", arm.arm.approach),
+        model: arm.arm.model.clone(),
+    };
+    ArmRuns {
+        arm: name,
+        ..arm.clone()
+    }
 }

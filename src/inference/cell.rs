@@ -50,11 +50,21 @@ impl Cell {
 
     /// Creates a cell with a score's mean over items.
     pub(super) fn of_estimate(estimate: Option<Estimate>) -> Self {
-        Self { value: estimate.as_ref().map(|estimate| estimate.value), passed: None, total: None, figure: None, estimate }
+        Self {
+            value: estimate.as_ref().map(|estimate| estimate.value),
+            passed: None,
+            total: None,
+            figure: None,
+            estimate,
+        }
     }
 
     /// Returns the numbers per run that a metric includes.
-    pub(super) fn numbers(metric: &Metric, arm: &ArmRuns<'_>, value: &dyn Fn(&RunRow) -> Option<f64>) -> Numbers {
+    pub(super) fn numbers(
+        metric: &Metric,
+        arm: &ArmRuns<'_>,
+        value: &dyn Fn(&RunRow) -> Option<f64>,
+    ) -> Numbers {
         Numbers::of(&measured(metric, arm), Range::of(metric.unit), value)
     }
 
@@ -70,19 +80,34 @@ impl Cell {
         if metric.kind == MetricKind::Amount
             && let Some(figure) = figure.as_mut().filter(|figure| figure.summary.min > 0.0)
         {
-            let logs: Vec<f64> = measured(metric, arm).iter().filter_map(|row| value(row)).map(f64::ln).collect();
+            let logs: Vec<f64> = measured(metric, arm)
+                .iter()
+                .filter_map(|row| value(row))
+                .map(f64::ln)
+                .collect();
             let ends = mean_interval(&logs, CONFIDENCE).ok();
             figure.interval = ends.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp()));
             // Of equal amounts, exactly that amount.
             let is_one = figure.summary.max <= figure.summary.min;
-            shown = shown.filter(|_| is_one).or_else(|| summary(&logs).ok().map(|logs| logs.mean.exp()));
+            shown = shown
+                .filter(|_| is_one)
+                .or_else(|| summary(&logs).ok().map(|logs| logs.mean.exp()));
         }
-        Self { value: shown, passed: None, total: None, figure, estimate: None }
+        Self {
+            value: shown,
+            passed: None,
+            total: None,
+            figure,
+            estimate: None,
+        }
     }
 
     /// Creates a cell of an arm's typical item, with the figure over its runs.
     pub(super) fn of_items(estimate: Option<Estimate>, figure: Option<Figure>) -> Self {
-        Self { figure, ..Self::of_estimate(estimate) }
+        Self {
+            figure,
+            ..Self::of_estimate(estimate)
+        }
     }
 
     /// Returns the cell of shared items with the missing outcomes of all the arm's items.
@@ -97,7 +122,10 @@ impl Cell {
     /// Returns the cell of one arm of a pair, whose value is what their difference compares. Figures of other items are dropped.
     #[must_use]
     pub(super) fn at(&self, level: f64) -> Self {
-        if self.value.is_some_and(|value| (value - level).abs() <= SAME * level.abs().max(1.0)) {
+        if self
+            .value
+            .is_some_and(|value| (value - level).abs() <= SAME * level.abs().max(1.0))
+        {
             return self.clone();
         }
         let estimate = self.estimate.as_ref().map(|estimate| Estimate {
@@ -108,13 +136,24 @@ impl Cell {
             method: Method::None,
             ..estimate.clone()
         });
-        let figure = self.figure.as_ref().map(|figure| Figure { interval: None, ..figure.clone() });
-        Self { value: Some(level), passed: None, total: None, figure, estimate }
+        let figure = self.figure.as_ref().map(|figure| Figure {
+            interval: None,
+            ..figure.clone()
+        });
+        Self {
+            value: Some(level),
+            passed: None,
+            total: None,
+            figure,
+            estimate,
+        }
     }
 
     /// Returns the pass rates of an arm's runs.
     pub(super) fn rates_of_runs(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Numbers {
-        Numbers::of(&arm.counted, Range::Share, |row| counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64))
+        Numbers::of(&arm.counted, Range::Share, |row| {
+            counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)
+        })
     }
 
     /// Creates a cell of a pass rate, without the figure of [`Cell::rates_of_runs`].
@@ -130,7 +169,12 @@ impl Cell {
     }
 
     /// Creates a cell of the cost per solved item: the total cost of the runs over their solved items.
-    pub(super) fn of_price(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix, unit: Design) -> Self {
+    pub(super) fn of_price(
+        rows: &[&RunRow],
+        rates: &Rates,
+        matrix: &OutcomeMatrix,
+        unit: Design,
+    ) -> Self {
         let estimate = per_solved(rows, rates, matrix).map(|price| Estimate {
             interval: price_interval(rows, rates, matrix, unit).map(|found| found.interval),
             method: Method::RatioOfTotals,
@@ -141,19 +185,36 @@ impl Cell {
 
     /// Returns the shares of own tests that an arm's runs passed. 0 of 0 has none.
     pub(super) fn own_tests_of_runs(rows: &[&RunRow]) -> Numbers {
-        Numbers::of(rows, Range::Share, |row| own_tests(row).and_then(|(passed, total)| (total > 0).then(|| passed as f64 / total as f64)))
+        Numbers::of(rows, Range::Share, |row| {
+            own_tests(row)
+                .and_then(|(passed, total)| (total > 0).then(|| passed as f64 / total as f64))
+        })
     }
 
     /// Creates a cell of own tests, as counts, with the figure of [`Cell::own_tests_of_runs`]. 0 of 0 is a measurement without a rate.
     pub(super) fn of_own_tests(rows: &[&RunRow], figure: Option<Figure>) -> Self {
         let known: Vec<(u64, u64)> = rows.iter().filter_map(|row| own_tests(row)).collect();
-        let sums = (!known.is_empty()).then(|| known.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)));
-        Self { value: None, passed: sums.map(|(passed, _)| passed), total: sums.map(|(_, total)| total), figure, estimate: None }
+        let sums = (!known.is_empty()).then(|| {
+            known
+                .iter()
+                .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+        });
+        Self {
+            value: None,
+            passed: sums.map(|(passed, _)| passed),
+            total: sums.map(|(_, total)| total),
+            figure,
+            estimate: None,
+        }
     }
 }
 
 fn measured<'a>(metric: &Metric, arm: &ArmRuns<'a>) -> Vec<&'a RunRow> {
-    arm.counted.iter().copied().filter(|row| is_measured(metric, row)).collect()
+    arm.counted
+        .iter()
+        .copied()
+        .filter(|row| is_measured(metric, row))
+        .collect()
 }
 
 fn own_tests(row: &RunRow) -> Option<(u64, u64)> {

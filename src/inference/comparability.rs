@@ -57,18 +57,30 @@ impl Comparability {
     pub(crate) fn between(&self, one: usize, other: usize) -> Option<Self> {
         let turned = match (self.first == one, self.second == other) {
             (true, true) => self.clone(),
-            _ if (self.first, self.second) == (other, one) => {
-                Self { mismatches: self.mismatches.iter().map(Mismatch::reversed).collect(), ..self.clone() }
-            }
+            _ if (self.first, self.second) == (other, one) => Self {
+                mismatches: self.mismatches.iter().map(Mismatch::reversed).collect(),
+                ..self.clone()
+            },
             _ => return None,
         };
-        Some(Self { first: 0, second: 1, ..turned })
+        Some(Self {
+            first: 0,
+            second: 1,
+            ..turned
+        })
     }
 
     /// Creates the comparability of two arms of different suite versions, which share no table.
     pub(crate) fn of_versions(first: String, second: String) -> Self {
         let mismatch = Mismatch::between(MismatchKind::SuiteVersion, "", first, second);
-        Self { first: 0, second: 1, grade: mismatch.grade, items: None, mismatches: vec![mismatch], changed_items: Vec::new() }
+        Self {
+            first: 0,
+            second: 1,
+            grade: mismatch.grade,
+            items: None,
+            mismatches: vec![mismatch],
+            changed_items: Vec::new(),
+        }
     }
 
     /// Returns whether a strict comparison refuses the pair, because of a difference or because too little is known.
@@ -93,13 +105,25 @@ impl UnlikePairs {
         let unlike: Vec<&Comparability> = all.iter().filter(|pair| pair.is_refused()).collect();
         let worst = unlike.iter().map(|pair| pair.grade).max()?;
         let mut mismatches: Vec<Mismatch> = Vec::new();
-        for mismatch in unlike.iter().flat_map(|pair| &pair.mismatches).filter(|mismatch| mismatch.grade >= REFUSED) {
-            if !mismatches.iter().any(|known| (known.kind, &known.what) == (mismatch.kind, &mismatch.what)) {
+        for mismatch in unlike
+            .iter()
+            .flat_map(|pair| &pair.mismatches)
+            .filter(|mismatch| mismatch.grade >= REFUSED)
+        {
+            if !mismatches
+                .iter()
+                .any(|known| (known.kind, &known.what) == (mismatch.kind, &mismatch.what))
+            {
                 mismatches.push(mismatch.clone());
             }
         }
         sort(&mut mismatches);
-        Some(Self { pairs: unlike.len() as u64, of: all.len() as u64, worst, mismatches })
+        Some(Self {
+            pairs: unlike.len() as u64,
+            of: all.len() as u64,
+            worst,
+            mismatches,
+        })
     }
 }
 
@@ -109,9 +133,15 @@ pub(super) fn sort(mismatches: &mut [Mismatch]) {
 }
 
 /// Grades all pairs of arms with results. `rates` and `texts` are the arms', over the items of the matrix.
-pub(crate) fn of_arms(arms: &[ArmRuns<'_>], rates: &[Rates], texts: &[ArmTexts], matrix: &OutcomeMatrix) -> Vec<Comparability> {
+pub(crate) fn of_arms(
+    arms: &[ArmRuns<'_>],
+    rates: &[Rates],
+    texts: &[ArmTexts],
+    matrix: &OutcomeMatrix,
+) -> Vec<Comparability> {
     let conditions: Vec<Conditions> = arms.iter().map(|arm| Conditions::of(arm, matrix)).collect();
-    let has_results = |arm: &usize| !matches!(rates[*arm], Rates::Unknown) || conditions[*arm].has_scores();
+    let has_results =
+        |arm: &usize| !matches!(rates[*arm], Rates::Unknown) || conditions[*arm].has_scores();
     let names = names(matrix);
     let pairs: Vec<(usize, usize)> = (0..arms.len())
         .flat_map(|first| (first + 1..arms.len()).map(move |second| (first, second)))
@@ -122,21 +152,47 @@ pub(crate) fn of_arms(arms: &[ArmRuns<'_>], rates: &[Rates], texts: &[ArmTexts],
         let (mut items, mut changed_items) = (None, Vec::new());
         let is_same_work = match (&rates[first], &rates[second]) {
             (Rates::Outcomes(one), Rates::Outcomes(other)) => {
-                let meeting = Meeting::of((one, &texts[first]), (other, &texts[second]), names.as_deref());
+                let meeting = Meeting::of(
+                    (one, &texts[first]),
+                    (other, &texts[second]),
+                    names.as_deref(),
+                );
                 let is_same_work = meeting.items.shared + meeting.items.changed == meeting.items.of;
                 mismatches.extend(of_items(&meeting.items));
                 mismatches.extend(meeting.other_evaluators(matrix));
-                changed_items = meeting.changed.iter().take(MOST_CHANGED).map(|item| changed_item(&matrix.items[*item])).collect();
+                changed_items = meeting
+                    .changed
+                    .iter()
+                    .take(MOST_CHANGED)
+                    .map(|item| changed_item(&matrix.items[*item]))
+                    .collect();
                 items = Some(meeting.items);
                 is_same_work
             }
             (one, other) => {
-                let of_run = |rates: &Rates| rates.by_run().iter().map(|(_, total)| *total).filter(|total| *total > 0).collect();
-                let differ = conditions[first].totals_against(&of_run(one), &conditions[second], &of_run(other));
+                let of_run = |rates: &Rates| {
+                    rates
+                        .by_run()
+                        .iter()
+                        .map(|(_, total)| *total)
+                        .filter(|total| *total > 0)
+                        .collect()
+                };
+                let differ = conditions[first].totals_against(
+                    &of_run(one),
+                    &conditions[second],
+                    &of_run(other),
+                );
                 let is_same_work = differ.is_none();
                 let is_unknown = is_same_work && !texts[first].are_of_one_version(&texts[second]);
-                let what = [one, other].iter().any(|rates| matches!(rates, Rates::Unknown)).then(|| SCORES.to_owned());
-                let unknown = || Mismatch { what, ..Mismatch::of(MismatchKind::UnknownItems) };
+                let what = [one, other]
+                    .iter()
+                    .any(|rates| matches!(rates, Rates::Unknown))
+                    .then(|| SCORES.to_owned());
+                let unknown = || Mismatch {
+                    what,
+                    ..Mismatch::of(MismatchKind::UnknownItems)
+                };
                 mismatches.extend(differ.or_else(|| is_unknown.then(unknown)));
                 is_same_work
             }
@@ -145,7 +201,14 @@ pub(crate) fn of_arms(arms: &[ArmRuns<'_>], rates: &[Rates], texts: &[ArmTexts],
             mismatches.extend(conditions[first].prompts_against(&conditions[second]));
         }
         sort(&mut mismatches);
-        Comparability { first, second, grade: grade(&mismatches), items, mismatches, changed_items }
+        Comparability {
+            first,
+            second,
+            grade: grade(&mismatches),
+            items,
+            mismatches,
+            changed_items,
+        }
     });
     graded.collect()
 }
@@ -154,7 +217,14 @@ pub(crate) fn of_arms(arms: &[ArmRuns<'_>], rates: &[Rates], texts: &[ArmTexts],
 pub(crate) fn apart_on_items(graded: &[Comparability]) -> BTreeMap<(usize, usize), Incomparable> {
     let of_pair = |pair: &Comparability| {
         let items = pair.items.filter(|items| items.shared == 0)?;
-        Some(((pair.first, pair.second), if items.changed > 0 { Incomparable::OtherTexts } else { Incomparable::DisjointItems }))
+        Some((
+            (pair.first, pair.second),
+            if items.changed > 0 {
+                Incomparable::OtherTexts
+            } else {
+                Incomparable::DisjointItems
+            },
+        ))
     };
     graded.iter().filter_map(of_pair).collect()
 }
@@ -178,16 +248,27 @@ fn of_items(items: &SharedItems) -> Vec<Mismatch> {
 }
 
 fn changed_item(item: &MatrixItem) -> ChangedItem {
-    ChangedItem { kind: item.key.kind, evaluator: item.key.evaluator.clone(), item: item.key.item.clone() }
+    ChangedItem {
+        kind: item.key.kind,
+        evaluator: item.key.evaluator.clone(),
+        item: item.key.item.clone(),
+    }
 }
 
 /// The grades and their causes, as the documentation lists them.
 #[cfg(test)]
 fn grade_table() -> String {
-    let mut table = "| grade | what differs | in JSON |\n| --- | --- | --- |\n| A | no known differences | |\n".to_owned();
+    let mut table =
+        "| grade | what differs | in JSON |\n| --- | --- | --- |\n| A | no known differences | |\n"
+            .to_owned();
     for kind in MismatchKind::ALL {
         let name = serde_json::to_value(kind).expect("a name");
-        table.push_str(&format!("| {:?} | {} | `{}` |\n", kind.grade(), kind.meaning(), name.as_str().expect("text")));
+        table.push_str(&format!(
+            "| {:?} | {} | `{}` |\n",
+            kind.grade(),
+            kind.meaning(),
+            name.as_str().expect("text")
+        ));
     }
     table
 }
@@ -213,19 +294,38 @@ mod tests {
 
     #[test]
     fn the_rules_stand_from_best_to_worst() {
-        assert!(MismatchKind::ALL.is_sorted() && MismatchKind::ALL.is_sorted_by_key(|kind| kind.grade()));
+        assert!(
+            MismatchKind::ALL.is_sorted()
+                && MismatchKind::ALL.is_sorted_by_key(|kind| kind.grade())
+        );
     }
 
     #[test]
     fn the_share_of_the_items_decides() {
         let check = |shared, of, changed, unknown, expected: &[MismatchKind]| {
-            let found: Vec<MismatchKind> =
-                of_items(&SharedItems { shared, of, changed, unknown }).into_iter().map(|mismatch| mismatch.kind).collect();
-            assert_eq!(found, expected, "{shared} of {of}, {changed} changed, {unknown} unknown");
+            let found: Vec<MismatchKind> = of_items(&SharedItems {
+                shared,
+                of,
+                changed,
+                unknown,
+            })
+            .into_iter()
+            .map(|mismatch| mismatch.kind)
+            .collect();
+            assert_eq!(
+                found, expected,
+                "{shared} of {of}, {changed} changed, {unknown} unknown"
+            );
         };
         check(300, 300, 0, 0, &[]);
         check(298, 300, 2, 0, &[MismatchKind::Texts]);
-        check(298, 300, 0, 298, &[MismatchKind::Items, MismatchKind::UnknownTexts]);
+        check(
+            298,
+            300,
+            0,
+            298,
+            &[MismatchKind::Items, MismatchKind::UnknownTexts],
+        );
         check(9, 10, 0, 0, &[MismatchKind::Items]);
         check(89, 100, 0, 0, &[MismatchKind::FewItems]);
         check(0, 4, 4, 0, &[MismatchKind::NoItems, MismatchKind::Texts]);
@@ -238,12 +338,29 @@ mod tests {
             second: 5,
             grade: Grade::D,
             items: None,
-            mismatches: vec![Mismatch::between(MismatchKind::Shots, "", "5".to_owned(), "0".to_owned())],
+            mismatches: vec![Mismatch::between(
+                MismatchKind::Shots,
+                "",
+                "5".to_owned(),
+                "0".to_owned(),
+            )],
             changed_items: Vec::new(),
         };
         let turned = pair.between(5, 2).expect("it is about these");
-        assert_eq!((turned.first, turned.second, turned.mismatches[0].first.as_deref()), (0, 1, Some("0")));
-        assert_eq!(pair.between(2, 5).and_then(|pair| pair.mismatches[0].first.clone()).as_deref(), Some("5"));
+        assert_eq!(
+            (
+                turned.first,
+                turned.second,
+                turned.mismatches[0].first.as_deref()
+            ),
+            (0, 1, Some("0"))
+        );
+        assert_eq!(
+            pair.between(2, 5)
+                .and_then(|pair| pair.mismatches[0].first.clone())
+                .as_deref(),
+            Some("5")
+        );
         assert_eq!(pair.between(2, 4), None);
     }
 
@@ -252,7 +369,14 @@ mod tests {
     fn the_documentation_has_these_grades() {
         let (begin, end) = ("<!-- grades: begin -->\n\n", "\n<!-- grades: end -->");
         let doc = include_str!("../../docs/methodology.md");
-        let section = doc.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).map(|(section, _)| section);
-        assert_eq!(section, Some(grade_table().as_str()), "replace what stands between the marks in docs/methodology.md by the right side");
+        let section = doc
+            .split_once(begin)
+            .and_then(|(_, rest)| rest.split_once(end))
+            .map(|(section, _)| section);
+        assert_eq!(
+            section,
+            Some(grade_table().as_str()),
+            "replace what stands between the marks in docs/methodology.md by the right side"
+        );
     }
 }

@@ -174,7 +174,10 @@ impl Levels {
     /// Converts means of logarithms to geometric means.
     #[must_use]
     pub(super) fn of_logs(self) -> Self {
-        Self { first: self.first.exp(), second: self.second.exp() }
+        Self {
+            first: self.first.exp(),
+            second: self.second.exp(),
+        }
     }
 }
 
@@ -182,8 +185,14 @@ impl Difference {
     /// Converts a difference of logarithms to a ratio.
     #[must_use]
     pub(super) fn of_logs(self) -> Self {
-        let interval = self.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp()));
-        Self { value: self.value.exp(), scale: Scale::Ratio, interval }
+        let interval = self
+            .interval
+            .and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp()));
+        Self {
+            value: self.value.exp(),
+            scale: Scale::Ratio,
+            interval,
+        }
     }
 
     /// Sets a difference to exact equality (0, or a ratio of 1) if it is only a rounding error.
@@ -203,23 +212,37 @@ impl Difference {
         match self.scale {
             Scale::Ratio => Self {
                 value: 1.0 / self.value,
-                interval: self.interval.map(|ends| Interval { low: 1.0 / ends.high, high: 1.0 / ends.low }),
+                interval: self.interval.map(|ends| Interval {
+                    low: 1.0 / ends.high,
+                    high: 1.0 / ends.low,
+                }),
                 ..self
             },
-            Scale::Share | Scale::Unit => Self { value: 0.0 - self.value, interval: self.interval.map(mirrored), ..self },
+            Scale::Share | Scale::Unit => Self {
+                value: 0.0 - self.value,
+                interval: self.interval.map(mirrored),
+                ..self
+            },
         }
     }
 
     /// Returns a value that is zero for equal arms: the logarithm of a ratio, else the value itself.
     pub fn centred(self) -> f64 {
-        if self.scale == Scale::Ratio { self.value.ln() } else { self.value }
+        if self.scale == Scale::Ratio {
+            self.value.ln()
+        } else {
+            self.value
+        }
     }
 }
 
 /// Negates an interval.
 pub(crate) fn mirrored(ends: Interval) -> Interval {
     // Subtract from 0, so that no end becomes a negative zero.
-    Interval { low: 0.0 - ends.high, high: 0.0 - ends.low }
+    Interval {
+        low: 0.0 - ends.high,
+        high: 0.0 - ends.low,
+    }
 }
 
 impl PairEvidence {
@@ -231,13 +254,28 @@ impl PairEvidence {
             second: self.first,
             verdict: self.verdict.reversed(),
             difference: self.difference.map(Difference::reversed),
-            levels: self.levels.map(|levels| Levels { first: levels.second, second: levels.first }),
-            sizes: Sizes { first: self.sizes.second, second: self.sizes.first, ..self.sizes },
-            record: self.record.map(|record| Record { won: record.lost, lost: record.won, same: record.same }),
+            levels: self.levels.map(|levels| Levels {
+                first: levels.second,
+                second: levels.first,
+            }),
+            sizes: Sizes {
+                first: self.sizes.second,
+                second: self.sizes.first,
+                ..self.sizes
+            },
+            record: self.record.map(|record| Record {
+                won: record.lost,
+                lost: record.won,
+                same: record.same,
+            }),
             bounds: self.bounds.map(mirrored),
             judge: self.judge.map(JudgeFigure::reversed),
             beyond: self.beyond.as_ref().map(|beyond| {
-                Box::new(Beyond { verdict: beyond.verdict.reversed(), difference: beyond.difference.reversed(), ..(**beyond).clone() })
+                Box::new(Beyond {
+                    verdict: beyond.verdict.reversed(),
+                    difference: beyond.difference.reversed(),
+                    ..(**beyond).clone()
+                })
             }),
             detail: self.detail.reversed(),
             ..self.clone()
@@ -247,7 +285,11 @@ impl PairEvidence {
     /// Returns the evidence as seen from one of the two arms.
     #[must_use]
     pub fn seen_from(&self, arm: usize) -> Self {
-        if self.second == arm { self.reversed() } else { self.clone() }
+        if self.second == arm {
+            self.reversed()
+        } else {
+            self.clone()
+        }
     }
 
     /// Returns the arm at a place.
@@ -270,7 +312,9 @@ impl PairEvidence {
 
     /// Returns the number of units that both arms have; unpaired, the number of the arm with fewer.
     pub fn units(&self) -> u64 {
-        self.sizes.pairs.unwrap_or(self.sizes.first.min(self.sizes.second))
+        self.sizes
+            .pairs
+            .unwrap_or(self.sizes.first.min(self.sizes.second))
     }
 }
 
@@ -279,7 +323,10 @@ impl Sizes {
     pub(super) fn has(&self, of: &str) -> u64 {
         match of {
             "runs" if self.pairs.is_some() => self.runs.unwrap_or(1),
-            _ => self.clusters.or(self.pairs).unwrap_or(self.first.min(self.second)),
+            _ => self
+                .clusters
+                .or(self.pairs)
+                .unwrap_or(self.first.min(self.second)),
         }
     }
 }

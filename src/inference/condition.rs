@@ -50,9 +50,19 @@ pub struct ConditionSetting {
 
 /// Compares the runs of each arm under the two most frequent values of each recorded setting, from three runs under each. Runs differ in
 /// time as well, so a difference may have another cause.
-pub(crate) fn condition_effects(arms: &[ArmRuns<'_>], rates: &[Rates], items: &Items, unit: Design) -> Vec<ConditionEffect> {
-    let mut found: Vec<ConditionEffect> = arms.iter().zip(rates).flat_map(|(arm, rates)| of_arm(arm, rates, items, unit)).collect();
-    let adjusted = holm(&found.iter().map(|effect| effect.p).collect::<Vec<f64>>()).unwrap_or_default();
+pub(crate) fn condition_effects(
+    arms: &[ArmRuns<'_>],
+    rates: &[Rates],
+    items: &Items,
+    unit: Design,
+) -> Vec<ConditionEffect> {
+    let mut found: Vec<ConditionEffect> = arms
+        .iter()
+        .zip(rates)
+        .flat_map(|(arm, rates)| of_arm(arm, rates, items, unit))
+        .collect();
+    let adjusted =
+        holm(&found.iter().map(|effect| effect.p).collect::<Vec<f64>>()).unwrap_or_default();
     for (effect, p) in found.iter_mut().zip(adjusted) {
         effect.p_adjusted = p;
         effect.changes_rate = p < LEVEL;
@@ -61,24 +71,52 @@ pub(crate) fn condition_effects(arms: &[ArmRuns<'_>], rates: &[Rates], items: &I
 }
 
 fn of_arm(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Vec<ConditionEffect> {
-    let Rates::Outcomes(outcomes) = rates else { return Vec::new() };
+    let Rates::Outcomes(outcomes) = rates else {
+        return Vec::new();
+    };
     // By setting and value: the places of the runs.
     let mut by_setting = BTreeMap::<&'static str, BTreeMap<String, Vec<usize>>>::new();
-    for (place, row) in arm.counted.iter().enumerate().filter(|(place, _)| *place < outcomes.runs.len()) {
+    for (place, row) in arm
+        .counted
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| *place < outcomes.runs.len())
+    {
         for (what, value) in of_run(&row.run) {
-            by_setting.entry(what).or_default().entry(value).or_default().push(place);
+            by_setting
+                .entry(what)
+                .or_default()
+                .entry(value)
+                .or_default()
+                .push(place);
         }
     }
     // Settings that split the runs alike are one condition.
     let mut splits = BTreeMap::<[Vec<usize>; 2], Vec<ConditionSetting>>::new();
     for (what, values) in by_setting {
-        let mut values: Vec<(String, Vec<usize>)> = values.into_iter().filter(|(_, places)| places.len() >= MIN_RUNS).collect();
-        values.sort_by(|one, other| other.1.len().cmp(&one.1.len()).then_with(|| one.1.cmp(&other.1)));
+        let mut values: Vec<(String, Vec<usize>)> = values
+            .into_iter()
+            .filter(|(_, places)| places.len() >= MIN_RUNS)
+            .collect();
+        values.sort_by(|one, other| {
+            other
+                .1
+                .len()
+                .cmp(&one.1.len())
+                .then_with(|| one.1.cmp(&other.1))
+        });
         values.truncate(2);
         values.sort_by(|one, other| one.1.cmp(&other.1));
         if let [(first, one), (second, other)] = values.as_slice() {
-            let setting = ConditionSetting { what: what.to_owned(), first: first.clone(), second: second.clone() };
-            splits.entry([one.clone(), other.clone()]).or_default().push(setting);
+            let setting = ConditionSetting {
+                what: what.to_owned(),
+                first: first.clone(),
+                second: second.clone(),
+            };
+            splits
+                .entry([one.clone(), other.clone()])
+                .or_default()
+                .push(setting);
         }
     }
     let means = items.means(|column| outcomes.mean(column));
@@ -86,24 +124,49 @@ fn of_arm(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Vec<
         .clusters
         .as_ref()
         .filter(|_| unit == Design::Clusters)
-        .map(|codes| means.iter().map(|(item, _)| codes[*item as usize]).collect());
+        .map(|codes| {
+            means
+                .iter()
+                .map(|(item, _)| codes[*item as usize])
+                .collect()
+        });
     let effect = |(sides, settings): ([Vec<usize>; 2], Vec<ConditionSetting>)| {
         let values = sides.each_ref().map(|places| {
-            let runs: Vec<AttemptCounts> = places.iter().map(|place| outcomes.runs[*place].clone()).collect();
+            let runs: Vec<AttemptCounts> = places
+                .iter()
+                .map(|place| outcomes.runs[*place].clone())
+                .collect();
             by_item_and_run(ByRun::Shares(&runs), &means, items)
         });
-        let side = |at: usize| ItemsByRuns { runs: sides[at].len(), values: &values[at] };
+        let side = |at: usize| ItemsByRuns {
+            runs: sides[at].len(),
+            values: &values[at],
+        };
         let (items, difference, interval, p) = match unit {
             Design::Items | Design::Clusters => {
                 let test = two_way(side(1), side(0), clusters.as_deref(), CONFIDENCE).ok()?;
                 (test.n, test.estimate, test.interval, test.p)
             }
             Design::Runs | Design::Counts => {
-                let rates = sides.each_ref().map(|places| run_rates(places, &outcomes.by_run));
+                let rates = sides
+                    .each_ref()
+                    .map(|places| run_rates(places, &outcomes.by_run));
                 let test = welch(&rates[1], &rates[0], CONFIDENCE).ok()?;
-                let has = |at: usize| values[at].chunks(sides[at].len()).map(|item| item.iter().any(Option::is_some));
-                let shared = has(0).zip(has(1)).filter(|(one, other)| *one && *other).count();
-                (shared as u64, test.difference, test.interval.clipped(-1.0, 1.0), test.p)
+                let has = |at: usize| {
+                    values[at]
+                        .chunks(sides[at].len())
+                        .map(|item| item.iter().any(Option::is_some))
+                };
+                let shared = has(0)
+                    .zip(has(1))
+                    .filter(|(one, other)| *one && *other)
+                    .count();
+                (
+                    shared as u64,
+                    test.difference,
+                    test.interval.clipped(-1.0, 1.0),
+                    test.p,
+                )
             }
         };
         Some(ConditionEffect {
@@ -123,20 +186,33 @@ fn of_arm(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Vec<
 
 /// Returns the pass rates of some runs, from their passed and counted items.
 fn run_rates(places: &[usize], by_run: &[(u64, u64)]) -> Vec<f64> {
-    let counted = places.iter().map(|place| by_run[*place]).filter(|(_, total)| *total > 0);
-    counted.map(|(passed, total)| passed as f64 / total as f64).collect()
+    let counted = places
+        .iter()
+        .map(|place| by_run[*place])
+        .filter(|(_, total)| *total > 0);
+    counted
+        .map(|(passed, total)| passed as f64 / total as f64)
+        .collect()
 }
 
 /// Lowers the grade of pairs whose resources differ as those of one arm's runs, if these have an effect.
 pub(crate) fn regrade(pairs: &mut [Comparability], effects: &[ConditionEffect]) {
-    let settings: Vec<&ConditionSetting> =
-        effects.iter().filter(|effect| effect.changes_rate).flat_map(|effect| &effect.settings).collect();
+    let settings: Vec<&ConditionSetting> = effects
+        .iter()
+        .filter(|effect| effect.changes_rate)
+        .flat_map(|effect| &effect.settings)
+        .collect();
     for pair in pairs {
-        for found in pair.mismatches.iter_mut().filter(|found| found.kind == MismatchKind::Resources) {
+        for found in pair
+            .mismatches
+            .iter_mut()
+            .filter(|found| found.kind == MismatchKind::Resources)
+        {
             let values = [found.first.as_deref(), found.second.as_deref()];
             let is_known = settings.iter().any(|setting| {
                 let known = [Some(setting.first.as_str()), Some(setting.second.as_str())];
-                found.what.as_deref() == Some(setting.what.as_str()) && (values == known || values == [known[1], known[0]])
+                found.what.as_deref() == Some(setting.what.as_str())
+                    && (values == known || values == [known[1], known[0]])
             });
             if is_known {
                 found.kind = MismatchKind::EffectOfResources;

@@ -45,7 +45,11 @@ pub enum Decision {
         open_cost: Option<OpenCost>,
     },
     /// This much more data would probably decide.
-    Measure { more: Needed, usd: Option<f64>, seconds: Option<f64> },
+    Measure {
+        more: Needed,
+        usd: Option<f64>,
+        seconds: Option<f64>,
+    },
     /// No realistic amount of data from this suite decides.
     CannotSettle { why: Why },
 }
@@ -119,19 +123,32 @@ impl Decision {
     pub(crate) fn of(known: &Known<'_>) -> Self {
         let quality = known.quality;
         match quality.verdict {
-            Verdict::NotComparable { reason: Incomparable::DirectionUnknown }
-            | Verdict::NoData { reason: Missing::NotMeasured | Missing::NotCompleted } => {
+            Verdict::NotComparable {
+                reason: Incomparable::DirectionUnknown,
+            }
+            | Verdict::NoData {
+                reason: Missing::NotMeasured | Missing::NotCompleted,
+            } => {
                 return Self::CannotSettle { why: Why::NoData };
             }
             Verdict::NotComparable { .. } => return Self::CannotSettle { why: Why::Unlike },
-            _ if known.comparability.is_some_and(|pair| pair.grade >= Grade::E) => return Self::CannotSettle { why: Why::Unlike },
+            _ if known
+                .comparability
+                .is_some_and(|pair| pair.grade >= Grade::E) =>
+            {
+                return Self::CannotSettle { why: Why::Unlike };
+            }
             _ => {}
         }
         let better = quality.verdict.better();
         let cheaper = known.cost.and_then(decided);
         let faster = known.time.and_then(decided);
         let open_cost = known.cost.and_then(OpenCost::of);
-        let ship = |arm: usize, because| Self::Ship { arm, because, open_cost: open_cost.filter(|cost| cost.arm == arm) };
+        let ship = |arm: usize, because| Self::Ship {
+            arm,
+            because,
+            open_cost: open_cost.filter(|cost| cost.arm == arm),
+        };
         if let Some(place) = better {
             let arm = quality.at(place);
             return match cheaper {
@@ -140,14 +157,19 @@ impl Decision {
                 None => ship(arm, Because::Better),
             };
         }
-        let no_worse = |arm: usize| known.margin.is_some_and(|margin| is_no_worse(known.metric, &quality.seen_from(arm), margin));
+        let no_worse = |arm: usize| {
+            known
+                .margin
+                .is_some_and(|margin| is_no_worse(known.metric, &quality.seen_from(arm), margin))
+        };
         if let Some(arm) = cheaper.filter(|arm| no_worse(*arm)) {
             return ship(arm, Because::SameAndCheaper);
         }
         if let Some(arm) = cheaper.filter(|arm| known.is_worth_its_risk(*arm)) {
             return ship(arm, Because::SavesMoreThanItRisks);
         }
-        let is_equal = matches!(quality.verdict, Verdict::Equivalent) || (no_worse(quality.first) && no_worse(quality.second));
+        let is_equal = matches!(quality.verdict, Verdict::Equivalent)
+            || (no_worse(quality.first) && no_worse(quality.second));
         if let Some(arm) = faster.filter(|arm| cheaper.is_none() && no_worse(*arm)) {
             return ship(arm, Because::SameAndFaster);
         }
@@ -166,11 +188,28 @@ impl Decision {
     #[must_use]
     pub(crate) fn among(self, one: usize, other: usize) -> Self {
         let place = |arm: usize| usize::from(arm == other && arm != one);
-        let moved = |cost: Option<OpenCost>| cost.map(|cost| OpenCost { arm: place(cost.arm), ..cost });
+        let moved = |cost: Option<OpenCost>| {
+            cost.map(|cost| OpenCost {
+                arm: place(cost.arm),
+                ..cost
+            })
+        };
         match self {
-            Self::Ship { arm, because, open_cost } => Self::Ship { arm: place(arm), because, open_cost: moved(open_cost) },
-            Self::ChooseByPrice { better } => Self::ChooseByPrice { better: place(better) },
-            Self::KeepEither { open_cost } => Self::KeepEither { open_cost: moved(open_cost) },
+            Self::Ship {
+                arm,
+                because,
+                open_cost,
+            } => Self::Ship {
+                arm: place(arm),
+                because,
+                open_cost: moved(open_cost),
+            },
+            Self::ChooseByPrice { better } => Self::ChooseByPrice {
+                better: place(better),
+            },
+            Self::KeepEither { open_cost } => Self::KeepEither {
+                open_cost: moved(open_cost),
+            },
             same @ (Self::Measure { .. } | Self::CannotSettle { .. }) => same,
         }
     }
@@ -179,10 +218,20 @@ impl Decision {
 impl OpenCost {
     /// Returns the open difference of two arms' costs, if it is larger than the margin.
     fn of(cost: &PairEvidence) -> Option<Self> {
-        let found = cost.difference.filter(|found| found.scale == Scale::Ratio && cost.verdict.is_open())?;
-        let (arm, ratio) = if found.value > 1.0 { (cost.first, found.value) } else { (cost.second, 1.0 / found.value) };
+        let found = cost
+            .difference
+            .filter(|found| found.scale == Scale::Ratio && cost.verdict.is_open())?;
+        let (arm, ratio) = if found.value > 1.0 {
+            (cost.first, found.value)
+        } else {
+            (cost.second, 1.0 / found.value)
+        };
         let margin = cost.margin.unwrap_or(DEFAULT_PRICE_MARGIN);
-        (ratio > 1.0 + margin).then_some(Self { arm, ratio, p: cost.p_adjusted })
+        (ratio > 1.0 + margin).then_some(Self {
+            arm,
+            ratio,
+            p: cost.p_adjusted,
+        })
     }
 }
 
@@ -190,19 +239,32 @@ impl Known<'_> {
     /// Returns whether the cheaper arm's saving is worth its possible loss of quality. The margins are the exchange rate: one margin of
     /// cost pays for one margin of quality. An arm that measures worse by more than the margin is never worth the risk.
     fn is_worth_its_risk(&self, arm: usize) -> bool {
-        let Some((margin, cost)) = self.margin.zip(self.cost) else { return false };
+        let Some((margin, cost)) = self.margin.zip(self.cost) else {
+            return false;
+        };
         let seen = self.quality.seen_from(arm);
-        let sign = if self.metric.direction == Direction::Down { -1.0 } else { 1.0 };
-        let looks_alike = seen.difference.is_some_and(|found| sign * found.value >= -margin);
+        let sign = if self.metric.direction == Direction::Down {
+            -1.0
+        } else {
+            1.0
+        };
+        let looks_alike = seen
+            .difference
+            .is_some_and(|found| sign * found.value >= -margin);
         let price_margin = cost.margin.unwrap_or(DEFAULT_PRICE_MARGIN);
-        let margins = saving(cost, arm).map_or(0.0, |saved| (saved / price_margin).min(MOST_MARGINS_RISKED));
+        let margins =
+            saving(cost, arm).map_or(0.0, |saved| (saved / price_margin).min(MOST_MARGINS_RISKED));
         looks_alike && is_no_worse(self.metric, &seen, margin * margins)
     }
 }
 
 /// Returns the share of the other arm's amount that an arm saves, if it is known.
 fn saving(price: &PairEvidence, arm: usize) -> Option<f64> {
-    price.seen_from(arm).difference.filter(|found| found.scale == Scale::Ratio).map(|found| 1.0 - found.value)
+    price
+        .seen_from(arm)
+        .difference
+        .filter(|found| found.scale == Scale::Ratio)
+        .map(|found| 1.0 - found.value)
 }
 
 /// Returns the arm that is cheaper or faster by more than the margin: beyond chance, or in every run.
@@ -215,17 +277,30 @@ fn decided(price: &PairEvidence) -> Option<usize> {
 
 /// Returns whether the interval shows that the first arm is not worse than the other by more than the margin.
 fn is_no_worse(metric: &Metric, seen: &PairEvidence, margin: f64) -> bool {
-    let Some(interval) = seen.difference.and_then(|found| found.interval) else { return false };
-    if matches!(seen.verdict.obstacle(), Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters | Obstacle::Censored)) {
+    let Some(interval) = seen.difference.and_then(|found| found.interval) else {
+        return false;
+    };
+    if matches!(
+        seen.verdict.obstacle(),
+        Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters | Obstacle::Censored)
+    ) {
         return false;
     }
-    let worst = |ends: Interval| if metric.direction == Direction::Down { ends.high <= margin } else { ends.low >= -margin };
+    let worst = |ends: Interval| {
+        if metric.direction == Direction::Down {
+            ends.high <= margin
+        } else {
+            ends.low >= -margin
+        }
+    };
     worst(interval) && seen.bounds.is_none_or(worst)
 }
 
 /// Returns the largest unimportant difference of a metric, as declared or by default. Rates have a natural scale, other scores do not.
 pub(super) fn margin(metric: &Metric, policy: &Policy) -> Option<f64> {
-    policy.margin(metric).or_else(|| (metric.kind == MetricKind::Rate).then_some(DEFAULT_MARGIN))
+    policy
+        .margin(metric)
+        .or_else(|| (metric.kind == MetricKind::Rate).then_some(DEFAULT_MARGIN))
 }
 
 /// Returns what the pair has too few of, whatever its verdict: exactly equal figures of one run each are no evidence of equality.
@@ -241,22 +316,41 @@ fn thin(quality: &PairEvidence) -> Option<Obstacle> {
 /// Returns the labels that an open pair of a judge's figures lacks. They cost no run, and narrow the interval first.
 fn labels(quality: &PairEvidence) -> Option<Needed> {
     if quality.verdict.obstacle() == Some(Obstacle::Unlabelled) {
-        return Some(Needed { n: MIN_LABELS, of: "labels" });
+        return Some(Needed {
+            n: MIN_LABELS,
+            of: "labels",
+        });
     }
     let labels = quality.judge?.labels;
     let items = quality.sizes.pairs?;
-    (labels > 0 && labels < items).then(|| Needed { n: items - labels, of: "labels" })
+    (labels > 0 && labels < items).then(|| Needed {
+        n: items - labels,
+        of: "labels",
+    })
 }
 
 /// Plans the additional data for an open pair.
 fn measure(known: &Known<'_>, quality: &PairEvidence) -> Decision {
     if let Some(more) = labels(quality) {
-        return Decision::Measure { more, usd: None, seconds: None };
+        return Decision::Measure {
+            more,
+            usd: None,
+            seconds: None,
+        };
     }
     let least = match thin(quality) {
-        Some(Obstacle::FewRuns) => Some(Needed { n: MIN_RUNS as u64, of: "runs" }),
-        Some(Obstacle::FewItems) => Some(Needed { n: MIN_ITEMS as u64, of: "items" }),
-        Some(Obstacle::FewClusters) => Some(Needed { n: MIN_ITEMS as u64, of: "clusters" }),
+        Some(Obstacle::FewRuns) => Some(Needed {
+            n: MIN_RUNS as u64,
+            of: "runs",
+        }),
+        Some(Obstacle::FewItems) => Some(Needed {
+            n: MIN_ITEMS as u64,
+            of: "items",
+        }),
+        Some(Obstacle::FewClusters) => Some(Needed {
+            n: MIN_ITEMS as u64,
+            of: "clusters",
+        }),
         Some(
             Obstacle::OutOfReach
             | Obstacle::MissingOutcomes
@@ -268,20 +362,35 @@ fn measure(known: &Known<'_>, quality: &PairEvidence) -> Decision {
         | None => None,
     };
     let needed = match (least, quality.needed) {
-        (Some(least), Some(needed)) if needed.of == least.of => Some(Needed { n: needed.n.max(least.n), ..least }),
+        (Some(least), Some(needed)) if needed.of == least.of => Some(Needed {
+            n: needed.n.max(least.n),
+            ..least
+        }),
         (least, needed) => least.or(needed),
     };
     let has = |of: &str| quality.sizes.has(of);
-    let is_possible = |needed: &Needed| needed.n > has(needed.of) && needed.n <= (MOST_TIMES * has(needed.of).max(1)).min(MOST_UNITS);
-    let Some(needed) = needed.filter(is_possible) else {
-        return Decision::CannotSettle { why: Why::TooFewUnits };
+    let is_possible = |needed: &Needed| {
+        needed.n > has(needed.of)
+            && needed.n <= (MOST_TIMES * has(needed.of).max(1)).min(MOST_UNITS)
     };
-    let more = Needed { n: needed.n - has(needed.of), ..needed };
+    let Some(needed) = needed.filter(is_possible) else {
+        return Decision::CannotSettle {
+            why: Why::TooFewUnits,
+        };
+    };
+    let more = Needed {
+        n: needed.n - has(needed.of),
+        ..needed
+    };
     let price = match needed.of {
         "runs" => known.run,
         "items" => known.item,
         _ => UnitPrice::default(),
     };
     let times = |one: Option<f64>| one.map(|one| one * more.n as f64);
-    Decision::Measure { more, usd: times(price.usd), seconds: times(price.seconds) }
+    Decision::Measure {
+        more,
+        usd: times(price.usd),
+        seconds: times(price.seconds),
+    }
 }

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::stats::{
-    Aim, Interval, PairedVariance, Pairs, Resampling, cliffs_delta, hedges_g, mde_miller, newcombe_paired, permutation, ratio_of_means,
-    sign_flip,
+    Aim, Interval, PairedVariance, Pairs, Resampling, cliffs_delta, hedges_g, mde_miller,
+    newcombe_paired, permutation, ratio_of_means, sign_flip,
 };
 
 use super::sample::Outcomes;
@@ -91,11 +91,18 @@ impl Detail {
             }),
             bill: self.bill.map(|bill| Bill {
                 ratio: 1.0 / bill.ratio,
-                interval: Interval { low: 1.0 / bill.interval.high, high: 1.0 / bill.interval.low },
+                interval: Interval {
+                    low: 1.0 / bill.interval.high,
+                    high: 1.0 / bill.interval.low,
+                },
             }),
-            cross_check: self
-                .cross_check
-                .map(|check| CrossCheck { interval: check.interval.map(|ends| Interval { low: -ends.high, high: -ends.low }), ..check }),
+            cross_check: self.cross_check.map(|check| CrossCheck {
+                interval: check.interval.map(|ends| Interval {
+                    low: -ends.high,
+                    high: -ends.low,
+                }),
+                ..check
+            }),
             ..self
         }
     }
@@ -108,7 +115,9 @@ impl Detail {
 impl Effect {
     /// Returns `None` for fewer runs than a verdict needs.
     pub(super) fn of(one: &[f64], other: &[f64], least: usize) -> Option<Self> {
-        let dominance = cliffs_delta(one, other).ok().filter(|_| one.len().min(other.len()) >= least)?;
+        let dominance = cliffs_delta(one, other)
+            .ok()
+            .filter(|_| one.len().min(other.len()) >= least)?;
         Some(Self {
             hedges_g: hedges_g(one, other).ok().map(|size| size.hedges_g),
             cliffs_delta: dominance.delta,
@@ -121,23 +130,46 @@ impl Bill {
     pub(super) fn of(one: &[f64], other: &[f64], confidence: f64) -> Option<Self> {
         let found = ratio_of_means(one, other, confidence).ok()?;
         let degrees = one.len().min(other.len()) as f64 - 1.0;
-        Some(Self { ratio: found.ratio, interval: found.with_student(degrees, confidence).ok()? })
+        Some(Self {
+            ratio: found.ratio,
+            interval: found.with_student(degrees, confidence).ok()?,
+        })
     }
 }
 
 impl CrossCheck {
     pub(super) fn of_pairs(pairs: Pairs, mid_p: f64, confidence: f64) -> Self {
-        Self { check: Check::McnemarMidP, p: mid_p, interval: newcombe_paired(pairs, confidence).ok() }
+        Self {
+            check: Check::McnemarMidP,
+            p: mid_p,
+            interval: newcombe_paired(pairs, confidence).ok(),
+        }
     }
 
     pub(super) fn of_differences(differences: &[f64], resampling: Resampling) -> Option<Self> {
-        let test = if differences.len() <= MAX_EXACT { sign_flip(differences, resampling).ok()? } else { return None };
-        Some(Self { check: Check::SignFlip, p: test.p, interval: None })
+        let test = if differences.len() <= MAX_EXACT {
+            sign_flip(differences, resampling).ok()?
+        } else {
+            return None;
+        };
+        Some(Self {
+            check: Check::SignFlip,
+            p: test.p,
+            interval: None,
+        })
     }
 
     pub(super) fn of_runs(one: &[f64], other: &[f64], resampling: Resampling) -> Option<Self> {
-        let test = if one.len() + other.len() <= MAX_EXACT { permutation(one, other, resampling).ok()? } else { return None };
-        Some(Self { check: Check::Permutation, p: test.p, interval: None })
+        let test = if one.len() + other.len() <= MAX_EXACT {
+            permutation(one, other, resampling).ok()?
+        } else {
+            return None;
+        };
+        Some(Self {
+            check: Check::Permutation,
+            p: test.p,
+            interval: None,
+        })
     }
 }
 
@@ -154,7 +186,13 @@ impl Parts {
     /// attempts cannot be separated then.
     pub(super) fn of(one: &Outcomes, other: &Outcomes, sd: f64) -> Option<Self> {
         let (mut items, mut noise) = (0u64, [0.0, 0.0]);
-        for cells in one.cells.iter().zip(other.cells.iter()).map(|(a, b)| [a, b]).filter(|cells| cells.iter().all(|cell| cell.1 > 0)) {
+        for cells in one
+            .cells
+            .iter()
+            .zip(other.cells.iter())
+            .map(|(a, b)| [a, b])
+            .filter(|cells| cells.iter().all(|cell| cell.1 > 0))
+        {
             if cells.iter().any(|(_, tried)| *tried < 2) {
                 return None;
             }
@@ -167,12 +205,28 @@ impl Parts {
         }
         let [sigma2_a, sigma2_b] = noise.map(|sum| sum / items as f64);
         let omega2 = (sd * sd - sigma2_a - sigma2_b).max(0.0);
-        (items > 0).then_some(Self { variance: PairedVariance { omega2, sigma2_a, sigma2_b, runs_a: 1, runs_b: 1 }, items })
+        (items > 0).then_some(Self {
+            variance: PairedVariance {
+                omega2,
+                sigma2_a,
+                sigma2_b,
+                runs_a: 1,
+                runs_b: 1,
+            },
+            items,
+        })
     }
 
     pub(super) fn doubled(self, aim: Aim) -> Option<Doubled> {
-        let twice = PairedVariance { runs_a: 2, runs_b: 2, ..self.variance };
-        Some(Doubled { items: mde_miller(self.variance, 2 * self.items, aim).ok()?, attempts: mde_miller(twice, self.items, aim).ok()? })
+        let twice = PairedVariance {
+            runs_a: 2,
+            runs_b: 2,
+            ..self.variance
+        };
+        Some(Doubled {
+            items: mde_miller(self.variance, 2 * self.items, aim).ok()?,
+            attempts: mde_miller(twice, self.items, aim).ok()?,
+        })
     }
 }
 
@@ -180,10 +234,16 @@ impl Parts {
 mod tests {
     use super::*;
 
-    const AIM: Aim = Aim { alpha: 0.05, power: 0.8 };
+    const AIM: Aim = Aim {
+        alpha: 0.05,
+        power: 0.8,
+    };
 
     fn outcomes(cells: &[(u32, u32)]) -> Outcomes {
-        Outcomes { cells: cells.iter().copied().collect(), ..Outcomes::default() }
+        Outcomes {
+            cells: cells.iter().copied().collect(),
+            ..Outcomes::default()
+        }
     }
 
     #[test]
@@ -191,12 +251,34 @@ mod tests {
         // Every item is a coin: both arms passed it once of two attempts. All of the variance is within items.
         let coins = outcomes(&[(1, 2); 8]);
         let sd = (2.0 * 0.25_f64).sqrt();
-        let doubled = Parts::of(&coins, &coins, sd).and_then(|parts| parts.doubled(AIM)).expect("several attempts");
-        assert!((doubled.items - doubled.attempts).abs() < 1e-12, "{doubled:?}");
+        let doubled = Parts::of(&coins, &coins, sd)
+            .and_then(|parts| parts.doubled(AIM))
+            .expect("several attempts");
+        assert!(
+            (doubled.items - doubled.attempts).abs() < 1e-12,
+            "{doubled:?}"
+        );
         // No noise within items: only more items help.
-        let (sure, other) = (outcomes(&[(2, 2); 8]), outcomes(&[(2, 2), (0, 2), (2, 2), (0, 2), (2, 2), (0, 2), (2, 2), (0, 2)]));
-        let doubled = Parts::of(&sure, &other, 0.5).and_then(|parts| parts.doubled(AIM)).expect("several attempts");
-        assert!((doubled.attempts / doubled.items - 2f64.sqrt()).abs() < 1e-12, "{doubled:?}");
+        let (sure, other) = (
+            outcomes(&[(2, 2); 8]),
+            outcomes(&[
+                (2, 2),
+                (0, 2),
+                (2, 2),
+                (0, 2),
+                (2, 2),
+                (0, 2),
+                (2, 2),
+                (0, 2),
+            ]),
+        );
+        let doubled = Parts::of(&sure, &other, 0.5)
+            .and_then(|parts| parts.doubled(AIM))
+            .expect("several attempts");
+        assert!(
+            (doubled.attempts / doubled.items - 2f64.sqrt()).abs() < 1e-12,
+            "{doubled:?}"
+        );
         assert!(Parts::of(&outcomes(&[(1, 1); 8]), &coins, 0.5).is_none());
     }
 
@@ -211,12 +293,21 @@ mod tests {
         };
         let (there, back) = (detail(&one, &other), detail(&other, &one).reversed());
         let (there_bill, back_bill) = (there.bill.expect("amounts"), back.bill.expect("amounts"));
-        assert!((there_bill.ratio - back_bill.ratio).abs() < 1e-12 && (there_bill.ratio - 0.5).abs() < 1e-12);
+        assert!(
+            (there_bill.ratio - back_bill.ratio).abs() < 1e-12
+                && (there_bill.ratio - 0.5).abs() < 1e-12
+        );
         assert_eq!(there.cross_check, back.cross_check);
         assert!((there_bill.interval.high / back_bill.interval.high - 1.0).abs() < 1e-9);
-        let (there, back) = (there.effect.expect("three runs"), back.effect.expect("three runs"));
+        let (there, back) = (
+            there.effect.expect("three runs"),
+            back.effect.expect("three runs"),
+        );
         // Value 1 is below all three; 2 ties once and loses twice; 4 beats two and loses to one.
-        assert!((there.cliffs_delta - (2.0 - 6.0) / 9.0).abs() < 1e-12 && (there.superiority - back.superiority).abs() < 1e-12);
+        assert!(
+            (there.cliffs_delta - (2.0 - 6.0) / 9.0).abs() < 1e-12
+                && (there.superiority - back.superiority).abs() < 1e-12
+        );
         assert_eq!(Effect::of(&one, &other[..2], 3), None);
     }
 }

@@ -7,14 +7,17 @@ use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus, Unit, standing};
 use crate::stats::{
-    Calibration, Interval, ItemsByRuns, SummedArm, clopper_pearson, clustered_mean, effective_interval, mean_interval, normal_quantile,
-    one_way_summed, rogan_gladen, summary, wilson,
+    Calibration, Interval, ItemsByRuns, SummedArm, clopper_pearson, clustered_mean,
+    effective_interval, mean_interval, normal_quantile, one_way_summed, rogan_gladen, summary,
+    wilson,
 };
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RunRow};
 
 use super::labelled::{self, JudgeFigure};
 use super::policy::{CONFIDENCE, Design, natural_design};
-use super::sample::{ByRun, Items, Outcomes, OverRuns, Rates, is_marked, label_columns, parts_of_run, sums};
+use super::sample::{
+    ByRun, Items, Outcomes, OverRuns, Rates, is_marked, label_columns, parts_of_run, sums,
+};
 
 /// Outcomes beyond which the two intervals agree in every shown digit, and summing binomial terms takes long.
 const MAX_SUMMED: u64 = 1_000_000;
@@ -95,10 +98,22 @@ pub struct ClusterSpread {
 
 /// Estimates an arm's pass rate from the best data of its runs: outcomes, else counts, else a published figure. `unit` is the unit of
 /// verdicts about the suite.
-pub(crate) fn pass_rate(rows: &[&RunRow], rates: &Rates, items: &Items, unit: Design) -> Option<Estimate> {
+pub(crate) fn pass_rate(
+    rows: &[&RunRow],
+    rates: &Rates,
+    items: &Items,
+    unit: Design,
+) -> Option<Estimate> {
     match rates {
-        Rates::Outcomes(outcomes) => Some(as_people_see(from_outcomes(outcomes, items, unit)?, outcomes, items, unit)),
-        Rates::Counts(_) | Rates::Unknown => from_counts(rows, items, unit).or_else(|| from_stated(rows)),
+        Rates::Outcomes(outcomes) => Some(as_people_see(
+            from_outcomes(outcomes, items, unit)?,
+            outcomes,
+            items,
+            unit,
+        )),
+        Rates::Counts(_) | Rates::Unknown => {
+            from_counts(rows, items, unit).or_else(|| from_stated(rows))
+        }
     }
 }
 
@@ -108,7 +123,10 @@ pub(crate) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)>
     if total > 0 {
         Some((passed, total))
     } else {
-        row.run.shared_tests_passed.zip(row.run.shared_tests_total).filter(|(_, total)| *total > 0)
+        row.run
+            .shared_tests_passed
+            .zip(row.run.shared_tests_total)
+            .filter(|(_, total)| *total > 0)
     }
 }
 
@@ -117,37 +135,77 @@ pub(crate) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)>
 pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<Interval> {
     let (passed, total) = counts(row, matrix)?;
     let labels = label_columns(matrix);
-    let own = || matrix.rows_of(&row.run.id).iter().flat_map(MatrixRow::outcomes);
-    let is_outcome = |item: u32, status: ItemStatus| status.is_counted() && !is_marked(&labels, item as usize);
-    let counted = || own().filter(|(item, status)| is_outcome(*item, *status)).map(|(item, status)| (&matrix.items[item as usize], status));
+    let own = || {
+        matrix
+            .rows_of(&row.run.id)
+            .iter()
+            .flat_map(MatrixRow::outcomes)
+    };
+    let is_outcome =
+        |item: u32, status: ItemStatus| status.is_counted() && !is_marked(&labels, item as usize);
+    let counted = || {
+        own()
+            .filter(|(item, status)| is_outcome(*item, *status))
+            .map(|(item, status)| (&matrix.items[item as usize], status))
+    };
     let mut by_item = BTreeMap::<(ItemKind, &str), (f64, f64)>::new();
     for (item, status) in counted() {
         let (sum, n) = by_item.entry((item.key.kind, &item.key.item)).or_default();
         *sum += f64::from(u8::from(status == ItemStatus::Pass));
         *n += 1.0;
     }
-    let clusters: BTreeMap<(ItemKind, &str), &str> =
-        counted().filter_map(|(item, _)| Some(((item.key.kind, item.key.item.as_str()), item.cluster.as_deref()?))).collect();
+    let clusters: BTreeMap<(ItemKind, &str), &str> = counted()
+        .filter_map(|(item, _)| {
+            Some((
+                (item.key.kind, item.key.item.as_str()),
+                item.cluster.as_deref()?,
+            ))
+        })
+        .collect();
     let kind = by_item.keys().next().map(|(kind, _)| *kind);
     let items = Items::in_clusters(kind, by_item.keys().map(|item| clusters.get(item).copied()));
-    let unit = natural_design(kind, items.clusters.is_some().then_some(items.cluster_count), by_item.len());
+    let unit = natural_design(
+        kind,
+        items.clusters.is_some().then_some(items.cluster_count),
+        by_item.len(),
+    );
     // With one attempt at each item, and evaluators who agree, the shares are a count.
     let is_whole = by_item.values().all(|(sum, n)| sum.min(n - sum) < 0.5);
-    if unit != Design::Clusters && (by_item.is_empty() || is_whole && by_item.len() as u64 == total) {
+    if unit != Design::Clusters && (by_item.is_empty() || is_whole && by_item.len() as u64 == total)
+    {
         return wilson(passed, total, CONFIDENCE).ok();
     }
-    let means: Vec<(u32, f64)> = (0..).zip(by_item.values()).map(|(item, (sum, n))| (item, sum / n)).collect();
-    over_items(&means, (ByRun::Values(&[]), &OverRuns::default()), &items, unit, true)?.interval
+    let means: Vec<(u32, f64)> = (0..)
+        .zip(by_item.values())
+        .map(|(item, (sum, n))| (item, sum / n))
+        .collect();
+    over_items(
+        &means,
+        (ByRun::Values(&[]), &OverRuns::default()),
+        &items,
+        unit,
+        true,
+    )?
+    .interval
 }
 
 /// Returns a judged pass rate corrected by the judge's error rates, at the effective number of its items.
 fn by_known_errors(by_judge: &Estimate, known: Calibration) -> Option<Estimate> {
     let rate = by_judge.value;
     // Over clusters or runs, Student's interval is longer than its standard error says.
-    let reach = by_judge.interval.filter(|_| matches!(by_judge.method, Method::TOverClusters | Method::TOverItemsAndRuns));
+    let reach = by_judge.interval.filter(|_| {
+        matches!(
+            by_judge.method,
+            Method::TOverClusters | Method::TOverItemsAndRuns
+        )
+    });
     let z = normal_quantile(0.5 + CONFIDENCE / 2.0).ok()?;
-    let error = reach.map(|ends| (rate - ends.low).max(ends.high - rate) / z).or(by_judge.standard_error);
-    let n = error.map_or(by_judge.n as f64, |error| rate * (1.0 - rate) / (error * error));
+    let error = reach
+        .map(|ends| (rate - ends.low).max(ends.high - rate) / z)
+        .or(by_judge.standard_error);
+    let n = error.map_or(by_judge.n as f64, |error| {
+        rate * (1.0 - rate) / (error * error)
+    });
     let found = rogan_gladen(rate, n, known, CONFIDENCE).ok()?;
     Some(Estimate {
         value: found.rate.clamp(0.0, 1.0),
@@ -157,7 +215,11 @@ fn by_known_errors(by_judge: &Estimate, known: Calibration) -> Option<Estimate> 
         standard_error: Some(found.standard_error),
         passed: None,
         total: None,
-        judge: Some(JudgeFigure { labels: 0, value: rate, interval: by_judge.interval }),
+        judge: Some(JudgeFigure {
+            labels: 0,
+            value: rate,
+            interval: by_judge.interval,
+        }),
         ..by_judge.clone()
     })
 }
@@ -165,7 +227,10 @@ fn by_known_errors(by_judge: &Estimate, known: Calibration) -> Option<Estimate> 
 /// Returns an arm's pass rate corrected by people's labels, if there are enough.
 fn as_people_see(by_judge: Estimate, outcomes: &Outcomes, items: &Items, unit: Design) -> Estimate {
     let Some((found, labels)) = labelled::rate(outcomes, items, unit, CONFIDENCE) else {
-        return items.judge_errors.and_then(|known| by_known_errors(&by_judge, known)).unwrap_or(by_judge);
+        return items
+            .judge_errors
+            .and_then(|known| by_known_errors(&by_judge, known))
+            .unwrap_or(by_judge);
     };
     Estimate {
         value: found.mean,
@@ -175,7 +240,11 @@ fn as_people_see(by_judge: Estimate, outcomes: &Outcomes, items: &Items, unit: D
         standard_error: Some(found.standard_error).filter(|error| *error > 0.0),
         passed: None,
         total: None,
-        judge: Some(JudgeFigure { labels, value: by_judge.value, interval: by_judge.interval }),
+        judge: Some(JudgeFigure {
+            labels,
+            value: by_judge.value,
+            interval: by_judge.interval,
+        }),
         ..by_judge
     }
 }
@@ -191,18 +260,46 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
         Design::Items | Design::Clusters => {
             let means = items.means(|column| outcomes.mean(column));
             // With one outcome per item, the shares are a count.
-            if unit == Design::Items && outcomes.attempts == 1 && total == means.len() as u64 && !outcomes.is_split {
+            if unit == Design::Items
+                && outcomes.attempts == 1
+                && total == means.len() as u64
+                && !outcomes.is_split
+            {
                 let n = (total, kind.plural());
                 let rate = passed as f64 / total as f64;
-                let estimate = of_counts(rate, wilson(passed, total, CONFIDENCE).ok(), n, Method::Wilson, (passed, total));
+                let estimate = of_counts(
+                    rate,
+                    wilson(passed, total, CONFIDENCE).ok(),
+                    n,
+                    Method::Wilson,
+                    (passed, total),
+                );
                 let values: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
-                return Some(Estimate { missing, standard_error: standard_error(&values), ..estimate });
+                return Some(Estimate {
+                    missing,
+                    standard_error: standard_error(&values),
+                    ..estimate
+                });
             }
-            let estimate = over_items(&means, (ByRun::Shares(&outcomes.runs), &outcomes.over_runs), items, unit, true)?;
+            let estimate = over_items(
+                &means,
+                (ByRun::Shares(&outcomes.runs), &outcomes.over_runs),
+                items,
+                unit,
+                true,
+            )?;
             let passed = Some(passed).filter(|_| !outcomes.is_split);
-            Some(Estimate { missing, passed, total: passed.map(|_| total), ..estimate })
+            Some(Estimate {
+                missing,
+                passed,
+                total: passed.map(|_| total),
+                ..estimate
+            })
         }
-        Design::Runs | Design::Counts => Some(Estimate { missing, ..over_runs(&outcomes.by_run, kind.plural())? }),
+        Design::Runs | Design::Counts => Some(Estimate {
+            missing,
+            ..over_runs(&outcomes.by_run, kind.plural())?
+        }),
     }
 }
 
@@ -217,17 +314,43 @@ pub(crate) fn over_items(
 ) -> Option<Estimate> {
     let values: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
     let summary = summary(&values).ok()?;
-    let cut = |interval: Interval| if is_share { interval.clipped(0.0, 1.0) } else { interval };
+    let cut = |interval: Interval| {
+        if is_share {
+            interval.clipped(0.0, 1.0)
+        } else {
+            interval
+        }
+    };
     let base = Estimate::of(summary.mean, values.len() as u64, items.word());
     let codes: Option<Vec<u32>> = items
         .clusters
         .as_ref()
         .filter(|_| unit == Design::Clusters)
-        .map(|codes| means.iter().map(|(item, _)| codes[*item as usize]).collect());
-    let clustered = codes.as_ref().and_then(|codes| clustered_mean(&values, codes, CONFIDENCE).ok());
-    let clusters = clustered.map(|found| ClusterSpread { clusters: found.clusters, design_effect: found.design_effect });
-    let summed = || SummedArm::of(ItemsByRuns { runs: runs.len(), values: &by_item_and_run(runs, means, items) }, codes.as_deref());
-    let over_runs = (runs.len() > 1).then(|| known.get(codes.is_some(), summed)).flatten();
+        .map(|codes| {
+            means
+                .iter()
+                .map(|(item, _)| codes[*item as usize])
+                .collect()
+        });
+    let clustered = codes
+        .as_ref()
+        .and_then(|codes| clustered_mean(&values, codes, CONFIDENCE).ok());
+    let clusters = clustered.map(|found| ClusterSpread {
+        clusters: found.clusters,
+        design_effect: found.design_effect,
+    });
+    let summed = || {
+        SummedArm::of(
+            ItemsByRuns {
+                runs: runs.len(),
+                values: &by_item_and_run(runs, means, items),
+            },
+            codes.as_deref(),
+        )
+    };
+    let over_runs = (runs.len() > 1)
+        .then(|| known.get(codes.is_some(), summed))
+        .flatten();
     if let Some(found) = over_runs.and_then(|arm| one_way_summed(arm, CONFIDENCE).ok()) {
         return Some(Estimate {
             interval: Some(cut(found.interval)),
@@ -239,7 +362,13 @@ pub(crate) fn over_items(
     }
     if let Some(found) = clustered {
         let interval = Some(cut(found.interval));
-        return Some(Estimate { interval, method: Method::TOverClusters, standard_error: Some(found.se_cr1), clusters, ..base });
+        return Some(Estimate {
+            interval,
+            method: Method::TOverClusters,
+            standard_error: Some(found.se_cr1),
+            clusters,
+            ..base
+        });
     }
     if let Ok(interval) = mean_interval(&values, CONFIDENCE) {
         return Some(Estimate {
@@ -249,22 +378,54 @@ pub(crate) fn over_items(
             ..base
         });
     }
-    let units = codes.map_or(values.len(), |codes| codes.into_iter().collect::<std::collections::BTreeSet<u32>>().len());
-    let interval = if is_share { effective_interval(summary.mean, units as f64, CONFIDENCE).ok() } else { None };
-    let method = if interval.is_some() { Method::WilsonEffective } else { Method::None };
-    Some(Estimate { interval, method, ..base })
+    let units = codes.map_or(values.len(), |codes| {
+        codes
+            .into_iter()
+            .collect::<std::collections::BTreeSet<u32>>()
+            .len()
+    });
+    let interval = if is_share {
+        effective_interval(summary.mean, units as f64, CONFIDENCE).ok()
+    } else {
+        None
+    };
+    let method = if interval.is_some() {
+        Method::WilsonEffective
+    } else {
+        Method::None
+    };
+    Some(Estimate {
+        interval,
+        method,
+        ..base
+    })
 }
 
 /// Returns the values of the items that have a mean, run by run, averaged over evaluators.
-pub(super) fn by_item_and_run(runs: ByRun<'_>, means: &[(u32, f64)], items: &Items) -> Vec<Option<f64>> {
-    let value = |item: u32, run: usize| runs.mean(run, items.columns(item).iter().map(|column| *column as usize));
-    means.iter().flat_map(|(item, _)| (0..runs.len()).map(move |run| value(*item, run))).collect()
+pub(super) fn by_item_and_run(
+    runs: ByRun<'_>,
+    means: &[(u32, f64)],
+    items: &Items,
+) -> Vec<Option<f64>> {
+    let value = |item: u32, run: usize| {
+        runs.mean(
+            run,
+            items.columns(item).iter().map(|column| *column as usize),
+        )
+    };
+    means
+        .iter()
+        .flat_map(|(item, _)| (0..runs.len()).map(move |run| value(*item, run)))
+        .collect()
 }
 
 /// Returns the standard error of the mean, or `None` if the values do not vary.
 pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
     let summary = summary(values).ok()?;
-    summary.sd.map(|sd| sd / (summary.n as f64).sqrt()).filter(|error| *error > 0.0)
+    summary
+        .sd
+        .map(|sd| sd / (summary.n as f64).sqrt())
+        .filter(|error| *error > 0.0)
 }
 
 /// Creates an estimate from passed and total, with nothing missing.
@@ -276,31 +437,64 @@ fn of_counts(
     (passed, total): (u64, u64),
 ) -> Estimate {
     let is_wilson = matches!(method, Method::Wilson | Method::WilsonOneRun);
-    let guaranteed = if is_wilson && total <= MAX_SUMMED { clopper_pearson(passed, total, CONFIDENCE).ok() } else { None };
-    Estimate { interval, guaranteed, method, passed: Some(passed), total: Some(total), ..Estimate::of(value, n, n_of) }
+    let guaranteed = if is_wilson && total <= MAX_SUMMED {
+        clopper_pearson(passed, total, CONFIDENCE).ok()
+    } else {
+        None
+    };
+    Estimate {
+        interval,
+        guaranteed,
+        method,
+        passed: Some(passed),
+        total: Some(total),
+        ..Estimate::of(value, n, n_of)
+    }
 }
 
 /// Estimates over runs with one artefact each: the run is the unit, and its tests are not independent trials.
 fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
-    let counted: Vec<(u64, u64)> = by_run.iter().copied().filter(|(_, total)| *total > 0).collect();
-    let rates: Vec<f64> = counted.iter().map(|(passed, total)| *passed as f64 / *total as f64).collect();
+    let counted: Vec<(u64, u64)> = by_run
+        .iter()
+        .copied()
+        .filter(|(_, total)| *total > 0)
+        .collect();
+    let rates: Vec<f64> = counted
+        .iter()
+        .map(|(passed, total)| *passed as f64 / *total as f64)
+        .collect();
     let (passed, total) = sums(&counted);
-    let shared = |value, interval, n, n_of, method| of_counts(value, interval, (n, n_of), method, (passed, total));
+    let shared = |value, interval, n, n_of, method| {
+        of_counts(value, interval, (n, n_of), method, (passed, total))
+    };
     match rates.len() {
         0 => None,
-        1 => Some(shared(rates[0], wilson(passed, total, CONFIDENCE).ok(), total, item_word, Method::WilsonOneRun)),
+        1 => Some(shared(
+            rates[0],
+            wilson(passed, total, CONFIDENCE).ok(),
+            total,
+            item_word,
+            Method::WilsonOneRun,
+        )),
         n => {
             let value = rates.iter().sum::<f64>() / n as f64;
-            let of_runs = mean_interval(&rates, CONFIDENCE).ok().map(|interval| interval.clipped(0.0, 1.0));
+            let of_runs = mean_interval(&rates, CONFIDENCE)
+                .ok()
+                .map(|interval| interval.clipped(0.0, 1.0));
             // Runs that never vary count as one run: only its tests are data.
             let most = counted.iter().map(|(_, total)| *total).max().unwrap_or(0);
             let effective = || effective_interval(value, most as f64, CONFIDENCE).ok();
-            let (interval, method) =
-                match of_runs.map_or_else(|| (effective(), Method::WilsonEffective), |ends| (Some(ends), Method::TOverRuns)) {
-                    (None, _) => (None, Method::None),
-                    found => found,
-                };
-            Some(Estimate { standard_error: standard_error(&rates), ..shared(value, interval, n as u64, "runs", method) })
+            let (interval, method) = match of_runs.map_or_else(
+                || (effective(), Method::WilsonEffective),
+                |ends| (Some(ends), Method::TOverRuns),
+            ) {
+                (None, _) => (None, Method::None),
+                found => found,
+            };
+            Some(Estimate {
+                standard_error: standard_error(&rates),
+                ..shared(value, interval, n as u64, "runs", method)
+            })
         }
     }
 }
@@ -308,36 +502,73 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
 /// Estimates over runs of independently attempted items, of which only totals are known. The variance is that of the items, at most that of
 /// one attempt each, plus that of the runs.
 fn over_totals(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
-    let counted: Vec<(u64, u64)> = by_run.iter().copied().filter(|(_, total)| *total > 0).collect();
+    let counted: Vec<(u64, u64)> = by_run
+        .iter()
+        .copied()
+        .filter(|(_, total)| *total > 0)
+        .collect();
     let (passed, total) = sums(&counted);
     let items = counted.iter().map(|(_, total)| *total).max()?;
-    let rates: Vec<f64> = counted.iter().map(|(passed, total)| *passed as f64 / *total as f64).collect();
+    let rates: Vec<f64> = counted
+        .iter()
+        .map(|(passed, total)| *passed as f64 / *total as f64)
+        .collect();
     let value = rates.iter().sum::<f64>() / rates.len() as f64;
     if let [(passed, total)] = counted.as_slice() {
-        return Some(of_counts(value, wilson(*passed, *total, CONFIDENCE).ok(), (*total, item_word), Method::Wilson, (*passed, *total)));
+        return Some(of_counts(
+            value,
+            wilson(*passed, *total, CONFIDENCE).ok(),
+            (*total, item_word),
+            Method::Wilson,
+            (*passed, *total),
+        ));
     }
     let of_items = value * (1.0 - value) / items as f64;
     let variance = of_items + standard_error(&rates).map_or(0.0, |error| error * error);
-    let effective = if variance > 0.0 { value * (1.0 - value) / variance } else { items as f64 };
+    let effective = if variance > 0.0 {
+        value * (1.0 - value) / variance
+    } else {
+        items as f64
+    };
     let interval = effective_interval(value, effective, CONFIDENCE).ok();
-    let method = if interval.is_some() { Method::WilsonEffective } else { Method::None };
+    let method = if interval.is_some() {
+        Method::WilsonEffective
+    } else {
+        Method::None
+    };
     let estimate = of_counts(value, interval, (items, item_word), method, (passed, total));
-    Some(Estimate { standard_error: Some(variance.sqrt()).filter(|error| *error > 0.0), ..estimate })
+    Some(Estimate {
+        standard_error: Some(variance.sqrt()).filter(|error| *error > 0.0),
+        ..estimate
+    })
 }
 
 /// Estimates how often one item passes over runs, each with its passed and counted outcomes.
 pub(crate) fn rate_over_runs(by_run: &[(u64, u64)]) -> Option<Estimate> {
-    let counted: Vec<(u64, u64)> = by_run.iter().copied().filter(|(_, total)| *total > 0).collect();
+    let counted: Vec<(u64, u64)> = by_run
+        .iter()
+        .copied()
+        .filter(|(_, total)| *total > 0)
+        .collect();
     if counted.iter().any(|(_, total)| *total > 1) {
         return over_runs(&counted, "outcomes");
     }
     let (passed, total) = sums(&counted);
     let interval = wilson(passed, total, CONFIDENCE).ok()?;
-    Some(of_counts(passed as f64 / total as f64, Some(interval), (total, "runs"), Method::Wilson, (passed, total)))
+    Some(of_counts(
+        passed as f64 / total as f64,
+        Some(interval),
+        (total, "runs"),
+        Method::Wilson,
+        (passed, total),
+    ))
 }
 
 fn from_counts(rows: &[&RunRow], items: &Items, unit: Design) -> Option<Estimate> {
-    let by_run: Vec<(u64, u64)> = rows.iter().filter_map(|row| row.run.shared_tests_passed.zip(row.run.shared_tests_total)).collect();
+    let by_run: Vec<(u64, u64)> = rows
+        .iter()
+        .filter_map(|row| row.run.shared_tests_passed.zip(row.run.shared_tests_total))
+        .collect();
     let without = rows.len() - by_run.len();
     let mut estimate = match unit {
         Design::Items | Design::Clusters => over_totals(&by_run, items.word())?,
@@ -354,30 +585,63 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
         .iter()
         .filter_map(|row| {
             let named = |score: &&crate::domain::ScoreRecord| {
-                matches!(score.metric.as_str(), "accuracy" | "pass_rate") && score.unit == Unit::Fraction
+                matches!(score.metric.as_str(), "accuracy" | "pass_rate")
+                    && score.unit == Unit::Fraction
             };
             let score = standing(row.run.scores.iter().filter(named), |score| score.revision)?;
             Some((score.value?, score.standard_error, score.n))
         })
         .collect();
     let missing = (rows.len() - scores.len()) as u64;
-    let base = Estimate { method: Method::Stated, missing, ..Estimate::of(0.0, scores.len() as u64, "runs") };
+    let base = Estimate {
+        method: Method::Stated,
+        missing,
+        ..Estimate::of(0.0, scores.len() as u64, "runs")
+    };
     match scores.as_slice() {
         [] => None,
         [(value, error, n)] => {
             let normal = normal_quantile(0.5 + CONFIDENCE / 2.0).ok();
-            let half = error.filter(|error| *error > 0.0).zip(normal).map(|(error, quantile)| quantile * error);
-            let interval = half.and_then(|half| Interval::new(value - half, value + half)).map(|interval| interval.clipped(0.0, 1.0));
-            let method = if interval.is_some() { Method::StatedError } else { Method::Stated };
+            let half = error
+                .filter(|error| *error > 0.0)
+                .zip(normal)
+                .map(|(error, quantile)| quantile * error);
+            let interval = half
+                .and_then(|half| Interval::new(value - half, value + half))
+                .map(|interval| interval.clipped(0.0, 1.0));
+            let method = if interval.is_some() {
+                Method::StatedError
+            } else {
+                Method::Stated
+            };
             let (n, n_of) = n.map_or((1, "runs"), |n| (n, "items"));
-            Some(Estimate { value: *value, interval, method, n, n_of, ..base })
+            Some(Estimate {
+                value: *value,
+                interval,
+                method,
+                n,
+                n_of,
+                ..base
+            })
         }
         several => {
             let values: Vec<f64> = several.iter().map(|(value, _, _)| *value).collect();
-            let interval = mean_interval(&values, CONFIDENCE).ok().map(|interval| interval.clipped(0.0, 1.0));
-            let method = if interval.is_some() { Method::TOverRuns } else { Method::Stated };
+            let interval = mean_interval(&values, CONFIDENCE)
+                .ok()
+                .map(|interval| interval.clipped(0.0, 1.0));
+            let method = if interval.is_some() {
+                Method::TOverRuns
+            } else {
+                Method::Stated
+            };
             let value = values.iter().sum::<f64>() / values.len() as f64;
-            Some(Estimate { value, interval, method, standard_error: standard_error(&values), ..base })
+            Some(Estimate {
+                value,
+                interval,
+                method,
+                standard_error: standard_error(&values),
+                ..base
+            })
         }
     }
 }

@@ -28,20 +28,39 @@ pub(crate) fn without_excluded(
     let named: Vec<(usize, &Exclusion)> = exclusions
         .iter()
         .flat_map(|exclusion| {
-            let is_it = |(_, item): &(usize, &crate::warehouse::MatrixItem)| item.key.item == exclusion.item;
-            matrix.items.iter().enumerate().filter(is_it).map(move |(index, _)| (index, exclusion)).collect::<Vec<_>>()
+            let is_it = |(_, item): &(usize, &crate::warehouse::MatrixItem)| {
+                item.key.item == exclusion.item
+            };
+            matrix
+                .items
+                .iter()
+                .enumerate()
+                .filter(is_it)
+                .map(move |(index, _)| (index, exclusion))
+                .collect::<Vec<_>>()
         })
         .collect();
     if named.is_empty() {
         return (matrix, Vec::new());
     }
-    let runs: BTreeMap<&str, _> = group.arms.iter().flat_map(|arm| &arm.counted).map(|row| (row.run.id.as_str(), &row.run)).collect();
+    let runs: BTreeMap<&str, _> = group
+        .arms
+        .iter()
+        .flat_map(|arm| &arm.counted)
+        .map(|row| (row.run.id.as_str(), &row.run))
+        .collect();
     let mut counts = vec![0u64; named.len()];
     let mut rows = Vec::with_capacity(matrix.rows.len());
     for row in &matrix.rows {
-        let Some(run) = runs.get(row.run.as_str()) else { continue };
-        let out: Vec<(usize, usize)> =
-            named.iter().enumerate().filter(|(_, (_, exclusion))| exclusion.covers(run)).map(|(place, (item, _))| (*item, place)).collect();
+        let Some(run) = runs.get(row.run.as_str()) else {
+            continue;
+        };
+        let out: Vec<(usize, usize)> = named
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, exclusion))| exclusion.covers(run))
+            .map(|(place, (item, _))| (*item, place))
+            .collect();
         let mut items = Vec::with_capacity(row.items.len());
         let mut places = Vec::with_capacity(row.items.len());
         for (place_in_row, item) in row.items.iter().enumerate() {
@@ -62,13 +81,23 @@ pub(crate) fn without_excluded(
             scores: row.scores.at(places.into_iter()),
         });
     }
-    let excluded = named.iter().zip(counts).filter(|(_, count)| *count > 0).map(|((_, exclusion), outcomes)| ExcludedItem {
-        item: exclusion.item.clone(),
-        reason: exclusion.reason.clone(),
-        outcomes,
-    });
+    let excluded = named
+        .iter()
+        .zip(counts)
+        .filter(|(_, count)| *count > 0)
+        .map(|((_, exclusion), outcomes)| ExcludedItem {
+            item: exclusion.item.clone(),
+            reason: exclusion.reason.clone(),
+            outcomes,
+        });
     let excluded = excluded.collect();
-    (compacted(OutcomeMatrix { items: matrix.items, rows }), excluded)
+    (
+        compacted(OutcomeMatrix {
+            items: matrix.items,
+            rows,
+        }),
+        excluded,
+    )
 }
 
 /// Drops items without outcomes, because an item excluded everywhere is not missing anywhere.
@@ -86,8 +115,23 @@ fn compacted(matrix: OutcomeMatrix) -> OutcomeMatrix {
             own
         })
         .collect();
-    let items = matrix.items.into_iter().zip(&used).filter(|(_, used)| **used).map(|(item, _)| item).collect();
-    let rows =
-        matrix.rows.into_iter().map(|row| MatrixRow { items: row.items.iter().map(|item| numbers[*item as usize]).collect(), ..row });
-    OutcomeMatrix { items, rows: rows.collect() }
+    let items = matrix
+        .items
+        .into_iter()
+        .zip(&used)
+        .filter(|(_, used)| **used)
+        .map(|(item, _)| item)
+        .collect();
+    let rows = matrix.rows.into_iter().map(|row| MatrixRow {
+        items: row
+            .items
+            .iter()
+            .map(|item| numbers[*item as usize])
+            .collect(),
+        ..row
+    });
+    OutcomeMatrix {
+        items,
+        rows: rows.collect(),
+    }
 }

@@ -77,19 +77,38 @@ impl Evidence {
 
     /// Returns the index of a pair, in either order. Every table lists its pairs ascending, the first arm below the second.
     pub(super) fn place_of(&self, one: usize, other: usize) -> Option<usize> {
-        self.pairs.binary_search_by_key(&(one.min(other), one.max(other)), |pair| (pair.first, pair.second)).ok()
+        self.pairs
+            .binary_search_by_key(&(one.min(other), one.max(other)), |pair| {
+                (pair.first, pair.second)
+            })
+            .ok()
     }
 
     /// Returns the distinct numbers of units of the pairs, ascending.
     pub fn sizes(&self) -> Vec<u64> {
-        self.pairs.iter().map(PairEvidence::units).collect::<BTreeSet<u64>>().into_iter().collect()
+        self.pairs
+            .iter()
+            .map(PairEvidence::units)
+            .collect::<BTreeSet<u64>>()
+            .into_iter()
+            .collect()
     }
 
     /// Returns the evidence about two of the arms, as first and second. The family stays that of the whole table.
     #[must_use]
     pub fn between(&self, one: usize, other: usize) -> Self {
-        let pair = self.pair(one, other).map(|pair| if pair.first == one { pair.clone() } else { pair.reversed() });
-        let pair = pair.map(|pair| PairEvidence { first: 0, second: 1, ..pair });
+        let pair = self.pair(one, other).map(|pair| {
+            if pair.first == one {
+                pair.clone()
+            } else {
+                pair.reversed()
+            }
+        });
+        let pair = pair.map(|pair| PairEvidence {
+            first: 0,
+            second: 1,
+            ..pair
+        });
         let winner = pair.as_ref().and_then(PairEvidence::better);
         let leading = match winner {
             Some(winner) => vec![winner],
@@ -106,7 +125,12 @@ impl Evidence {
             pairs: pair.into_iter().collect(),
             winner,
             leading,
-            partial: [one, other].iter().zip(0..).filter(|(arm, _)| self.partial.contains(arm)).map(|(_, place)| place).collect(),
+            partial: [one, other]
+                .iter()
+                .zip(0..)
+                .filter(|(arm, _)| self.partial.contains(arm))
+                .map(|(_, place)| place)
+                .collect(),
             ranks,
             letters: Vec::new(),
             alpha: self.alpha,
@@ -130,35 +154,64 @@ pub(super) struct Unsettled {
 }
 
 impl Unsettled {
-    pub fn new(metric: &Metric, values: Vec<Option<f64>>, partial: Vec<usize>, findings: Vec<(usize, usize, Finding)>) -> Self {
+    pub fn new(
+        metric: &Metric,
+        values: Vec<Option<f64>>,
+        partial: Vec<usize>,
+        findings: Vec<(usize, usize, Finding)>,
+    ) -> Self {
         let findings = findings.into_iter().map(|(first, second, mut finding)| {
-            let is_measured = !matches!(finding.support, Support::NotComparable(_) | Support::NoData(_));
+            let is_measured = !matches!(
+                finding.support,
+                Support::NotComparable(_) | Support::NoData(_)
+            );
             if metric.direction == Direction::None && is_measured {
-                finding = Finding::not_comparable(finding.design, Incomparable::DirectionUnknown, finding.sizes);
+                finding = Finding::not_comparable(
+                    finding.design,
+                    Incomparable::DirectionUnknown,
+                    finding.sizes,
+                );
             }
             finding.difference = finding.difference.map(Difference::snapped);
             (first, second, finding)
         });
         let ranked = values.iter().map(Option::is_some).collect();
-        Self { metric: metric.clone(), values, partial, ranked, findings: findings.collect() }
+        Self {
+            metric: metric.clone(),
+            values,
+            partial,
+            ranked,
+            findings: findings.collect(),
+        }
     }
 
     fn counted(&self) -> impl Iterator<Item = &Finding> {
-        self.findings.iter().map(|(_, _, finding)| finding).filter(|finding| finding.counted_p().is_some())
+        self.findings
+            .iter()
+            .map(|(_, _, finding)| finding)
+            .filter(|finding| finding.counted_p().is_some())
     }
 }
 
 /// Adjusts the primary metric's p-values over its pairs, and sets the verdicts.
 pub(super) fn settle_primary(open: Unsettled, policy: &Policy) -> Evidence {
     let (adjustment, adjusted) = adjusted(open.counted(), policy);
-    let beyond: Vec<&Finding> = open.findings.iter().filter_map(|(_, _, finding)| finding.beyond.as_deref()).collect();
+    let beyond: Vec<&Finding> = open
+        .findings
+        .iter()
+        .filter_map(|(_, _, finding)| finding.beyond.as_deref())
+        .collect();
     let (_, beyond) = self::adjusted(beyond.into_iter(), policy);
     settle(open, adjustment, &adjusted, &beyond, policy)
 }
 
 /// Adjusts the p-values of all secondary metrics together, and sets the verdicts.
 pub(super) fn settle_secondary(open: Vec<Unsettled>, policy: &Policy) -> Vec<Evidence> {
-    let p: Vec<f64> = open.iter().flat_map(Unsettled::counted).filter_map(Finding::counted_p).collect();
+    let p: Vec<f64> = open
+        .iter()
+        .flat_map(Unsettled::counted)
+        .filter_map(Finding::counted_p)
+        .collect();
     let adjusted = benjamini_hochberg(&p).unwrap_or_default();
     let mut rest = adjusted.as_slice();
     open.into_iter()
@@ -167,19 +220,43 @@ pub(super) fn settle_secondary(open: Vec<Unsettled>, policy: &Policy) -> Vec<Evi
             let (first, others) = rest.split_at(own);
             rest = others;
             let evidence = settle(open, Adjustment::BenjaminiHochberg, first, &[], policy);
-            Evidence { tested: adjusted.len() as u64, ..evidence }
+            Evidence {
+                tested: adjusted.len() as u64,
+                ..evidence
+            }
         })
         .collect()
 }
 
 /// Adjusts for all pairs of one metric: by Holm, unless so few units could be flipped that Holm cannot name any winner.
-fn adjusted<'f>(findings: impl Iterator<Item = &'f Finding>, policy: &Policy) -> (Adjustment, Vec<f64>) {
-    let findings: Vec<&Finding> = findings.filter(|finding| finding.counted_p().is_some()).collect();
-    let p: Vec<f64> = findings.iter().filter_map(|finding| finding.counted_p()).collect();
-    let is_out_of_reach = |finding: &&Finding| finding.floor().is_some_and(|floor| floor * p.len() as f64 > policy.alpha);
-    let has_sums = |finding: &&Finding| !finding.sums.is_empty() && finding.sums.len() == findings[0].sums.len();
-    if p.len() > 1 && findings.iter().all(|finding| is_out_of_reach(finding) && has_sums(finding)) {
-        let sums: Vec<Vec<f64>> = findings.iter().map(|finding| finding.sums.clone()).collect();
+fn adjusted<'f>(
+    findings: impl Iterator<Item = &'f Finding>,
+    policy: &Policy,
+) -> (Adjustment, Vec<f64>) {
+    let findings: Vec<&Finding> = findings
+        .filter(|finding| finding.counted_p().is_some())
+        .collect();
+    let p: Vec<f64> = findings
+        .iter()
+        .filter_map(|finding| finding.counted_p())
+        .collect();
+    let is_out_of_reach = |finding: &&Finding| {
+        finding
+            .floor()
+            .is_some_and(|floor| floor * p.len() as f64 > policy.alpha)
+    };
+    let has_sums = |finding: &&Finding| {
+        !finding.sums.is_empty() && finding.sums.len() == findings[0].sums.len()
+    };
+    if p.len() > 1
+        && findings
+            .iter()
+            .all(|finding| is_out_of_reach(finding) && has_sums(finding))
+    {
+        let sums: Vec<Vec<f64>> = findings
+            .iter()
+            .map(|finding| finding.sums.clone())
+            .collect();
         if let Ok(found) = max_t(&sums, resampling(sums.iter().flatten().copied())) {
             return (Adjustment::MaxT, found.adjusted);
         }
@@ -190,11 +267,24 @@ fn adjusted<'f>(findings: impl Iterator<Item = &'f Finding>, policy: &Policy) ->
 /// With more pairs than this, only [`Evidence::resolution`] reports the detectable difference.
 const MAX_PLANNED: usize = 100;
 
-fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f64], policy: &Policy) -> Evidence {
+fn settle(
+    open: Unsettled,
+    adjustment: Adjustment,
+    adjusted: &[f64],
+    beyond: &[f64],
+    policy: &Policy,
+) -> Evidence {
     let family = adjusted.len();
-    let resolution = if policy.only_rulings { None } else { resolution(&open, family, policy) };
+    let resolution = if policy.only_rulings {
+        None
+    } else {
+        resolution(&open, family, policy)
+    };
     // Planned for the level that the family's smallest p-value has to meet.
-    let aim = Aim { alpha: policy.alpha / family.max(1) as f64, ..policy.aim() };
+    let aim = Aim {
+        alpha: policy.alpha / family.max(1) as f64,
+        ..policy.aim()
+    };
     let margin = policy.margin(&open.metric);
     let (mut adjusted, mut beyond) = (adjusted.iter().copied(), beyond.iter().copied());
     let is_planned = !policy.only_rulings && open.findings.len() <= MAX_PLANNED;
@@ -210,12 +300,27 @@ fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f
                 let p_adjusted = other.counted_p().and_then(|_| beyond.next());
                 let verdict = verdict(&metric, &other, p_adjusted, margin, family, policy);
                 let (difference, test, p) = (other.difference?, other.test?, other.p()?);
-                Some(Box::new(Beyond { verdict, difference, test, p, p_adjusted, clusters: other.sizes.clusters? }))
+                Some(Box::new(Beyond {
+                    verdict,
+                    difference,
+                    test,
+                    p,
+                    p_adjusted,
+                    clusters: other.sizes.clusters?,
+                }))
             });
             let verdict = verdict(&metric, &finding, p_adjusted, margin, family, policy);
             let is_open = verdict.winner().is_none();
-            let plan = finding.plan.filter(|_| !policy.only_rulings && verdict.is_open());
-            let needed = plan.and_then(|plan| if is_searched { plan.needed(aim) } else { plan.needed_fast(aim) });
+            let plan = finding
+                .plan
+                .filter(|_| !policy.only_rulings && verdict.is_open());
+            let needed = plan.and_then(|plan| {
+                if is_searched {
+                    plan.needed(aim)
+                } else {
+                    plan.needed_fast(aim)
+                }
+            });
             let needed = needed.filter(|needed| needed.n > finding.sizes.has(needed.of));
             PairEvidence {
                 first,
@@ -232,12 +337,19 @@ fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f
                 variation: finding.variation,
                 record: finding.record,
                 bounds: finding.bounds,
-                detectable: if is_open && is_planned { finding.detectable(aim) } else { None },
+                detectable: if is_open && is_planned {
+                    finding.detectable(aim)
+                } else {
+                    None
+                },
                 needed,
                 margin,
                 beyond,
                 detail: Detail {
-                    doubled: finding.parts.filter(|_| !policy.only_rulings && is_open).and_then(|parts| parts.doubled(aim)),
+                    doubled: finding
+                        .parts
+                        .filter(|_| !policy.only_rulings && is_open)
+                        .and_then(|parts| parts.doubled(aim)),
                     ..finding.detail
                 },
             }
@@ -247,43 +359,90 @@ fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f
         resolution,
         adjustment,
         tested: family as u64,
-        ..overall(&metric, (&open.values, &open.ranked), open.partial, pairs, policy.alpha)
+        ..overall(
+            &metric,
+            (&open.values, &open.ranked),
+            open.partial,
+            pairs,
+            policy.alpha,
+        )
     }
 }
 
 /// Returns the detectable difference of the tested pairs, at the level that the smallest of their p-values has to meet.
 fn resolution(open: &Unsettled, tested: usize, policy: &Policy) -> Option<Resolution> {
-    let aim = Aim { alpha: policy.alpha / tested.max(1) as f64, ..policy.aim() };
+    let aim = Aim {
+        alpha: policy.alpha / tested.max(1) as f64,
+        ..policy.aim()
+    };
     let scale = open.counted().find_map(|finding| finding.difference)?.scale;
-    let alike = open.counted().filter(|finding| finding.difference.is_some_and(|difference| difference.scale == scale));
+    let alike = open.counted().filter(|finding| {
+        finding
+            .difference
+            .is_some_and(|difference| difference.scale == scale)
+    });
     // The pair of median precision represents all: inverting an exact test for each of thousands takes seconds.
-    let mut pairs: Vec<(f64, &Finding)> = alike.filter_map(|finding| Some((finding.precision.as_ref()?.rough(), finding))).collect();
+    let mut pairs: Vec<(f64, &Finding)> = alike
+        .filter_map(|finding| Some((finding.precision.as_ref()?.rough(), finding)))
+        .collect();
     pairs.sort_by(|one, other| one.0.total_cmp(&other.0));
     let difference = pairs.get(pairs.len() / 2)?.1.detectable(aim)?;
-    Some(Resolution { difference, scale, level: aim.alpha, pairs: tested as u64 })
+    Some(Resolution {
+        difference,
+        scale,
+        level: aim.alpha,
+        pairs: tested as u64,
+    })
 }
 
 /// Sets the verdict of one pair. The rule needs differences, so a ratio is passed as its logarithm.
-fn verdict(metric: &Metric, finding: &Finding, p_adjusted: Option<f64>, margin: Option<f64>, family: usize, policy: &Policy) -> Verdict {
+fn verdict(
+    metric: &Metric,
+    finding: &Finding,
+    p_adjusted: Option<f64>,
+    margin: Option<f64>,
+    family: usize,
+    policy: &Policy,
+) -> Verdict {
     let log = |ends: Interval| Interval::new(ends.low.ln(), ends.high.ln());
-    let is_ratio = finding.difference.is_some_and(|found| found.scale == Scale::Ratio);
+    let is_ratio = finding
+        .difference
+        .is_some_and(|found| found.scale == Scale::Ratio);
     // A relative margin cannot be applied to a difference without a ratio.
     let margin = margin.filter(|_| metric.kind != MetricKind::Amount || is_ratio);
     let interval = finding.difference.and_then(|found| found.interval);
     let looked = Looked {
         difference: finding.difference.map(Difference::centred),
-        interval: if is_ratio { interval.and_then(log) } else { interval },
+        interval: if is_ratio {
+            interval.and_then(log)
+        } else {
+            interval
+        },
         bounds: finding.bounds,
-        margin: if is_ratio { margin.map(|margin| (1.0 + margin).ln()) } else { margin },
+        margin: if is_ratio {
+            margin.map(|margin| (1.0 + margin).ln())
+        } else {
+            margin
+        },
         higher_is_better: metric.direction != Direction::Down,
     };
     let verdict = decide(finding.support, &looked, p_adjusted, policy.alpha);
-    let is_reachable = finding.floor().is_none_or(|floor| floor * family.max(1) as f64 <= policy.alpha);
+    let is_reachable = finding
+        .floor()
+        .is_none_or(|floor| floor * family.max(1) as f64 <= policy.alpha);
     match verdict {
-        Verdict::NotEnoughEvidence { reason: None } if !is_reachable => Verdict::NotEnoughEvidence { reason: Some(Obstacle::OutOfReach) },
+        Verdict::NotEnoughEvidence { reason: None } if !is_reachable => {
+            Verdict::NotEnoughEvidence {
+                reason: Some(Obstacle::OutOfReach),
+            }
+        }
         // A winner needs both.
-        Verdict::NotEnoughEvidence { reason: None } if p_adjusted.is_some_and(|p| p < policy.alpha) => {
-            Verdict::NotEnoughEvidence { reason: Some(Obstacle::IntervalIncludesZero) }
+        Verdict::NotEnoughEvidence { reason: None }
+            if p_adjusted.is_some_and(|p| p < policy.alpha) =>
+        {
+            Verdict::NotEnoughEvidence {
+                reason: Some(Obstacle::IntervalIncludesZero),
+            }
         }
         verdict => verdict,
     }
@@ -305,17 +464,40 @@ fn overall(
             None => {}
         }
     }
-    let is_comparable = |pair: &PairEvidence| !matches!(pair.verdict, Verdict::NotComparable { .. });
+    let is_comparable =
+        |pair: &PairEvidence| !matches!(pair.verdict, Verdict::NotComparable { .. });
     let is_compared = metric.direction != Direction::None && pairs.iter().any(is_comparable);
     // Arms without a value rank behind all others: they cannot lead.
-    let worst = if metric.direction == Direction::Down { f64::MAX } else { f64::MIN };
+    let worst = if metric.direction == Direction::Down {
+        f64::MAX
+    } else {
+        f64::MIN
+    };
     let points: Vec<f64> = values.iter().map(|value| value.unwrap_or(worst)).collect();
     // An arm with fewer items cannot be the best by its rate on those. It is in the group unless it is beaten.
-    let leaders: Vec<f64> = (0..arms).map(|arm| if partial.contains(&arm) { worst } else { points[arm] }).collect();
-    let leading = stats::leading_group(&leaders, metric.direction != Direction::Down, &beats).unwrap_or_default();
-    let leading = if is_compared { leading.into_iter().filter(|arm| values[*arm].is_some()).collect() } else { Vec::new() };
+    let leaders: Vec<f64> = (0..arms)
+        .map(|arm| {
+            if partial.contains(&arm) {
+                worst
+            } else {
+                points[arm]
+            }
+        })
+        .collect();
+    let leading = stats::leading_group(&leaders, metric.direction != Direction::Down, &beats)
+        .unwrap_or_default();
+    let leading = if is_compared {
+        leading
+            .into_iter()
+            .filter(|arm| values[*arm].is_some())
+            .collect()
+    } else {
+        Vec::new()
+    };
     let rivals = ranked.iter().filter(|is_ranked| **is_ranked).count();
-    let winner = (0..arms).find(|arm| rivals > 1 && beats[*arm].iter().filter(|beaten| **beaten).count() == rivals - 1);
+    let winner = (0..arms).find(|arm| {
+        rivals > 1 && beats[*arm].iter().filter(|beaten| **beaten).count() == rivals - 1
+    });
     // An arm that beats every other is alone in the group, even if another has a better value.
     let leading = winner.map_or(leading, |winner| vec![winner]);
     Evidence {
@@ -335,9 +517,21 @@ fn overall(
 /// Returns the ranks by arm. Arms without a figure rank behind all others.
 fn ranks(ranked: &[bool], beats: &[Vec<bool>]) -> Vec<RankRange> {
     let arms: Vec<usize> = (0..ranked.len()).filter(|arm| ranked[*arm]).collect();
-    let among: Vec<Vec<bool>> = arms.iter().map(|one| arms.iter().map(|other| beats[*one][*other]).collect()).collect();
-    let mut places = vec![RankRange { best: arms.len() + 1, worst: ranked.len() }; ranked.len()];
-    for (arm, place) in arms.iter().zip(stats::rank_ranges(&among).unwrap_or_default()) {
+    let among: Vec<Vec<bool>> = arms
+        .iter()
+        .map(|one| arms.iter().map(|other| beats[*one][*other]).collect())
+        .collect();
+    let mut places = vec![
+        RankRange {
+            best: arms.len() + 1,
+            worst: ranked.len()
+        };
+        ranked.len()
+    ];
+    for (arm, place) in arms
+        .iter()
+        .zip(stats::rank_ranges(&among).unwrap_or_default())
+    {
         places[*arm] = place;
     }
     places
@@ -357,11 +551,24 @@ fn lettered(points: &[f64], higher_is_better: bool, beats: &[Vec<bool>]) -> Vec<
     let wins = |arm: usize| beats[arm].iter().filter(|beaten| **beaten).count();
     let mut order: Vec<usize> = (0..points.len()).collect();
     let sign = if higher_is_better { 1.0 } else { -1.0 };
-    order.sort_by(|one, other| wins(*other).cmp(&wins(*one)).then((sign * points[*other]).total_cmp(&(sign * points[*one]))));
+    order.sort_by(|one, other| {
+        wins(*other)
+            .cmp(&wins(*one))
+            .then((sign * points[*other]).total_cmp(&(sign * points[*one])))
+    });
     let differ = |one: usize, other: usize| beats[one][other] || beats[other][one];
-    let matrix: Vec<Vec<bool>> = order.iter().map(|one| order.iter().map(|other| differ(*one, *other)).collect()).collect();
-    let found = if points.len() > MAX_LETTERED { stats::few_letters(&matrix, MOST_LETTERS) } else { stats::letters(&matrix).map(Some) };
-    let Ok(Some(found)) = found else { return Vec::new() };
+    let matrix: Vec<Vec<bool>> = order
+        .iter()
+        .map(|one| order.iter().map(|other| differ(*one, *other)).collect())
+        .collect();
+    let found = if points.len() > MAX_LETTERED {
+        stats::few_letters(&matrix, MOST_LETTERS)
+    } else {
+        stats::letters(&matrix).map(Some)
+    };
+    let Ok(Some(found)) = found else {
+        return Vec::new();
+    };
     let mut letters = vec![String::new(); points.len()];
     for (arm, own) in order.into_iter().zip(found) {
         letters[arm] = own;

@@ -87,11 +87,19 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     pub fn of(rows: &[&RunRow], range: Range, value: impl Fn(&RunRow) -> Option<f64>) -> Self {
-        Self { values: rows.iter().filter_map(|row| value(row)).collect(), runs: rows.len() as u64, range }
+        Self {
+            values: rows.iter().filter_map(|row| value(row)).collect(),
+            runs: rows.len() as u64,
+            range,
+        }
     }
 
     pub fn none() -> Self {
-        Self { values: Vec::new(), runs: 0, range: Range::Any }
+        Self {
+            values: Vec::new(),
+            runs: 0,
+            range: Range::Any,
+        }
     }
 }
 
@@ -99,9 +107,15 @@ impl Figure {
     /// Summarises the rates of runs that all have one. `None` for no runs.
     pub(super) fn of_rates(rates: &[f64]) -> Option<Self> {
         let summary = summary(rates).ok()?;
-        let interval = interval_of_mean(&summary, CONFIDENCE).ok().map(|interval| Range::Share.cut(interval, &summary));
+        let interval = interval_of_mean(&summary, CONFIDENCE)
+            .ok()
+            .map(|interval| Range::Share.cut(interval, &summary));
         let runs = rates.len() as u64;
-        Some(Self { summary, interval, coverage: Coverage { known: runs, runs } })
+        Some(Self {
+            summary,
+            interval,
+            coverage: Coverage { known: runs, runs },
+        })
     }
 }
 
@@ -112,15 +126,26 @@ pub(crate) fn figures(numbers: &[Numbers]) -> Vec<Option<Figure>> {
     let summaries = summaries(numbers.iter().map(|numbers| numbers.values.as_slice()));
     let figure = |(numbers, summary): (&Numbers, Option<Summary>)| {
         let summary = summary?;
-        let interval = interval_of_mean(&summary, CONFIDENCE).ok().map(|interval| numbers.range.cut(interval, &summary));
-        let coverage = Coverage { known: numbers.values.len() as u64, runs: numbers.runs };
-        Some(Figure { summary, interval, coverage })
+        let interval = interval_of_mean(&summary, CONFIDENCE)
+            .ok()
+            .map(|interval| numbers.range.cut(interval, &summary));
+        let coverage = Coverage {
+            known: numbers.values.len() as u64,
+            runs: numbers.runs,
+        };
+        Some(Figure {
+            summary,
+            interval,
+            coverage,
+        })
     };
     numbers.iter().zip(summaries).map(figure).collect()
 }
 
 /// Summarises sets of numbers, by frames. Where the system gives no threads for them, by slices: the same figures but for their last digits.
-pub(crate) fn summaries<'a>(sets: impl ExactSizeIterator<Item = &'a [f64]> + Clone) -> Vec<Option<Summary>> {
+pub(crate) fn summaries<'a>(
+    sets: impl ExactSizeIterator<Item = &'a [f64]> + Clone,
+) -> Vec<Option<Summary>> {
     if sets.clone().all(<[f64]>::is_empty) {
         return sets.map(|_| None).collect();
     }
@@ -132,7 +157,19 @@ pub(crate) fn summaries<'a>(sets: impl ExactSizeIterator<Item = &'a [f64]> + Clo
     }
     match grouped.summaries(sets.len()) {
         Ok(found) => {
-            let summary = |GroupSummary { n, mean, sd, min, max }| Summary { n, mean, sd, min, max };
+            let summary = |GroupSummary {
+                               n,
+                               mean,
+                               sd,
+                               min,
+                               max,
+                           }| Summary {
+                n,
+                mean,
+                sd,
+                min,
+                max,
+            };
             found.into_iter().map(|found| found.map(summary)).collect()
         }
         Err(_) => sets.map(|values| summary(values).ok()).collect(),
@@ -141,10 +178,24 @@ pub(crate) fn summaries<'a>(sets: impl ExactSizeIterator<Item = &'a [f64]> + Clo
 
 pub(crate) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Spread> {
     let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).collect();
-    let coverage = Coverage { known: values.len() as u64, runs: rows.len() as u64 };
-    let p90 = if values.len() > 1 { quantile(&values, 0.9).ok() } else { None };
-    let interval = median_interval(&values, CONFIDENCE).ok().map(|median| median.interval);
-    Some(Spread { median: quantile(&values, 0.5).ok()?, interval, p90, coverage })
+    let coverage = Coverage {
+        known: values.len() as u64,
+        runs: rows.len() as u64,
+    };
+    let p90 = if values.len() > 1 {
+        quantile(&values, 0.9).ok()
+    } else {
+        None
+    };
+    let interval = median_interval(&values, CONFIDENCE)
+        .ok()
+        .map(|median| median.interval);
+    Some(Spread {
+        median: quantile(&values, 0.5).ok()?,
+        interval,
+        p90,
+        coverage,
+    })
 }
 
 /// Adds up the runs' cost. A run with costs for only some of its items makes the sum a lower bound.
@@ -164,12 +215,23 @@ pub(crate) fn money(rows: &[&RunRow]) -> Option<Money> {
             (None, _) => is_lower_bound = true,
         }
     }
-    (known > 0).then_some(Money { usd, is_lower_bound, coverage: Coverage { known, runs: rows.len() as u64 } })
+    (known > 0).then_some(Money {
+        usd,
+        is_lower_bound,
+        coverage: Coverage {
+            known,
+            runs: rows.len() as u64,
+        },
+    })
 }
 
 /// Returns a run's cost: its own figure, else the sum over its items if every item has one.
 pub(crate) fn cost(row: &RunRow) -> Option<f64> {
-    row.run.cost_usd.or_else(|| row.items.filter(|items| items.lines > 0 && items.with_cost == items.lines).map(|items| items.cost_usd))
+    row.run.cost_usd.or_else(|| {
+        row.items
+            .filter(|items| items.lines > 0 && items.with_cost == items.lines)
+            .map(|items| items.cost_usd)
+    })
 }
 
 /// Returns a run's own duration. Items may run in parallel, so their sum is no substitute.
@@ -179,12 +241,19 @@ pub(crate) fn duration(row: &RunRow) -> Option<f64> {
 
 /// Returns a run's tokens, cache included: its own figure, else the sum over its items if every item has both parts.
 pub(crate) fn tokens(row: &RunRow) -> Option<f64> {
-    let of_run = |run: &Run| run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
+    let of_run = |run: &Run| {
+        run.total_tokens
+            .or_else(|| run.input_tokens?.checked_add(run.output_tokens?))
+    };
     let of_items = || {
-        let items = row.items.filter(|items| items.lines > 0 && items.with_input == items.lines && items.with_output == items.lines)?;
+        let items = row.items.filter(|items| {
+            items.lines > 0 && items.with_input == items.lines && items.with_output == items.lines
+        })?;
         items.input_tokens.checked_add(items.output_tokens)
     };
-    of_run(&row.run).or_else(of_items).map(|tokens| tokens as f64)
+    of_run(&row.run)
+        .or_else(of_items)
+        .map(|tokens| tokens as f64)
 }
 
 #[cfg(test)]
@@ -209,28 +278,70 @@ mod tests {
                 }
             }
         }
-        grouped.summaries(groups.len()).expect("the system gives threads")
+        grouped
+            .summaries(groups.len())
+            .expect("the system gives threads")
     }
 
     #[test]
     fn equal_numbers_have_their_own_mean_and_no_spread() {
-        let found = by_frames(&[vec![0.1; 7], Vec::new(), vec![3.0], vec![f64::INFINITY, 1.0], vec![1.0, f64::NAN], vec![1e308; 2]]);
-        assert_eq!(found[0], Some(GroupSummary { n: 7, mean: 0.1, sd: Some(0.0), min: 0.1, max: 0.1 }));
-        assert_eq!(found[2], Some(GroupSummary { n: 1, mean: 3.0, sd: None, min: 3.0, max: 3.0 }));
+        let found = by_frames(&[
+            vec![0.1; 7],
+            Vec::new(),
+            vec![3.0],
+            vec![f64::INFINITY, 1.0],
+            vec![1.0, f64::NAN],
+            vec![1e308; 2],
+        ]);
+        assert_eq!(
+            found[0],
+            Some(GroupSummary {
+                n: 7,
+                mean: 0.1,
+                sd: Some(0.0),
+                min: 0.1,
+                max: 0.1
+            })
+        );
+        assert_eq!(
+            found[2],
+            Some(GroupSummary {
+                n: 1,
+                mean: 3.0,
+                sd: None,
+                min: 3.0,
+                max: 3.0
+            })
+        );
         assert_eq!((found[1], found[3], found[4]), (None, None, None));
-        assert_eq!(found[5].map(|found| (found.n, found.mean)), Some((2, 1e308)));
+        assert_eq!(
+            found[5].map(|found| (found.n, found.mean)),
+            Some((2, 1e308))
+        );
         assert_eq!(by_frames(&[]), []);
     }
 
     #[test]
     fn far_from_zero_no_digit_is_lost() {
-        let values: Vec<f64> = (0..1000_u32).map(|place| 1e9 + f64::from(place % 10) * 1e-3).collect();
+        let values: Vec<f64> = (0..1000_u32)
+            .map(|place| 1e9 + f64::from(place % 10) * 1e-3)
+            .collect();
         let frames = by_frames(std::slice::from_ref(&values))[0].expect("finite");
         // Without the rounding of a mean far from zero.
         let near_zero: Vec<f64> = values.iter().map(|value| value - 1e9).collect();
         let slices = summary(&near_zero).expect("finite");
-        assert!(near(frames.mean - 1e9, slices.mean, 1e9), "{frames:?} {slices:?}");
-        assert!(near(frames.sd.expect("several"), slices.sd.expect("several"), 1.0), "{frames:?} {slices:?}");
+        assert!(
+            near(frames.mean - 1e9, slices.mean, 1e9),
+            "{frames:?} {slices:?}"
+        );
+        assert!(
+            near(
+                frames.sd.expect("several"),
+                slices.sd.expect("several"),
+                1.0
+            ),
+            "{frames:?} {slices:?}"
+        );
     }
 
     proptest! {
@@ -259,7 +370,10 @@ mod tests {
     fn counts_and_amounts_have_no_negative_end() {
         let cut = |range: Range, values: &[f64]| {
             let interval = mean_interval(values, CONFIDENCE).expect("they vary");
-            (interval, range.cut(interval, &summary(values).expect("there are some")))
+            (
+                interval,
+                range.cut(interval, &summary(values).expect("there are some")),
+            )
         };
         for unit in [Unit::Seconds, Unit::Tokens, Unit::Usd, Unit::Count] {
             let (whole, cut) = cut(Range::of(unit), &[1.0, 9.0, 2.0]);

@@ -67,7 +67,10 @@ impl Finding {
     pub fn tested(&mut self, test: Test, p: f64, obstacle: Option<Obstacle>) {
         self.test = Some(test);
         self.support = match obstacle {
-            Some(obstacle) => Support::Thin { obstacle, p: Some(p) },
+            Some(obstacle) => Support::Thin {
+                obstacle,
+                p: Some(p),
+            },
             None => Support::Tested { p, doubt: None },
         };
     }
@@ -82,15 +85,22 @@ impl Finding {
     /// Takes the verdict from the finding: it only describes what was seen, for this reason.
     pub fn describe(&mut self, obstacle: Obstacle) {
         self.support = Support::Thin { obstacle, p: None };
-        (self.test, self.plan, self.parts, self.beyond, self.sums) = (None, None, None, None, Vec::new());
+        (self.test, self.plan, self.parts, self.beyond, self.sums) =
+            (None, None, None, None, Vec::new());
         self.detail = Detail::default();
-        self.difference = self.difference.map(|difference| Difference { interval: None, ..difference });
+        self.difference = self.difference.map(|difference| Difference {
+            interval: None,
+            ..difference
+        });
     }
 
     /// Marks the finding as censored: runs or outcomes hit a limit, so the time they would have taken is unknown and the mean over the
     /// others is not the arm's.
     pub fn censor(&mut self) {
-        self.support = Support::Thin { obstacle: Obstacle::Censored, p: self.p() };
+        self.support = Support::Thin {
+            obstacle: Obstacle::Censored,
+            p: self.p(),
+        };
     }
 
     /// Returns the p-value, deciding or only shown.
@@ -106,7 +116,10 @@ impl Finding {
     pub fn counted_p(&self) -> Option<f64> {
         match self.support {
             Support::Tested { p, .. } => Some(p),
-            Support::Thin { .. } | Support::NotComparable(_) | Support::NoData(_) | Support::Fixed => None,
+            Support::Thin { .. }
+            | Support::NotComparable(_)
+            | Support::NoData(_)
+            | Support::Fixed => None,
         }
     }
 
@@ -137,10 +150,18 @@ impl Finding {
             (self.sizes.first, self.sizes.second) = (first, second);
         }
         let is_nothing = match self.support {
-            Support::NotComparable(reason) => matches!(reason, Incomparable::DisjointItems | Incomparable::OtherEvaluator),
+            Support::NotComparable(reason) => matches!(
+                reason,
+                Incomparable::DisjointItems | Incomparable::OtherEvaluator
+            ),
             // Both have outcomes, but none on an item with the same text for both.
-            Support::NoData(Missing::NotMeasured) => first.zip(second).is_some_and(|(first, second)| first > 0 && second > 0),
-            Support::NoData(Missing::NotCompleted) | Support::Thin { .. } | Support::Tested { .. } | Support::Fixed => false,
+            Support::NoData(Missing::NotMeasured) => first
+                .zip(second)
+                .is_some_and(|(first, second)| first > 0 && second > 0),
+            Support::NoData(Missing::NotCompleted)
+            | Support::Thin { .. }
+            | Support::Tested { .. }
+            | Support::Fixed => false,
         };
         if is_nothing {
             self.support = Support::NotComparable(Incomparable::OtherTexts);
@@ -149,7 +170,9 @@ impl Finding {
     }
 
     pub fn detectable(&self, aim: Aim) -> Option<f64> {
-        self.precision.as_ref()?.detectable(self.difference?.scale, aim)
+        self.precision
+            .as_ref()?
+            .detectable(self.difference?.scale, aim)
     }
 }
 
@@ -159,9 +182,20 @@ pub(super) enum Plan {
     /// Items with one outcome per arm: the share on which the arms differ, and the difference of their rates.
     Discordant { share: f64, delta: f64 },
     /// Differences of items or of clusters, with their standard deviation.
-    Mean { sd: f64, delta: f64, of: &'static str },
+    Mean {
+        sd: f64,
+        delta: f64,
+        of: &'static str,
+    },
     /// Items tried in several runs: what `items` items and `runs` runs per arm add to the squared standard error of the difference.
-    ItemsAndRuns { var_items: f64, var_runs: f64, degrees: f64, items: u64, runs: u64, delta: f64 },
+    ItemsAndRuns {
+        var_items: f64,
+        var_runs: f64,
+        degrees: f64,
+        items: u64,
+        runs: u64,
+        delta: f64,
+    },
     /// Runs of each arm, with their standard deviations.
     Runs { sds: [f64; 2], delta: f64 },
     /// Two rates over items that are not paired.
@@ -176,14 +210,43 @@ impl Plan {
     /// few items that differ, few clusters and few runs need more than these say. `None` if no number within reason is enough.
     pub fn needed(&self, aim: Aim) -> Option<Needed> {
         let (found, least, of) = match *self {
-            Self::Discordant { share, delta } => (stats::pairs_needed(share, delta.abs(), aim, MOST_PLANNED), MIN_ITEMS, "items"),
+            Self::Discordant { share, delta } => (
+                stats::pairs_needed(share, delta.abs(), aim, MOST_PLANNED),
+                MIN_ITEMS,
+                "items",
+            ),
             // Below ten items signs are flipped, which has less power than the t test.
-            Self::Mean { sd, delta, of: "items" } => (stats::units_needed(sd, delta, aim, MOST_PLANNED), MIN_PAIRED_T, "items"),
-            Self::Mean { sd, delta, of } => (stats::units_needed(sd, delta, aim, MOST_PLANNED), MIN_ITEMS, of),
-            Self::ItemsAndRuns { var_items, var_runs, degrees, items, runs, delta } => {
-                let power = |variance: f64, degrees: f64| stats::power_t(delta.abs() / variance.sqrt(), degrees, aim.alpha);
+            Self::Mean {
+                sd,
+                delta,
+                of: "items",
+            } => (
+                stats::units_needed(sd, delta, aim, MOST_PLANNED),
+                MIN_PAIRED_T,
+                "items",
+            ),
+            Self::Mean { sd, delta, of } => (
+                stats::units_needed(sd, delta, aim, MOST_PLANNED),
+                MIN_ITEMS,
+                of,
+            ),
+            Self::ItemsAndRuns {
+                var_items,
+                var_runs,
+                degrees,
+                items,
+                runs,
+                delta,
+            } => {
+                let power = |variance: f64, degrees: f64| {
+                    stats::power_t(delta.abs() / variance.sqrt(), degrees, aim.alpha)
+                };
                 let over_items = |n: u64| {
-                    let degrees = if var_runs > 0.0 { degrees } else { (n as f64 - 1.0).max(1.0) };
+                    let degrees = if var_runs > 0.0 {
+                        degrees
+                    } else {
+                        (n as f64 - 1.0).max(1.0)
+                    };
                     power(var_items * items as f64 / n as f64 + var_runs, degrees)
                 };
                 match stats::units_for(MIN_ITEMS as u64, MOST_PLANNED, aim, over_items) {
@@ -193,37 +256,92 @@ impl Plan {
                             let times = n as f64 / runs as f64;
                             power(var_items + var_runs / times, degrees * times)
                         };
-                        (stats::units_for(runs, MOST_PLANNED, aim, over_runs), MIN_RUNS, "runs")
+                        (
+                            stats::units_for(runs, MOST_PLANNED, aim, over_runs),
+                            MIN_RUNS,
+                            "runs",
+                        )
                     }
                     found => (found, MIN_ITEMS, "items"),
                 }
             }
-            Self::Runs { sds, delta } => (stats::runs_needed(sds, delta.abs(), aim, MOST_PLANNED), MIN_RUNS, "runs"),
-            Self::Shares { rates: [one, other] } => (stats::items_needed(one, other, aim, MOST_PLANNED), MIN_ITEMS, "items"),
+            Self::Runs { sds, delta } => (
+                stats::runs_needed(sds, delta.abs(), aim, MOST_PLANNED),
+                MIN_RUNS,
+                "runs",
+            ),
+            Self::Shares {
+                rates: [one, other],
+            } => (
+                stats::items_needed(one, other, aim, MOST_PLANNED),
+                MIN_ITEMS,
+                "items",
+            ),
         };
-        found.ok().flatten().map(|n| Needed { n: n.max(least as u64), of })
+        found.ok().flatten().map(|n| Needed {
+            n: n.max(least as u64),
+            of,
+        })
     }
 
     /// Returns the same by formulas, for boards of so many pairs that the power of each would take seconds.
     pub fn needed_fast(&self, aim: Aim) -> Option<Needed> {
-        let at_least = |n: u64, least: usize, of| Some(Needed { n: n.max(least as u64), of });
+        let at_least = |n: u64, least: usize, of| {
+            Some(Needed {
+                n: n.max(least as u64),
+                of,
+            })
+        };
         // Exact tests are that much worse than normal ones, which ignore that counts are whole (Fleiss 1981).
-        let whole_counts = |n: u64, times: f64, delta: f64| Some(n.saturating_add(stats::whole(times / delta.abs()).ok()?));
+        let whole_counts = |n: u64, times: f64, delta: f64| {
+            Some(n.saturating_add(stats::whole(times / delta.abs()).ok()?))
+        };
         match *self {
-            Self::Discordant { share, delta } => {
-                at_least(whole_counts(stats::n_mcnemar(share, delta.abs(), aim).ok()?, 1.0, delta)?, MIN_ITEMS, "items")
-            }
-            Self::Shares { rates: [one, other] } => {
-                at_least(whole_counts(stats::n_two_proportions(one, other, aim).ok()?, 2.0, one - other)?, MIN_ITEMS, "items")
-            }
-            Self::Mean { sd, delta, of } => at_least(stats::n_paired(sd, delta, aim).ok()?.saturating_add(T_FOR_Z), MIN_PAIRED_T, of),
-            Self::ItemsAndRuns { var_items, var_runs, items, delta, .. } => {
+            Self::Discordant { share, delta } => at_least(
+                whole_counts(stats::n_mcnemar(share, delta.abs(), aim).ok()?, 1.0, delta)?,
+                MIN_ITEMS,
+                "items",
+            ),
+            Self::Shares {
+                rates: [one, other],
+            } => at_least(
+                whole_counts(
+                    stats::n_two_proportions(one, other, aim).ok()?,
+                    2.0,
+                    one - other,
+                )?,
+                MIN_ITEMS,
+                "items",
+            ),
+            Self::Mean { sd, delta, of } => at_least(
+                stats::n_paired(sd, delta, aim)
+                    .ok()?
+                    .saturating_add(T_FOR_Z),
+                MIN_PAIRED_T,
+                of,
+            ),
+            Self::ItemsAndRuns {
+                var_items,
+                var_runs,
+                items,
+                delta,
+                ..
+            } => {
                 // The largest squared standard error that finds the difference.
                 let most = delta * delta / stats::n_paired(1.0, 1.0, aim).ok()? as f64;
-                let n = stats::whole(var_items * items as f64 / (most - var_runs)).ok().filter(|_| most > var_runs)?;
+                let n = stats::whole(var_items * items as f64 / (most - var_runs))
+                    .ok()
+                    .filter(|_| most > var_runs)?;
                 at_least(n.saturating_add(T_FOR_Z), MIN_PAIRED_T, "items")
             }
-            Self::Runs { sds: [one, other], delta } => at_least(stats::n_welch(one, other, delta, aim).ok()?, MIN_RUNS, "runs"),
+            Self::Runs {
+                sds: [one, other],
+                delta,
+            } => at_least(
+                stats::n_welch(one, other, delta, aim).ok()?,
+                MIN_RUNS,
+                "runs",
+            ),
         }
     }
 }
@@ -259,12 +377,18 @@ impl Precision {
             Self::Discordant { share, n } => stats::detectable_mcnemar(*n, *share, aim),
             Self::Error { se, degrees } => stats::detectable_t(*se, *degrees, aim),
             // Flipping signs has the power of the t test on the clusters, down to its smallest possible p-value.
-            Self::Flips { se, clusters } if smallest_flip(*clusters) < aim.alpha => stats::detectable_t(*se, *clusters as f64 - 1.0, aim),
+            Self::Flips { se, clusters } if smallest_flip(*clusters) < aim.alpha => {
+                stats::detectable_t(*se, *clusters as f64 - 1.0, aim)
+            }
             Self::Flips { .. } => return None,
             Self::Samples(one, other) => stats::detectable_welch(*one, *other, aim),
-            Self::Shares { rate, more, fewer } => stats::detectable_proportions(*rate, *more, *fewer, aim),
+            Self::Shares { rate, more, fewer } => {
+                stats::detectable_proportions(*rate, *more, *fewer, aim)
+            }
         };
-        let Ok(Detectable::Difference(smallest)) = found else { return None };
+        let Ok(Detectable::Difference(smallest)) = found else {
+            return None;
+        };
         match scale {
             Scale::Share => Some(smallest.min(1.0)),
             Scale::Unit => Some(smallest),
@@ -277,8 +401,12 @@ impl Precision {
         match self {
             Self::Discordant { share, n } => (share / *n as f64).sqrt(),
             Self::Error { se, .. } | Self::Flips { se, .. } => *se,
-            Self::Samples(one, other) => (one.sd * one.sd / one.n as f64 + other.sd * other.sd / other.n as f64).sqrt(),
-            Self::Shares { rate, more, fewer } => (rate * (1.0 - rate) * (1.0 / *more as f64 + 1.0 / *fewer as f64)).sqrt(),
+            Self::Samples(one, other) => {
+                (one.sd * one.sd / one.n as f64 + other.sd * other.sd / other.n as f64).sqrt()
+            }
+            Self::Shares { rate, more, fewer } => {
+                (rate * (1.0 - rate) * (1.0 / *more as f64 + 1.0 / *fewer as f64)).sqrt()
+            }
         }
     }
 }

@@ -42,7 +42,10 @@ pub(crate) fn fronts(trades: &[Option<Trade<'_>>]) -> Vec<Option<Front>> {
     let place = |own: &Trade<'_>| {
         let better = trades.iter().flatten().filter(|other| beats(other, own));
         let best = better.max_by(|one, other| {
-            one.quality.total_cmp(&other.quality).then(other.price.total_cmp(&one.price)).then(other.arm.cmp(one.arm))
+            one.quality
+                .total_cmp(&other.quality)
+                .then(other.price.total_cmp(&one.price))
+                .then(other.arm.cmp(one.arm))
         });
         match best {
             Some(by) => Some(Front::Dominated { by: by.arm.clone() }),
@@ -50,7 +53,10 @@ pub(crate) fn fronts(trades: &[Option<Trade<'_>>]) -> Vec<Option<Front>> {
             None => Some(Front::OnFront),
         }
     };
-    trades.iter().map(|trade| trade.as_ref().and_then(place)).collect()
+    trades
+        .iter()
+        .map(|trade| trade.as_ref().and_then(place))
+        .collect()
 }
 
 #[cfg(test)]
@@ -63,14 +69,22 @@ mod tests {
     fn check(trades: &[&str], expected: &[&str]) {
         let arms: Vec<Arm> = trades
             .iter()
-            .map(|text| Arm { approach: text.split(' ').next().unwrap_or_default().to_owned(), model: String::new() })
+            .map(|text| Arm {
+                approach: text.split(' ').next().unwrap_or_default().to_owned(),
+                model: String::new(),
+            })
             .collect();
         let trade = |(text, arm)| {
             let text: &str = text;
             let mut words = text.split(' ').skip(1);
             let quality = words.next()?.parse().ok()?;
             let price = words.next()?;
-            Some(Trade { arm, quality, price: price.trim_end_matches('+').parse().ok()?, is_lower_bound: price.ends_with('+') })
+            Some(Trade {
+                arm,
+                quality,
+                price: price.trim_end_matches('+').parse().ok()?,
+                is_lower_bound: price.ends_with('+'),
+            })
         };
         let trades: Vec<Option<Trade<'_>>> = trades.iter().copied().zip(&arms).map(trade).collect();
         let found: Vec<String> = fronts(&trades)
@@ -86,7 +100,10 @@ mod tests {
 
     #[test]
     fn better_and_cheaper_dominates() {
-        check(&["a 0.9 3", "b 0.5 1", "c 0.7 2", "d 0.6 2.5"], &["*", "*", "*", "c"]);
+        check(
+            &["a 0.9 3", "b 0.5 1", "c 0.7 2", "d 0.6 2.5"],
+            &["*", "*", "*", "c"],
+        );
         // At least as good on both and better on one.
         check(&["a 0.9 3", "b 0.9 4", "c 0.8 3"], &["*", "a", "a"]);
         // Equal on both: neither dominates the other.

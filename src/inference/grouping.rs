@@ -19,31 +19,66 @@ const APART: Grade = Grade::D;
 
 /// Groups the selected runs by suite and version, and by source if sources were not measured alike. Groups are sorted by suite, then newest
 /// run first, then most arms first; arms by name.
-pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Grouping) -> Vec<SuiteGroup<'a>> {
+pub fn suite_groups<'a>(
+    warehouse: &'a Warehouse,
+    filter: &Filter,
+    grouping: Grouping,
+) -> Vec<SuiteGroup<'a>> {
     let mut rows = BTreeMap::<(String, Option<String>), BTreeMap<Study, Vec<&'a RunRow>>>::new();
-    for row in warehouse.runs().iter().filter(|row| filter.matches(&row.run)) {
+    for row in warehouse
+        .runs()
+        .iter()
+        .filter(|row| filter.matches(&row.run))
+    {
         let study = row.run.provenance.as_ref().map(Provenance::study);
-        let study = study.map(|(importer, source)| (importer.to_owned(), source.map(str::to_owned)));
-        rows.entry((row.run.suite.clone(), row.run.suite_version.clone())).or_default().entry(study).or_default().push(row);
+        let study =
+            study.map(|(importer, source)| (importer.to_owned(), source.map(str::to_owned)));
+        rows.entry((row.run.suite.clone(), row.run.suite_version.clone()))
+            .or_default()
+            .entry(study)
+            .or_default()
+            .push(row);
     }
     let mut groups: Vec<SuiteGroup<'a>> = Vec::new();
     for ((suite, suite_version), studies) in rows {
         let tables = alike(warehouse, (&suite, suite_version.as_deref()), studies);
         let is_alone = tables.len() == 1;
         for (study, rows) in tables {
-            let source = study.filter(|_| !is_alone).and_then(|(importer, source)| match source {
-                Some(_) => rows[0].run.provenance.as_ref().map(|from| from.file.clone()),
-                None => Some(importer),
-            });
+            let source = study
+                .filter(|_| !is_alone)
+                .and_then(|(importer, source)| match source {
+                    Some(_) => rows[0]
+                        .run
+                        .provenance
+                        .as_ref()
+                        .map(|from| from.file.clone()),
+                    None => Some(importer),
+                });
             let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
             let (suite, suite_version) = (suite.clone(), suite_version.clone());
-            let arms = arm_runs(&rows, grouping).into_iter().map(ArmRuns::measured).collect();
-            groups.push(SuiteGroup { suite, suite_version, source, arms, newest, since: None, earlier: Vec::new() });
+            let arms = arm_runs(&rows, grouping)
+                .into_iter()
+                .map(ArmRuns::measured)
+                .collect();
+            groups.push(SuiteGroup {
+                suite,
+                suite_version,
+                source,
+                arms,
+                newest,
+                since: None,
+                earlier: Vec::new(),
+            });
         }
     }
     groups.sort_by(|left, right| {
-        let by_age = left.suite.cmp(&right.suite).then(right.newest.cmp(&left.newest));
-        let by_size = by_age.then(right.arms.len().cmp(&left.arms.len())).then(left.suite_version.cmp(&right.suite_version));
+        let by_age = left
+            .suite
+            .cmp(&right.suite)
+            .then(right.newest.cmp(&left.newest));
+        let by_size = by_age
+            .then(right.arms.len().cmp(&left.arms.len()))
+            .then(left.suite_version.cmp(&right.suite_version));
         by_size.then(left.source.cmp(&right.source))
     });
     groups
@@ -57,7 +92,9 @@ fn alike<'a>(
 ) -> Vec<(Study, Vec<&'a RunRow>)> {
     let mut tables: Vec<(Study, Vec<&'a RunRow>)> = Vec::new();
     for (study, mut rows) in studies {
-        let place = tables.iter().position(|(_, others)| are_alike(warehouse, (suite, version), others, &rows));
+        let place = tables
+            .iter()
+            .position(|(_, others)| are_alike(warehouse, (suite, version), others, &rows));
         match place {
             Some(place) => tables[place].1.append(&mut rows),
             None => tables.push((study, rows)),
@@ -67,22 +104,55 @@ fn alike<'a>(
 }
 
 /// Compares the runs of two sources as if each were an arm.
-fn are_alike(warehouse: &Warehouse, (suite, version): (&str, Option<&str>), one: &[&RunRow], other: &[&RunRow]) -> bool {
+fn are_alike(
+    warehouse: &Warehouse,
+    (suite, version): (&str, Option<&str>),
+    one: &[&RunRow],
+    other: &[&RunRow],
+) -> bool {
     let arms = vec![as_arm("one", one), as_arm("other", other)];
     let (suite, suite_version) = (suite.to_owned(), version.map(str::to_owned));
-    let group = SuiteGroup { suite, suite_version, source: None, arms, newest: None, since: None, earlier: Vec::new() };
+    let group = SuiteGroup {
+        suite,
+        suite_version,
+        source: None,
+        arms,
+        newest: None,
+        since: None,
+        earlier: Vec::new(),
+    };
     let matrix = group.matrix(warehouse);
     let items = Items::of(&group, &matrix);
     let texts = ArmTexts::of_group(warehouse, &group, &matrix);
-    let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix, &items)).collect();
+    let rates: Vec<Rates> = group
+        .arms
+        .iter()
+        .map(|arm| Rates::of(&arm.counted, &matrix, &items))
+        .collect();
     // Sources without a known difference share a table.
-    comparability::of_arms(&group.arms, &rates, &texts, &matrix).iter().all(|pair| pair.grade < APART)
+    comparability::of_arms(&group.arms, &rates, &texts, &matrix)
+        .iter()
+        .all(|pair| pair.grade < APART)
 }
 
 /// Represents a source by a few of its runs: comparing all of a hundred files would be as slow as comparing all arms.
 fn as_arm<'a>(name: &str, rows: &[&'a RunRow]) -> ArmRuns<'a> {
-    let counted = rows.iter().copied().filter(|row| row.run.status.is_counted()).take(MOST_RUNS).collect();
-    ArmRuns { arm: Arm { approach: name.to_owned(), model: String::new() }, counted, excluded: Vec::new(), crashed: Vec::new(), earlier: 0 }
+    let counted = rows
+        .iter()
+        .copied()
+        .filter(|row| row.run.status.is_counted())
+        .take(MOST_RUNS)
+        .collect();
+    ArmRuns {
+        arm: Arm {
+            approach: name.to_owned(),
+            model: String::new(),
+        },
+        counted,
+        excluded: Vec::new(),
+        crashed: Vec::new(),
+        earlier: 0,
+    }
 }
 
 /// Maximum number of runs compared per source.

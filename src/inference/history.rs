@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::domain::{Filter, ItemKey, ItemStatus, standing_of_each};
 use crate::stats::{
-    Buy, ChangeRule, CourseKind, Interval, NightOutcomes, bernoulli_confidence_sequence, change_points, change_tests, mcnemar_e_value,
-    probability_flaky, summary, variance_split,
+    Buy, ChangeRule, CourseKind, Interval, NightOutcomes, bernoulli_confidence_sequence,
+    change_points, change_tests, mcnemar_e_value, probability_flaky, summary, variance_split,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
@@ -216,7 +216,12 @@ impl HistoryPoints {
         match self {
             Self::Days => date.map(|date| (date, 0)).ok_or(Lacks::Time),
             Self::Commits { places, .. } => {
-                let place = row.run.git.as_ref().and_then(|git| places.get(&git.rev)).ok_or(Lacks::Commit)?;
+                let place = row
+                    .run
+                    .git
+                    .as_ref()
+                    .and_then(|git| places.get(&git.rev))
+                    .ok_or(Lacks::Commit)?;
                 date.map(|_| (NaiveDate::MIN, *place)).ok_or(Lacks::Time)
             }
         }
@@ -241,15 +246,28 @@ impl History {
     }
 
     fn changed_where(&self, is_asked: impl Fn(&ItemChange) -> bool) -> Vec<(usize, &ItemChange)> {
-        let all = self.arms.iter().enumerate().flat_map(|(place, arm)| arm.changed_items.iter().map(move |item| (place, item)));
+        let all = self
+            .arms
+            .iter()
+            .enumerate()
+            .flat_map(|(place, arm)| arm.changed_items.iter().map(move |item| (place, item)));
         let mut items: Vec<(usize, &ItemChange)> = all.filter(|(_, item)| is_asked(item)).collect();
-        items.sort_by(|(_, one), (_, other)| one.course.kind.cmp(&other.course.kind).then(other.course.since.cmp(&one.course.since)));
+        items.sort_by(|(_, one), (_, other)| {
+            one.course
+                .kind
+                .cmp(&other.course.kind)
+                .then(other.course.since.cmp(&one.course.since))
+        });
         items
     }
 
     /// Lists the flaky and the noisiest items of all arms, with the arm's index: flakiest first, equal ones in the order of arms.
     pub fn noisy(&self) -> Vec<(usize, &NoisyItem)> {
-        let all = self.arms.iter().enumerate().flat_map(|(place, arm)| arm.noisy().map(move |item| (place, item)));
+        let all = self
+            .arms
+            .iter()
+            .enumerate()
+            .flat_map(|(place, arm)| arm.noisy().map(move |item| (place, item)));
         let mut items: Vec<(usize, &NoisyItem)> = all.collect();
         items.sort_by(|(_, one), (_, other)| other.flaky.total_cmp(&one.flaky));
         items
@@ -270,13 +288,21 @@ const FLAKY_MARGIN: f64 = 0.05;
 const MAX_ITEMS: usize = 10;
 
 /// Builds the histories of the selected suites, by day or by commit.
-pub fn history(warehouse: &Warehouse, filter: &Filter, policy: &Policy, points: &HistoryPoints) -> Vec<History> {
+pub fn history(
+    warehouse: &Warehouse,
+    filter: &Filter,
+    policy: &Policy,
+    points: &HistoryPoints,
+) -> Vec<History> {
     let mut by_suite = BTreeMap::<String, Vec<SuiteGroup<'_>>>::new();
     for group in suite_groups(warehouse, filter, Grouping::AllBatches) {
         by_suite.entry(group.suite.clone()).or_default().push(group);
     }
     let suites: Vec<(String, Vec<SuiteGroup<'_>>)> = by_suite.into_iter().collect();
-    suites.par_iter().map(|(suite, groups)| suite_history(warehouse, suite, groups, policy, points)).collect()
+    suites
+        .par_iter()
+        .map(|(suite, groups)| suite_history(warehouse, suite, groups, policy, points))
+        .collect()
 }
 
 /// The runs of one arm on one day or of one commit, the index of their suite version, and their outcomes and texts.
@@ -302,15 +328,35 @@ struct Nights<'a, 'g> {
 }
 
 impl<'a, 'g> Nights<'a, 'g> {
-    fn of(warehouse: &Warehouse, suite: &str, groups: &'g [SuiteGroup<'a>], policy: &Policy, points: &HistoryPoints) -> Self {
-        let matrices: Vec<OutcomeMatrix> =
-            groups.iter().map(|group| without_excluded(group.matrix(warehouse), group, &policy.exclusions).0).collect();
-        let items: Vec<Items> = groups.iter().zip(&matrices).map(|(group, matrix)| Items::of(group, matrix)).collect();
-        let units: Vec<Design> = items.iter().map(|items| unit_of(suite, items, policy)).collect();
-        let mut by_arm = BTreeMap::<Arm, BTreeMap<((NaiveDate, usize), usize), NightRuns<'a>>>::new();
+    fn of(
+        warehouse: &Warehouse,
+        suite: &str,
+        groups: &'g [SuiteGroup<'a>],
+        policy: &Policy,
+        points: &HistoryPoints,
+    ) -> Self {
+        let matrices: Vec<OutcomeMatrix> = groups
+            .iter()
+            .map(|group| without_excluded(group.matrix(warehouse), group, &policy.exclusions).0)
+            .collect();
+        let items: Vec<Items> = groups
+            .iter()
+            .zip(&matrices)
+            .map(|(group, matrix)| Items::of(group, matrix))
+            .collect();
+        let units: Vec<Design> = items
+            .iter()
+            .map(|items| unit_of(suite, items, policy))
+            .collect();
+        let mut by_arm =
+            BTreeMap::<Arm, BTreeMap<((NaiveDate, usize), usize), NightRuns<'a>>>::new();
         let (mut undated, mut without_commit) = (0, Vec::new());
         for (version, group) in groups.iter().enumerate() {
-            for (arm, row) in group.arms.iter().flat_map(|arm| arm.counted.iter().map(move |row| (&arm.arm, *row))) {
+            for (arm, row) in group
+                .arms
+                .iter()
+                .flat_map(|arm| arm.counted.iter().map(move |row| (&arm.arm, *row)))
+            {
                 let point = match points.place(row) {
                     Ok(point) => point,
                     Err(Lacks::Time) => {
@@ -325,7 +371,13 @@ impl<'a, 'g> Nights<'a, 'g> {
                 let nights = by_arm.entry(arm.clone()).or_default();
                 nights
                     .entry((point, version))
-                    .or_insert_with(|| NightRuns { rows: Vec::new(), point, version, outcomes: None, texts: ArmTexts::Unknown })
+                    .or_insert_with(|| NightRuns {
+                        rows: Vec::new(),
+                        point,
+                        version,
+                        outcomes: None,
+                        texts: ArmTexts::Unknown,
+                    })
                     .rows
                     .push(row);
             }
@@ -333,13 +385,21 @@ impl<'a, 'g> Nights<'a, 'g> {
         let mut arms: Vec<(Arm, Vec<(NaiveDate, NightRuns<'a>)>)> = by_arm
             .into_iter()
             .map(|(arm, nights)| {
-                let mut nights: Vec<(NaiveDate, NightRuns<'a>)> =
-                    nights.into_values().filter_map(|runs| Some((first_time(&runs)?.date_naive(), runs))).collect();
+                let mut nights: Vec<(NaiveDate, NightRuns<'a>)> = nights
+                    .into_values()
+                    .filter_map(|runs| Some((first_time(&runs)?.date_naive(), runs)))
+                    .collect();
                 nights.sort_by_key(|(_, runs)| (runs.point, first_time(runs)));
                 for (_, runs) in &mut nights {
                     let matrix = &matrices[runs.version];
-                    let with: Vec<&RunRow> = runs.rows.iter().copied().filter(|row| !matrix.rows_of(&row.run.id).is_empty()).collect();
-                    runs.outcomes = Outcomes::of(&with, matrix, &items[runs.version]).filter(|outcomes| outcomes.counted > 0);
+                    let with: Vec<&RunRow> = runs
+                        .rows
+                        .iter()
+                        .copied()
+                        .filter(|row| !matrix.rows_of(&row.run.id).is_empty())
+                        .collect();
+                    runs.outcomes = Outcomes::of(&with, matrix, &items[runs.version])
+                        .filter(|outcomes| outcomes.counted > 0);
                 }
                 (arm, nights)
             })
@@ -351,30 +411,58 @@ impl<'a, 'g> Nights<'a, 'g> {
                 .filter(|runs| runs.version == version)
                 .collect();
             let runs: Vec<&[&RunRow]> = nights.iter().map(|runs| runs.rows.as_slice()).collect();
-            let texts = ArmTexts::of_runs(warehouse, &runs, group.suite_version.is_some(), &matrices[version]);
-            nights.iter_mut().zip(texts).for_each(|(runs, texts)| runs.texts = texts);
+            let texts = ArmTexts::of_runs(
+                warehouse,
+                &runs,
+                group.suite_version.is_some(),
+                &matrices[version],
+            );
+            nights
+                .iter_mut()
+                .zip(texts)
+                .for_each(|(runs, texts)| runs.texts = texts);
         }
         without_commit.sort();
         let by_commit = *points != HistoryPoints::Days;
-        Self { groups, matrices, items, units, arms, undated, without_commit, by_commit }
+        Self {
+            groups,
+            matrices,
+            items,
+            units,
+            arms,
+            undated,
+            without_commit,
+            by_commit,
+        }
     }
 
     /// Returns what pages show of each night, arm by arm.
     fn shown(&self) -> Vec<Vec<Night>> {
         let mut spent = spent_per_run(&self.arms).into_iter();
-        self.arms.iter().map(|(_, nights)| self.nights(nights, spent.by_ref().take(nights.len()))).collect()
+        self.arms
+            .iter()
+            .map(|(_, nights)| self.nights(nights, spent.by_ref().take(nights.len())))
+            .collect()
     }
 
-    fn nights(&self, nights: &[(NaiveDate, NightRuns<'_>)], spent: impl Iterator<Item = Spent>) -> Vec<Night> {
+    fn nights(
+        &self,
+        nights: &[(NaiveDate, NightRuns<'_>)],
+        spent: impl Iterator<Item = Spent>,
+    ) -> Vec<Night> {
         let mut shown: Vec<Night> = Vec::with_capacity(nights.len());
         let mut judges: Option<BTreeSet<String>> = None;
         let mut asked = FirstTexts::default();
         for ((date, runs), [cost_usd, duration_seconds]) in nights.iter().zip(spent) {
             let matrix = &self.matrices[runs.version];
             let version = &self.groups[runs.version].suite_version;
-            let own_judges: BTreeSet<String> = runs.rows.iter().flat_map(|row| judges_of(row)).collect();
+            let own_judges: BTreeSet<String> =
+                runs.rows.iter().flat_map(|row| judges_of(row)).collect();
             let mut breaks = Vec::new();
-            if shown.last().is_some_and(|last| last.suite_version != *version) {
+            if shown
+                .last()
+                .is_some_and(|last| last.suite_version != *version)
+            {
                 breaks.push(Break::Suite);
                 asked = FirstTexts::default();
             }
@@ -409,7 +497,11 @@ impl<'a, 'g> Nights<'a, 'g> {
 
     /// Returns the commit of the runs, as recorded.
     fn commit(&self, runs: &NightRuns<'_>) -> Option<String> {
-        runs.rows.iter().find_map(|row| row.run.git.as_ref()).filter(|_| self.by_commit).map(|git| git.rev.clone())
+        runs.rows
+            .iter()
+            .find_map(|row| row.run.git.as_ref())
+            .filter(|_| self.by_commit)
+            .map(|git| git.rev.clone())
     }
 
     /// Finds the items whose outcomes differ, and tells changes from flakiness.
@@ -418,38 +510,71 @@ impl<'a, 'g> Nights<'a, 'g> {
         for (date, runs) in nights {
             let (matrix, items) = (&self.matrices[runs.version], &self.items[runs.version]);
             // All runs of a commit are of one program, whenever they ran.
-            let together = if self.by_commit { vec![(Some(*date), runs.rows.clone())] } else { started_together(&runs.rows) };
+            let together = if self.by_commit {
+                vec![(Some(*date), runs.rows.clone())]
+            } else {
+                started_together(&runs.rows)
+            };
             let commit = self.commit(runs);
             for (date, rows) in together {
-                let Some(found) = Outcomes::of(&rows, matrix, items) else { continue };
+                let Some(found) = Outcomes::of(&rows, matrix, items) else {
+                    continue;
+                };
                 items.each_unit(|_, columns| {
                     let (passed, counted) = found.cell(columns);
                     if counted > 0 {
-                        let own = outcomes.entry(&matrix.items[columns[0] as usize].key).or_default();
-                        own.push((CoursePoint { date, commit: commit.clone() }, (u64::from(passed), u64::from(counted))));
+                        let own = outcomes
+                            .entry(&matrix.items[columns[0] as usize].key)
+                            .or_default();
+                        own.push((
+                            CoursePoint {
+                                date,
+                                commit: commit.clone(),
+                            },
+                            (u64::from(passed), u64::from(counted)),
+                        ));
                     }
                 });
             }
         }
         let (mut changed, mut flaky) = (Vec::<ItemChange>::new(), Vec::<(NoisyItem, f64)>::new());
         for (key, nights) in &outcomes {
-            let Some(course) = ItemCourse::of(nights) else { continue };
+            let Some(course) = ItemCourse::of(nights) else {
+                continue;
+            };
             match course.kind {
                 CourseKind::Steady => {}
                 CourseKind::Flaky => flaky.extend(noisy_item(&key.item, &course)),
-                _ => changed.push(ItemChange { item: key.item.clone(), course }),
+                _ => changed.push(ItemChange {
+                    item: key.item.clone(),
+                    course,
+                }),
             }
         }
         let total: f64 = flaky.iter().map(|(_, variance)| variance).sum();
-        let flaky: Vec<NoisyItem> = flaky.into_iter().map(|(item, variance)| NoisyItem { noise: variance / total, ..item }).collect();
+        let flaky: Vec<NoisyItem> = flaky
+            .into_iter()
+            .map(|(item, variance)| NoisyItem {
+                noise: variance / total,
+                ..item
+            })
+            .collect();
         let top = |mut items: Vec<NoisyItem>, key: fn(&NoisyItem) -> f64| {
-            items.sort_by(|left, right| key(right).total_cmp(&key(left)).then_with(|| left.item.cmp(&right.item)));
+            items.sort_by(|left, right| {
+                key(right)
+                    .total_cmp(&key(left))
+                    .then_with(|| left.item.cmp(&right.item))
+            });
             items.truncate(MAX_ITEMS);
             items
         };
         let changed_count = changed.len() as u64;
         changed.sort_by(|left, right| {
-            let by_kind = left.course.kind.cmp(&right.course.kind).then(right.course.since.cmp(&left.course.since));
+            let by_kind = left
+                .course
+                .kind
+                .cmp(&right.course.kind)
+                .then(right.course.since.cmp(&left.course.since));
             by_kind.then_with(|| left.item.cmp(&right.item))
         });
         Varying {
@@ -463,8 +588,17 @@ impl<'a, 'g> Nights<'a, 'g> {
 
     fn history(&self, arm: usize, shown: Vec<Night>, changes: Vec<LevelChange>) -> ArmHistory {
         let (arm, nights) = &self.arms[arm];
-        let since = shown.iter().rposition(|night| !night.breaks.is_empty()).unwrap_or(0);
-        let Varying { all: varying, changed_count, changed_items, flaky, noisiest } = self.varying(&nights[since..]);
+        let since = shown
+            .iter()
+            .rposition(|night| !night.breaks.is_empty())
+            .unwrap_or(0);
+        let Varying {
+            all: varying,
+            changed_count,
+            changed_items,
+            flaky,
+            noisiest,
+        } = self.varying(&nights[since..]);
         let precision = precision(&outcomes_by_item(&nights[since..], &self.matrices));
         ArmHistory {
             arm: arm.clone(),
@@ -493,20 +627,44 @@ pub(super) fn suite_history(
     let shown = found.shown();
     let changes = find_changes(&shown, policy.alpha);
     let accepted = |arm: &Arm| -> Vec<AcceptedRegression> {
-        warehouse.accepted().iter().filter(|one| is_about(one, warehouse, suite, arm)).map(AcceptedRegression::of).collect()
+        warehouse
+            .accepted()
+            .iter()
+            .filter(|one| is_about(one, warehouse, suite, arm))
+            .map(AcceptedRegression::of)
+            .collect()
     };
-    let arms = shown.into_iter().zip(changes).enumerate().map(|(arm, (shown, changes))| {
-        let own = found.history(arm, shown, changes);
-        ArmHistory { accepted: accepted(&own.arm), ..own }
-    });
+    let arms = shown
+        .into_iter()
+        .zip(changes)
+        .enumerate()
+        .map(|(arm, (shown, changes))| {
+            let own = found.history(arm, shown, changes);
+            ArmHistory {
+                accepted: accepted(&own.arm),
+                ..own
+            }
+        });
     let arms = arms.collect();
     let duels = duels(&found.arms, &found.matrices, policy.alpha);
     let commits = match points {
         HistoryPoints::Days => None,
         HistoryPoints::Commits { order, .. } => Some(*order),
     };
-    let Nights { undated, without_commit, .. } = found;
-    History { suite: suite.to_owned(), duels, arms, undated, commits, without_commit, alpha: policy.alpha }
+    let Nights {
+        undated,
+        without_commit,
+        ..
+    } = found;
+    History {
+        suite: suite.to_owned(),
+        duels,
+        arms,
+        undated,
+        commits,
+        without_commit,
+        alpha: policy.alpha,
+    }
 }
 
 /// Returns the change points of each arm of a suite, as its history has them.
@@ -518,7 +676,12 @@ pub(super) fn level_changes(
 ) -> Vec<(Arm, Vec<LevelChange>)> {
     let found = Nights::of(warehouse, suite, groups, policy, &HistoryPoints::Days);
     let changes = find_changes(&found.shown(), policy.alpha);
-    found.arms.into_iter().map(|(arm, _)| arm).zip(changes).collect()
+    found
+        .arms
+        .into_iter()
+        .map(|(arm, _)| arm)
+        .zip(changes)
+        .collect()
 }
 
 fn first_time(runs: &NightRuns<'_>) -> Option<DateTime<Utc>> {
@@ -530,18 +693,29 @@ type Spent = [Option<f64>; 2];
 
 /// Returns what the runs of each night cost and took, arm by arm.
 fn spent_per_run(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)]) -> Vec<Spent> {
-    let values =
-        |runs: &NightRuns<'_>, value: fn(&RunRow) -> Option<f64>| -> Vec<f64> { runs.rows.iter().filter_map(|row| value(row)).collect() };
+    let values = |runs: &NightRuns<'_>, value: fn(&RunRow) -> Option<f64>| -> Vec<f64> {
+        runs.rows.iter().filter_map(|row| value(row)).collect()
+    };
     let nights = arms.iter().flat_map(|(_, nights)| nights);
-    let sets: Vec<Vec<f64>> = nights.flat_map(|(_, runs)| [values(runs, cost), values(runs, duration)]).collect();
-    let means: Vec<Option<f64>> =
-        summaries(sets.iter().map(Vec::as_slice)).into_iter().map(|found| found.map(|found| found.mean)).collect();
+    let sets: Vec<Vec<f64>> = nights
+        .flat_map(|(_, runs)| [values(runs, cost), values(runs, duration)])
+        .collect();
+    let means: Vec<Option<f64>> = summaries(sets.iter().map(Vec::as_slice))
+        .into_iter()
+        .map(|found| found.map(|found| found.mean))
+        .collect();
     means.chunks(2).map(|means| [means[0], means[1]]).collect()
 }
 
 /// Returns the judges of a run, because another judge is another measure. Of a metric that was judged again, only the current judge counts.
 fn judges_of(row: &RunRow) -> impl Iterator<Item = String> {
-    standing_of_each(&row.run.scores, |score| &score.metric, |score| score.revision).into_iter().filter_map(|score| score.evaluator.clone())
+    standing_of_each(
+        &row.run.scores,
+        |score| &score.metric,
+        |score| score.revision,
+    )
+    .into_iter()
+    .filter_map(|score| score.evaluator.clone())
 }
 
 /// The values of a series, and the days that have one. A break between two days cuts the series there.
@@ -557,14 +731,21 @@ struct Measured {
 impl Measured {
     fn all(nights: &[Night]) -> [Self; 3] {
         [
-            Self::of(Series::PassRate, nights, |night| night.pass_rate.as_ref().map(|rate| rate.value)),
+            Self::of(Series::PassRate, nights, |night| {
+                night.pass_rate.as_ref().map(|rate| rate.value)
+            }),
             Self::of(Series::Cost, nights, |night| night.cost_usd),
             Self::of(Series::Duration, nights, |night| night.duration_seconds),
         ]
     }
 
     fn of(series: Series, nights: &[Night], value: impl Fn(&Night) -> Option<f64>) -> Self {
-        let mut measured = Self { series, values: Vec::new(), places: Vec::new(), breaks: Vec::new() };
+        let mut measured = Self {
+            series,
+            values: Vec::new(),
+            places: Vec::new(),
+            breaks: Vec::new(),
+        };
         let mut is_cut = false;
         for (place, night) in nights.iter().enumerate() {
             is_cut |= !night.breaks.is_empty();
@@ -599,25 +780,46 @@ impl Measured {
 
 /// Finds the change points of all series of a suite, which are tested as one family.
 fn find_changes(arms: &[Vec<Night>], alpha: f64) -> Vec<Vec<LevelChange>> {
-    let rule = ChangeRule { alpha, ..ChangeRule::default() };
+    let rule = ChangeRule {
+        alpha,
+        ..ChangeRule::default()
+    };
     let measured: Vec<[Measured; 3]> = arms.iter().map(|nights| Measured::all(nights)).collect();
-    let tests: usize = measured.iter().flatten().map(|measured| change_tests(&measured.values, &measured.breaks, rule)).sum();
-    let rule = ChangeRule { tests: tests.max(1), ..rule };
+    let tests: usize = measured
+        .iter()
+        .flatten()
+        .map(|measured| change_tests(&measured.values, &measured.breaks, rule))
+        .sum();
+    let rule = ChangeRule {
+        tests: tests.max(1),
+        ..rule
+    };
     let of_arm = |(nights, measured): (&Vec<Night>, &[Measured; 3])| -> Vec<LevelChange> {
-        measured.iter().flat_map(|measured| measured.changes(nights, rule)).collect()
+        measured
+            .iter()
+            .flat_map(|measured| measured.changes(nights, rule))
+            .collect()
     };
     arms.par_iter().zip(&measured).map(of_arm).collect()
 }
 
 /// Returns by item whether it passed, outcome by outcome, in the order of the days.
-fn outcomes_by_item(nights: &[(NaiveDate, NightRuns<'_>)], matrices: &[OutcomeMatrix]) -> BTreeMap<String, Vec<bool>> {
+fn outcomes_by_item(
+    nights: &[(NaiveDate, NightRuns<'_>)],
+    matrices: &[OutcomeMatrix],
+) -> BTreeMap<String, Vec<bool>> {
     let mut outcomes = BTreeMap::<String, Vec<bool>>::new();
     for (_, runs) in nights {
         let matrix = &matrices[runs.version];
         let labels = label_columns(matrix);
-        let is_outcome = |item: u32, status: ItemStatus| status.is_counted() && !is_marked(&labels, item as usize);
+        let is_outcome = |item: u32, status: ItemStatus| {
+            status.is_counted() && !is_marked(&labels, item as usize)
+        };
         for row in runs.rows.iter().flat_map(|row| matrix.rows_of(&row.run.id)) {
-            for (item, status) in row.outcomes().filter(|(item, status)| is_outcome(*item, *status)) {
+            for (item, status) in row
+                .outcomes()
+                .filter(|(item, status)| is_outcome(*item, *status))
+            {
                 let name = &matrix.items[item as usize].key.item;
                 match outcomes.get_mut(name) {
                     Some(own) => own.push(status == ItemStatus::Pass),
@@ -642,18 +844,38 @@ struct Varying {
 
 /// Returns a flaky item, and the unbiased variance of one of its outcomes.
 fn noisy_item(item: &str, course: &ItemCourse) -> Option<(NoisyItem, f64)> {
-    let (passed, counted) = (course.passed_before + course.passed_since, course.attempts_before + course.attempts_since);
+    let (passed, counted) = (
+        course.passed_before + course.passed_since,
+        course.attempts_before + course.attempts_since,
+    );
     let rate = passed as f64 / counted as f64;
     let variance = rate * (1.0 - rate) * counted as f64 / (counted as f64 - 1.0);
     let flaky = probability_flaky(passed, counted, FLAKY_MARGIN).ok()?;
-    Some((NoisyItem { item: item.to_owned(), passed, counted, flaky, noise: 0.0 }, variance))
+    Some((
+        NoisyItem {
+            item: item.to_owned(),
+            passed,
+            counted,
+            flaky,
+            noise: 0.0,
+        },
+        variance,
+    ))
 }
 
 /// Splits the variance, over as many of the newest outcomes as every item has.
 fn precision(outcomes: &BTreeMap<String, Vec<bool>>) -> Option<Precision> {
-    let runs = outcomes.values().map(Vec::len).min().filter(|runs| *runs > 1)?;
-    let newest =
-        |outcomes: &Vec<bool>| outcomes[outcomes.len() - runs..].iter().map(|passed| f64::from(u8::from(*passed))).collect::<Vec<f64>>();
+    let runs = outcomes
+        .values()
+        .map(Vec::len)
+        .min()
+        .filter(|runs| *runs > 1)?;
+    let newest = |outcomes: &Vec<bool>| {
+        outcomes[outcomes.len() - runs..]
+            .iter()
+            .map(|passed| f64::from(u8::from(*passed)))
+            .collect::<Vec<f64>>()
+    };
     let rows: Vec<Vec<f64>> = outcomes.values().map(newest).collect();
     let split = variance_split(&rows).ok()?;
     Some(Precision {
@@ -671,16 +893,24 @@ fn precision(outcomes: &BTreeMap<String, Vec<bool>>) -> Option<Precision> {
 }
 
 /// Compares every pair of arms on the days on which both ran the same version.
-fn duels(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)], matrices: &[OutcomeMatrix], alpha: f64) -> Vec<NightlyDuel> {
+fn duels(
+    arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)],
+    matrices: &[OutcomeMatrix],
+    alpha: f64,
+) -> Vec<NightlyDuel> {
     let mut duels = Vec::new();
     for first in 0..arms.len() {
         for second in first + 1..arms.len() {
-            let theirs: BTreeMap<((NaiveDate, usize), usize), &NightRuns<'_>> =
-                arms[second].1.iter().map(|(_, runs)| ((runs.point, runs.version), runs)).collect();
+            let theirs: BTreeMap<((NaiveDate, usize), usize), &NightRuns<'_>> = arms[second]
+                .1
+                .iter()
+                .map(|(_, runs)| ((runs.point, runs.version), runs))
+                .collect();
             let (mut won, mut lost, mut same) = (0, 0, 0);
             for (_, runs) in &arms[first].1 {
-                let difference =
-                    theirs.get(&(runs.point, runs.version)).and_then(|other| night_difference(runs, other, &matrices[runs.version]));
+                let difference = theirs
+                    .get(&(runs.point, runs.version))
+                    .and_then(|other| night_difference(runs, other, &matrices[runs.version]));
                 match difference {
                     Some(difference) if difference > SAME => won += 1,
                     Some(difference) if difference < -SAME => lost += 1,
@@ -692,9 +922,21 @@ fn duels(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)], matrices: &[OutcomeMat
                 continue;
             }
             let e_value = mcnemar_e_value(won, lost);
-            let interval = bernoulli_confidence_sequence(won, won + lost, alpha).ok().filter(|_| won + lost > 0);
-            let better = (e_value >= 1.0 / alpha).then_some(if won > lost { first } else { second });
-            duels.push(NightlyDuel { first, second, won, lost, same, e_value, interval, better });
+            let interval = bernoulli_confidence_sequence(won, won + lost, alpha)
+                .ok()
+                .filter(|_| won + lost > 0);
+            let better =
+                (e_value >= 1.0 / alpha).then_some(if won > lost { first } else { second });
+            duels.push(NightlyDuel {
+                first,
+                second,
+                won,
+                lost,
+                same,
+                e_value,
+                interval,
+                better,
+            });
         }
     }
     duels
@@ -702,12 +944,20 @@ fn duels(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)], matrices: &[OutcomeMat
 
 /// Returns one arm's rate minus the other's on the items that both have that day with the same text; or the difference of their whole rates
 /// if there are only counts.
-fn night_difference(one: &NightRuns<'_>, other: &NightRuns<'_>, matrix: &OutcomeMatrix) -> Option<f64> {
+fn night_difference(
+    one: &NightRuns<'_>,
+    other: &NightRuns<'_>,
+    matrix: &OutcomeMatrix,
+) -> Option<f64> {
     match (&one.outcomes, &other.outcomes) {
         (None, None) => {
             let rate = |runs: &NightRuns<'_>| {
-                let rates: Vec<f64> =
-                    runs.rows.iter().filter_map(|row| counts(row, matrix)).map(|(passed, total)| passed as f64 / total as f64).collect();
+                let rates: Vec<f64> = runs
+                    .rows
+                    .iter()
+                    .filter_map(|row| counts(row, matrix))
+                    .map(|(passed, total)| passed as f64 / total as f64)
+                    .collect();
                 summary(&rates).ok().map(|summary| summary.mean)
             };
             Some(rate(one)? - rate(other)?)
@@ -715,7 +965,9 @@ fn night_difference(one: &NightRuns<'_>, other: &NightRuns<'_>, matrix: &Outcome
         (Some(mine), Some(theirs)) => {
             let changed = one.texts.changed(&other.texts);
             let shared = (0..mine.cells.len()).filter(|item| !is_marked(&changed, *item));
-            let differences: Vec<f64> = shared.filter_map(|item| Some(mine.mean(item)? - theirs.mean(item)?)).collect();
+            let differences: Vec<f64> = shared
+                .filter_map(|item| Some(mine.mean(item)? - theirs.mean(item)?))
+                .collect();
             summary(&differences).ok().map(|summary| summary.mean)
         }
         (None, Some(_)) | (Some(_), None) => None,

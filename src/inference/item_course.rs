@@ -62,16 +62,22 @@ pub(crate) type StartedTogether<'a> = (Option<NaiveDate>, Vec<&'a RunRow>);
 
 /// Groups an arm's runs by day and batch, oldest first. Runs without a time have no order, so they are one group, the first.
 pub(crate) fn started_together<'a>(rows: &[&'a RunRow]) -> Vec<StartedTogether<'a>> {
-    let mut groups = BTreeMap::<Option<(NaiveDate, &str)>, (Option<DateTime<Utc>>, Vec<&'a RunRow>)>::new();
+    let mut groups =
+        BTreeMap::<Option<(NaiveDate, &str)>, (Option<DateTime<Utc>>, Vec<&'a RunRow>)>::new();
     for row in rows {
         let time = row.run.timestamp;
-        let (first, group) = groups.entry(time.map(|time| (time.date_naive(), batch_of(&row.run)))).or_default();
+        let (first, group) = groups
+            .entry(time.map(|time| (time.date_naive(), batch_of(&row.run))))
+            .or_default();
         *first = first.map_or(time, |first| time.map(|time| time.min(first)));
         group.push(row);
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(key, (first, _))| (*first, *key));
-    groups.into_iter().map(|(key, (_, rows))| (key.map(|(date, _)| date), rows)).collect()
+    groups
+        .into_iter()
+        .map(|(key, (_, rows))| (key.map(|(date, _)| date), rows))
+        .collect()
 }
 
 /// The outcomes of an arm's items in groups of runs, oldest first.
@@ -79,14 +85,25 @@ pub(crate) struct Courses(Vec<(Option<NaiveDate>, Outcomes)>);
 
 impl Courses {
     pub fn of(groups: &[StartedTogether<'_>], matrix: &OutcomeMatrix, items: &Items) -> Self {
-        Self(groups.iter().filter_map(|(date, rows)| Some((*date, Outcomes::of(rows, matrix, items)?))).collect())
+        Self(
+            groups
+                .iter()
+                .filter_map(|(date, rows)| Some((*date, Outcomes::of(rows, matrix, items)?)))
+                .collect(),
+        )
     }
 
     /// Returns the course of the item in these columns of the matrix.
     pub fn course(&self, columns: &[u32]) -> Option<ItemCourse> {
         let cell = |(date, outcomes): &(Option<NaiveDate>, Outcomes)| {
             let (passed, counted) = outcomes.cell(columns);
-            (CoursePoint { date: *date, commit: None }, (u64::from(passed), u64::from(counted)))
+            (
+                CoursePoint {
+                    date: *date,
+                    commit: None,
+                },
+                (u64::from(passed), u64::from(counted)),
+            )
         };
         ItemCourse::of(&self.0.iter().map(cell).collect::<Vec<_>>())
     }

@@ -36,9 +36,18 @@ pub(crate) struct SuiteScores {
 
 impl SuiteScores {
     /// Returns the scores of a group's arms, or `None` if they only repeat the statuses.
-    pub fn of(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, items: &Items, policy: &Policy) -> Option<Self> {
+    pub fn of(
+        group: &SuiteGroup<'_>,
+        matrix: &OutcomeMatrix,
+        items: &Items,
+        policy: &Policy,
+    ) -> Option<Self> {
         // A quick check for suites that only pass or fail.
-        if !matrix.rows.iter().any(|row| matches!(row.scores, RowScores::Own(_))) {
+        if !matrix
+            .rows
+            .iter()
+            .any(|row| matches!(row.scores, RowScores::Own(_)))
+        {
             return None;
         }
         let mut seen = Seen::default();
@@ -49,10 +58,20 @@ impl SuiteScores {
         }
         let range = seen.range.filter(|_| seen.says_more)?;
         let (unit, direction) = meaning(group, matrix, items, policy);
-        let metric = Metric { name: "item_score".to_owned(), label: "Item Score".to_owned(), unit, direction, kind: MetricKind::Score };
+        let metric = Metric {
+            name: "item_score".to_owned(),
+            label: "Item Score".to_owned(),
+            unit,
+            direction,
+            kind: MetricKind::Score,
+        };
         Some(Self {
             metric: policy.described(metric),
-            arms: group.arms.iter().map(|arm| ItemScores::of(&[], &arm.counted, matrix, items)).collect(),
+            arms: group
+                .arms
+                .iter()
+                .map(|arm| ItemScores::of(&[], &arm.counted, matrix, items))
+                .collect(),
             range: Interval::new(range.0, range.1)?,
         })
     }
@@ -69,7 +88,11 @@ struct Seen {
 
 impl Seen {
     fn add(&mut self, status: ItemStatus, score: f64) {
-        let known = if status == ItemStatus::Pass { &mut self.passed } else { &mut self.failed };
+        let known = if status == ItemStatus::Pass {
+            &mut self.passed
+        } else {
+            &mut self.failed
+        };
         let first = *known.get_or_insert(score);
         self.says_more |= first.total_cmp(&score).is_ne();
         let (low, high) = self.range.unwrap_or((score, score));
@@ -79,7 +102,8 @@ impl Seen {
 
 /// Returns the outcomes of a row that have a score.
 fn scored(row: &MatrixRow) -> impl Iterator<Item = (ItemStatus, f64)> {
-    (0..row.statuses.len()).filter_map(|place| Some((row.statuses.get(place), score_at(row, place)?)))
+    (0..row.statuses.len())
+        .filter_map(|place| Some((row.statuses.get(place), score_at(row, place)?)))
 }
 
 /// Returns the score at an index of a row. An agent that crashed or hit a limit scores 0.
@@ -87,7 +111,8 @@ fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
     let status = row.statuses.get(place);
     let own = match &row.scores {
         RowScores::Own(scores) => scores[place],
-        RowScores::Images => matches!(status, ItemStatus::Pass | ItemStatus::Fail).then(|| f64::from(u8::from(status == ItemStatus::Pass))),
+        RowScores::Images => matches!(status, ItemStatus::Pass | ItemStatus::Fail)
+            .then(|| f64::from(u8::from(status == ItemStatus::Pass))),
         // This attempt has no score.
         RowScores::Absent => return None,
     };
@@ -101,17 +126,36 @@ fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
 
 /// Returns the unit and direction of the scores: those of the runs' own score, or as configured for the score that is their mean; else
 /// plain numbers of which more is better.
-fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, items: &Items, policy: &Policy) -> (Unit, Direction) {
+fn meaning(
+    group: &SuiteGroup<'_>,
+    matrix: &OutcomeMatrix,
+    items: &Items,
+    policy: &Policy,
+) -> (Unit, Direction) {
     let mut runs = group.arms.iter().flat_map(|arm| &arm.counted);
-    let first = runs.find_map(|run| Some((*run, ItemScores::of(&[], &[*run], matrix, items).run_means.first().copied()?)));
+    let first = runs.find_map(|run| {
+        Some((
+            *run,
+            ItemScores::of(&[], &[*run], matrix, items)
+                .run_means
+                .first()
+                .copied()?,
+        ))
+    });
     let column = first.and_then(|(run, mean)| {
         let is_mean = |value: f64| (value - mean).abs() <= 1e-9 * value.abs().max(1.0);
-        score_columns(group).into_iter().find(|column| !column.is_mixed && newest_score(run, &column.metric).is_some_and(is_mean))
+        score_columns(group).into_iter().find(|column| {
+            !column.is_mixed && newest_score(run, &column.metric).is_some_and(is_mean)
+        })
     });
     column.map_or((Unit::Number, Direction::Up), |column| {
         let settings = policy.metrics.get(&column.metric);
-        let (unit, direction) = settings.map_or((None, None), |settings| (settings.unit, settings.direction));
-        (unit.unwrap_or(column.unit), direction.unwrap_or(column.direction))
+        let (unit, direction) =
+            settings.map_or((None, None), |settings| (settings.unit, settings.direction));
+        (
+            unit.unwrap_or(column.unit),
+            direction.unwrap_or(column.direction),
+        )
     })
 }
 
@@ -136,10 +180,14 @@ impl Gathered {
 impl ItemScores {
     /// Gathers scores as if the marked items were never asked. `left_out` may be empty.
     pub fn of(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Self {
-        let is_in = |row: usize, place: usize| !is_marked(left_out, matrix.rows[row].items[place] as usize);
+        let is_in =
+            |row: usize, place: usize| !is_marked(left_out, matrix.rows[row].items[place] as usize);
         Self::gathered(runs, matrix, items, |row, place| {
             if is_in(row, place) {
-                Gathered::of(score_at(&matrix.rows[row], place), matrix.rows[row].statuses.get(place))
+                Gathered::of(
+                    score_at(&matrix.rows[row], place),
+                    matrix.rows[row].statuses.get(place),
+                )
             } else {
                 Gathered::Not
             }
@@ -147,18 +195,37 @@ impl ItemScores {
     }
 
     /// Gathers other values beside the outcomes, by matrix row and index. No value counts as missing.
-    pub fn from(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items, value: impl Fn(usize, usize) -> Option<f64>) -> Self {
-        Self::gathered(runs, matrix, items, |row, place| value(row, place).map_or(Gathered::Not, Gathered::Value))
+    pub fn from(
+        runs: &[&RunRow],
+        matrix: &OutcomeMatrix,
+        items: &Items,
+        value: impl Fn(usize, usize) -> Option<f64>,
+    ) -> Self {
+        Self::gathered(runs, matrix, items, |row, place| {
+            value(row, place).map_or(Gathered::Not, Gathered::Value)
+        })
     }
 
-    fn gathered(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items, value: impl Fn(usize, usize) -> Gathered) -> Self {
+    fn gathered(
+        runs: &[&RunRow],
+        matrix: &OutcomeMatrix,
+        items: &Items,
+        value: impl Fn(usize, usize) -> Gathered,
+    ) -> Self {
         let mut sums = vec![(0.0, 0u32); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
         let mut run_means = Vec::new();
         let mut by_run = Vec::new();
         for run in runs {
             let (mut sum, mut count) = (0.0, 0u32);
-            let mut of_run = vec![(0.0, 0u32); if runs.len() > 1 { matrix.items.len() } else { 0 }];
+            let mut of_run = vec![
+                (0.0, 0u32);
+                if runs.len() > 1 {
+                    matrix.items.len()
+                } else {
+                    0
+                }
+            ];
             let first = matrix.rows.partition_point(|row| row.run < run.run.id);
             for (number, row) in (first..).zip(matrix.rows_of(&run.run.id)) {
                 for (place, item) in row.items.iter().enumerate() {
@@ -181,42 +248,88 @@ impl ItemScores {
             }
             if runs.len() > 1 {
                 // 0/0 is NaN: no score.
-                by_run.push(of_run.into_iter().map(|(sum, count)| sum / f64::from(count)).collect());
+                by_run.push(
+                    of_run
+                        .into_iter()
+                        .map(|(sum, count)| sum / f64::from(count))
+                        .collect(),
+                );
             }
         }
-        let means: Vec<Option<f64>> = sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / f64::from(count))).collect();
+        let means: Vec<Option<f64>> = sums
+            .into_iter()
+            .map(|(sum, count)| (count > 0).then(|| sum / f64::from(count)))
+            .collect();
         for (missing, mean) in missing.iter_mut().zip(&means) {
             *missing &= mean.is_none();
         }
         let (mut counted, mut lost) = (0, 0);
         items.each_unit(|_, columns| {
-            let is_counted = columns.iter().any(|column| means[*column as usize].is_some());
+            let is_counted = columns
+                .iter()
+                .any(|column| means[*column as usize].is_some());
             counted += u64::from(is_counted);
-            lost += u64::from(!is_counted && columns.iter().any(|column| missing[*column as usize]));
+            lost +=
+                u64::from(!is_counted && columns.iter().any(|column| missing[*column as usize]));
         });
-        Self { counted, lost, means, missing, run_means, runs: by_run, over_runs: OverRuns::default() }
+        Self {
+            counted,
+            lost,
+            means,
+            missing,
+            run_means,
+            runs: by_run,
+            over_runs: OverRuns::default(),
+        }
     }
 
     /// Returns the mean score of each item that has one, averaged over evaluators.
     pub fn item_means(&self, items: &Items) -> Vec<f64> {
-        items.means(|column| self.means[column]).into_iter().map(|(_, mean)| mean).collect()
+        items
+            .means(|column| self.means[column])
+            .into_iter()
+            .map(|(_, mean)| mean)
+            .collect()
     }
 
     /// Returns the mean score with its interval over `unit`, or `None` for an arm without scores.
     pub fn estimate(&self, items: &Items, unit: Design, is_share: bool) -> Option<Estimate> {
         let means = items.means(|column| self.means[column]);
         let found = match unit {
-            Design::Items | Design::Clusters => over_items(&means, (ByRun::Values(&self.runs), &self.over_runs), items, unit, is_share)?,
+            Design::Items | Design::Clusters => over_items(
+                &means,
+                (ByRun::Values(&self.runs), &self.over_runs),
+                items,
+                unit,
+                is_share,
+            )?,
             Design::Runs | Design::Counts => over_run_means(&self.run_means, items)?,
         };
-        Some(Estimate { missing: self.lost, ..found })
+        Some(Estimate {
+            missing: self.lost,
+            ..found
+        })
     }
 }
 
 /// Estimates the mean over runs, each an independent unit.
 fn over_run_means(means: &[f64], items: &Items) -> Option<Estimate> {
     let numbered: Vec<(u32, f64)> = (0..).zip(means.iter().copied()).collect();
-    let found = over_items(&numbered, (ByRun::Values(&[]), &OverRuns::default()), items, Design::Items, false)?;
-    let method = if found.interval.is_some() { Method::TOverRuns } else { Method::None };
-    Some(Estimate { n_of: "runs", method, ..found })
+    let found = over_items(
+        &numbered,
+        (ByRun::Values(&[]), &OverRuns::default()),
+        items,
+        Design::Items,
+        false,
+    )?;
+    let method = if found.interval.is_some() {
+        Method::TOverRuns
+    } else {
+        Method::None
+    };
+    Some(Estimate {
+        n_of: "runs",
+        method,
+        ..found
+    })
 }

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::is_judge;
-use crate::stats::{self, Corrected, Interval, JudgedRuns, MOST_OF_A_RUN, corrected_difference, corrected_rate};
+use crate::stats::{
+    self, Corrected, Interval, JudgedRuns, MOST_OF_A_RUN, corrected_difference, corrected_rate,
+};
 use crate::warehouse::OutcomeMatrix;
 
 use super::arm::SuiteGroup;
@@ -33,8 +35,15 @@ impl JudgeFigure {
     #[must_use]
     pub(super) fn reversed(self) -> Self {
         // Subtract from 0, so that nothing becomes a negative zero.
-        let interval = self.interval.map(|ends| Interval { low: 0.0 - ends.high, high: 0.0 - ends.low });
-        Self { value: 0.0 - self.value, interval, ..self }
+        let interval = self.interval.map(|ends| Interval {
+            low: 0.0 - ends.high,
+            high: 0.0 - ends.low,
+        });
+        Self {
+            value: 0.0 - self.value,
+            interval,
+            ..self
+        }
     }
 }
 
@@ -72,16 +81,27 @@ impl JudgedBy {
         (unit, policy): (Design, &Policy),
     ) -> Option<Self> {
         let is_decided = |evaluator: &str| items.has_labels() || is_judge(evaluator);
-        let deciding: BTreeSet<&str> =
-            items.deciding(matrix).map(|item| item.key.evaluator.as_str()).filter(|evaluator| is_decided(evaluator)).collect();
+        let deciding: BTreeSet<&str> = items
+            .deciding(matrix)
+            .map(|item| item.key.evaluator.as_str())
+            .filter(|evaluator| is_decided(evaluator))
+            .collect();
         let runs = || group.arms.iter().flat_map(|arm| &arm.counted);
         let mut judges = BTreeSet::new();
         for evaluator in &deciding {
-            let named: BTreeSet<&str> = runs().filter_map(|row| super::scores::newest(row, evaluator)?.evaluator.as_deref()).collect();
-            judges.extend(if named.is_empty() { BTreeSet::from([*evaluator]) } else { named });
+            let named: BTreeSet<&str> = runs()
+                .filter_map(|row| super::scores::newest(row, evaluator)?.evaluator.as_deref())
+                .collect();
+            judges.extend(if named.is_empty() {
+                BTreeSet::from([*evaluator])
+            } else {
+                named
+            });
         }
         if deciding.is_empty() && !matrix.items.is_empty() {
-            let tags = runs().filter(|row| row.run.provenance.is_some()).filter_map(|row| row.run.tags.get("judge"));
+            let tags = runs()
+                .filter(|row| row.run.provenance.is_some())
+                .filter_map(|row| row.run.tags.get("judge"));
             judges.extend(tags.map(String::as_str));
         }
         if judges.is_empty() {
@@ -93,23 +113,46 @@ impl JudgedBy {
                 Rates::Counts(_) | Rates::Unknown => None,
             })
         };
-        let arms = rates.iter().filter(|rates| !rates.by_run().is_empty()).count();
+        let arms = rates
+            .iter()
+            .filter(|rates| !rates.by_run().is_empty())
+            .count();
         let labels = || outcomes().map(|outcomes| labelled(outcomes, unit));
-        let fewest = if outcomes().count() < arms { 0 } else { labels().min().unwrap_or(0) };
+        let fewest = if outcomes().count() < arms {
+            0
+        } else {
+            labels().min().unwrap_or(0)
+        };
         let most = labels().max().unwrap_or(0);
-        let disputed = outcomes().flat_map(|outcomes| &outcomes.labels).filter(|label| label.is_disputed()).count();
-        let corrected = outcomes().filter(|outcomes| is_corrected(outcomes, unit)).count();
-        let lacks_runs = |outcomes: &Outcomes| labelled(outcomes, unit) > 0 && !has_labelled_runs(outcomes, unit);
-        let runs_to_label = outcomes().filter(|outcomes| lacks_runs(outcomes)).map(|outcomes| least_runs(outcomes, unit) as u64).max();
+        let disputed = outcomes()
+            .flat_map(|outcomes| &outcomes.labels)
+            .filter(|label| label.is_disputed())
+            .count();
+        let corrected = outcomes()
+            .filter(|outcomes| is_corrected(outcomes, unit))
+            .count();
+        let lacks_runs = |outcomes: &Outcomes| {
+            labelled(outcomes, unit) > 0 && !has_labelled_runs(outcomes, unit)
+        };
+        let runs_to_label = outcomes()
+            .filter(|outcomes| lacks_runs(outcomes))
+            .map(|outcomes| least_runs(outcomes, unit) as u64)
+            .max();
         Some(Self {
             judges: judges.into_iter().map(str::to_owned).collect(),
             labels: fewest,
-            labels_of: if unit.is_over_items() { "items" } else { "outcomes" },
+            labels_of: if unit.is_over_items() {
+                "items"
+            } else {
+                "outcomes"
+            },
             most_labels: most,
             disputed: disputed as u64,
             corrected_arms: corrected as u64,
             is_corrected: corrected > 0 && corrected == arms,
-            has_known_errors: policy.judge_errors.is_some() && most < MIN_LABELS && unit.is_over_items(),
+            has_known_errors: policy.judge_errors.is_some()
+                && most < MIN_LABELS
+                && unit.is_over_items(),
             runs_to_label,
         })
     }
@@ -127,28 +170,54 @@ impl JudgedBy {
 
 /// Returns the number of items with a label; of outcomes, if those of a run share one artefact.
 fn labelled(outcomes: &Outcomes, unit: Design) -> u64 {
-    let runs = if unit.is_over_items() { outcomes.by_run.len().max(1) } else { 1 };
-    outcomes.labels.chunks(runs).filter(|item| item.iter().any(|label| label.n > 0)).count() as u64
+    let runs = if unit.is_over_items() {
+        outcomes.by_run.len().max(1)
+    } else {
+        1
+    };
+    outcomes
+        .labels
+        .chunks(runs)
+        .filter(|item| item.iter().any(|label| label.n > 0))
+        .count() as u64
 }
 
 /// Returns whether enough of an arm's runs have labels.
 fn has_labelled_runs(outcomes: &Outcomes, unit: Design) -> bool {
     let runs = outcomes.by_run.len();
-    let of_run = |run: usize| outcomes.labels.iter().skip(run).step_by(runs).filter(|label| label.n > 0).count();
+    let of_run = |run: usize| {
+        outcomes
+            .labels
+            .iter()
+            .skip(run)
+            .step_by(runs)
+            .filter(|label| label.n > 0)
+            .count()
+    };
     let labels: Vec<usize> = (0..runs).map(of_run).collect();
-    let (most, all) = (labels.iter().copied().max().unwrap_or(0), labels.iter().sum::<usize>());
+    let (most, all) = (
+        labels.iter().copied().max().unwrap_or(0),
+        labels.iter().sum::<usize>(),
+    );
     let least = least_runs(outcomes, unit);
-    labels.iter().filter(|labels| **labels > 0).count() >= least && (least < 2 || most as f64 <= MOST_OF_A_RUN * all as f64)
+    labels.iter().filter(|labels| **labels > 0).count() >= least
+        && (least < 2 || most as f64 <= MOST_OF_A_RUN * all as f64)
 }
 
 /// Returns how many runs of an arm must have labels.
 fn least_runs(outcomes: &Outcomes, unit: Design) -> usize {
-    if unit.is_over_items() { MIN_LABELLED_RUNS.min(outcomes.by_run.len()) } else { MIN_RUNS }
+    if unit.is_over_items() {
+        MIN_LABELLED_RUNS.min(outcomes.by_run.len())
+    } else {
+        MIN_RUNS
+    }
 }
 
 /// Returns whether labels correct an arm's figures: enough items are labelled, in enough runs.
 fn is_corrected(outcomes: &Outcomes, unit: Design) -> bool {
-    unit != Design::Counts && labelled(outcomes, unit) >= MIN_LABELS && has_labelled_runs(outcomes, unit)
+    unit != Design::Counts
+        && labelled(outcomes, unit) >= MIN_LABELS
+        && has_labelled_runs(outcomes, unit)
 }
 
 /// An arm's verdicts and labels by item and run.
@@ -164,30 +233,56 @@ impl Cells {
         let has = |arm: &Outcomes, column: usize| arm.cells.of(column).1 > 0;
         let mut judged = Vec::with_capacity(outcomes.labels.len());
         items.each_unit(|_, columns| {
-            judged.extend(outcomes.judged(columns, |column| has(outcomes, column) && other.is_none_or(|other| has(other, column))));
+            judged.extend(outcomes.judged(columns, |column| {
+                has(outcomes, column) && other.is_none_or(|other| has(other, column))
+            }));
         });
-        let label = |label: &Label| label.means().map(|(people, judge)| stats::Label { people, judge });
-        Self { runs: outcomes.by_run.len(), judged, labels: outcomes.labels.iter().map(label).collect() }
+        let label = |label: &Label| {
+            label
+                .means()
+                .map(|(people, judge)| stats::Label { people, judge })
+        };
+        Self {
+            runs: outcomes.by_run.len(),
+            judged,
+            labels: outcomes.labels.iter().map(label).collect(),
+        }
     }
 
     fn data(&self) -> JudgedRuns<'_> {
-        JudgedRuns { runs: self.runs, judged: &self.judged, labels: &self.labels }
+        JudgedRuns {
+            runs: self.runs,
+            judged: &self.judged,
+            labels: &self.labels,
+        }
     }
 
     /// Returns the number of items with a label in both arms.
     fn labelled_with(&self, other: &Self) -> u64 {
         let has = |labels: &[Option<stats::Label>]| labels.iter().any(Option::is_some);
-        self.labels.chunks(self.runs).zip(other.labels.chunks(other.runs)).filter(|(one, other)| has(one) && has(other)).count() as u64
+        self.labels
+            .chunks(self.runs)
+            .zip(other.labels.chunks(other.runs))
+            .filter(|(one, other)| has(one) && has(other))
+            .count() as u64
     }
 }
 
 /// Returns the cluster of each item, if clusters are the unit.
 fn clusters(items: &Items, unit: Design) -> Option<&[u32]> {
-    items.clusters.as_deref().filter(|_| unit == Design::Clusters)
+    items
+        .clusters
+        .as_deref()
+        .filter(|_| unit == Design::Clusters)
 }
 
 /// Returns an arm's pass rate as people would see it, with the number of labels. `None` if labels correct nothing.
-pub(super) fn rate(outcomes: &Outcomes, items: &Items, unit: Design, confidence: f64) -> Option<(Corrected, u64)> {
+pub(super) fn rate(
+    outcomes: &Outcomes,
+    items: &Items,
+    unit: Design,
+    confidence: f64,
+) -> Option<(Corrected, u64)> {
     if !is_corrected(outcomes, unit) {
         return None;
     }
@@ -198,7 +293,14 @@ pub(super) fn rate(outcomes: &Outcomes, items: &Items, unit: Design, confidence:
         // The suite is fixed, and the outcomes of a run depend on each other: the run is the cluster.
         let runs = u32::try_from(cells.runs).ok()?;
         let codes: Vec<u32> = (0..runs).cycle().take(cells.judged.len()).collect();
-        corrected_rate(JudgedRuns { runs: 1, ..cells.data() }, Some(&codes), confidence)
+        corrected_rate(
+            JudgedRuns {
+                runs: 1,
+                ..cells.data()
+            },
+            Some(&codes),
+            confidence,
+        )
     };
     Some((found.ok()?, labelled(outcomes, unit)))
 }
@@ -214,22 +316,42 @@ pub(super) enum Seen {
 }
 
 /// Compares two arms as people would see them: on shared labelled items, or else by each arm's own labels, as for runs of one artefact each.
-pub(super) fn difference(one: &Outcomes, other: &Outcomes, items: &Items, unit: Design, confidence: f64) -> Seen {
+pub(super) fn difference(
+    one: &Outcomes,
+    other: &Outcomes,
+    items: &Items,
+    unit: Design,
+    confidence: f64,
+) -> Seen {
     match (is_corrected(one, unit), is_corrected(other, unit)) {
         (false, false) => return Seen::ByJudge,
         (true, false) | (false, true) => return Seen::Apart,
         (true, true) => {}
     }
     if unit.is_over_items() {
-        let (first, second) = (Cells::of(one, Some(other), items), Cells::of(other, Some(one), items));
+        let (first, second) = (
+            Cells::of(one, Some(other), items),
+            Cells::of(other, Some(one), items),
+        );
         let labels = first.labelled_with(&second);
-        let found = (labels >= MIN_LABELS).then(|| corrected_difference(first.data(), second.data(), clusters(items, unit), confidence));
+        let found = (labels >= MIN_LABELS).then(|| {
+            corrected_difference(
+                first.data(),
+                second.data(),
+                clusters(items, unit),
+                confidence,
+            )
+        });
         if let Some(Ok(found)) = found {
             return Seen::ByPeople(found, labels);
         }
     }
     let arms = rate(one, items, unit, confidence).zip(rate(other, items, unit, confidence));
-    let found =
-        arms.and_then(|((one, labels), (other, others))| Some(Seen::ByPeople(one.minus(other, confidence).ok()?, labels.min(others))));
+    let found = arms.and_then(|((one, labels), (other, others))| {
+        Some(Seen::ByPeople(
+            one.minus(other, confidence).ok()?,
+            labels.min(others),
+        ))
+    });
     found.unwrap_or(Seen::Apart)
 }

@@ -38,13 +38,21 @@ impl<'a> MadeUp<'a> {
                 let (passed, counted) = rates.totals();
                 // The passes of one run, rounded to whole items.
                 let passed = (2 * passed * total + counted) / (2 * counted);
-                (0..total).map(|item| (u64::from(item < passed), 1)).collect()
+                (0..total)
+                    .map(|item| (u64::from(item < passed), 1))
+                    .collect()
             }
             Rates::Unknown => return None,
         };
         let is_counted = matches!(rates, Rates::Counts(_));
         let run_deviation = run_deviation(&seen, &rates.run_rates(), is_counted);
-        seen.iter().any(|item| item.1 > 0).then_some(Self { answer, policy, seen, run_deviation, is_counted })
+        seen.iter().any(|item| item.1 > 0).then_some(Self {
+            answer,
+            policy,
+            seen,
+            run_deviation,
+            is_counted,
+        })
     }
 
     /// Returns whether the evidence about each pair needs resampling, which is slow.
@@ -56,14 +64,29 @@ impl<'a> MadeUp<'a> {
     pub fn held(&self, world: &GateWorld) -> (Option<PairEvidence>, [Rates; 2]) {
         let rates = [&world.head, &world.baseline].map(|runs| self.rates(runs));
         let metric = self.answer.metric(PASS_RATE).map(|found| &found.metric);
-        let evidence = metric.map(|metric| rate_evidence(metric, &self.answer.group.suite, &self.answer.items, &rates, self.policy));
-        (evidence.and_then(|evidence| evidence.pairs.into_iter().next()), rates)
+        let evidence = metric.map(|metric| {
+            rate_evidence(
+                metric,
+                &self.answer.group.suite,
+                &self.answer.items,
+                &rates,
+                self.policy,
+            )
+        });
+        (
+            evidence.and_then(|evidence| evidence.pairs.into_iter().next()),
+            rates,
+        )
     }
 
     fn rates(&self, runs: &[Vec<bool>]) -> Rates {
         if self.is_counted {
             let passed = |run: &Vec<bool>| run.iter().filter(|passed| **passed).count() as u64;
-            return Rates::Counts(runs.iter().map(|run| (passed(run), run.len() as u64)).collect());
+            return Rates::Counts(
+                runs.iter()
+                    .map(|run| (passed(run), run.len() as u64))
+                    .collect(),
+            );
         }
         let is_tried = |unit: usize| self.seen[unit].1 > 0;
         Rates::Outcomes(Outcomes::made_up(runs, &self.answer.items, is_tried))
@@ -74,7 +97,11 @@ impl<'a> MadeUp<'a> {
 fn by_item(outcomes: &Outcomes, items: &Items) -> Vec<(u64, u64)> {
     let mut seen = Vec::with_capacity(items.unit_count());
     items.each_unit(|_, columns| {
-        let cell = columns.iter().map(|column| outcomes.cells.of(*column as usize)).find(|cell| cell.1 > 0).unwrap_or_default();
+        let cell = columns
+            .iter()
+            .map(|column| outcomes.cells.of(*column as usize))
+            .find(|cell| cell.1 > 0)
+            .unwrap_or_default();
         seen.push((u64::from(cell.0), u64::from(cell.1)));
     });
     seen
@@ -82,7 +109,13 @@ fn by_item(outcomes: &Outcomes, items: &Items) -> Vec<(u64, u64)> {
 
 /// Returns how much more the runs' rates vary than their items explain, by the method of moments; 0 for fewer than three runs.
 fn run_deviation(seen: &[(u64, u64)], rates: &[f64], is_counted: bool) -> f64 {
-    let Some(sd) = summary(rates).ok().and_then(|summary| summary.sd).filter(|_| rates.len() > 2) else { return 0.0 };
+    let Some(sd) = summary(rates)
+        .ok()
+        .and_then(|summary| summary.sd)
+        .filter(|_| rates.len() > 2)
+    else {
+        return 0.0;
+    };
     let n = seen.iter().filter(|item| item.1 > 0).count() as f64;
     let within = |(passed, counted): &(u64, u64)| {
         let (passed, counted) = (*passed as f64, *counted as f64);

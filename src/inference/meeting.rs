@@ -20,13 +20,26 @@ pub(super) struct Meeting {
 
 impl Meeting {
     /// `names` numbers the items' names. `None` if names alone identify items.
-    pub fn of((one, texts): (&Outcomes, &ArmTexts), (other, other_texts): (&Outcomes, &ArmTexts), names: Option<&[u32]>) -> Self {
+    pub fn of(
+        (one, texts): (&Outcomes, &ArmTexts),
+        (other, other_texts): (&Outcomes, &ArmTexts),
+        names: Option<&[u32]>,
+    ) -> Self {
         // If neither arm has any pass or fail, skipped items count as asked.
         let has_no_rates = one.is_unrated() && other.is_unrated();
         if let (Some(own), Some(others), false) = (&one.single, &other.single, has_no_rates) {
             let (shared, of) = own.asked(others);
             if let Some(unknown) = texts.unknown_among(other_texts, shared) {
-                return Self { items: SharedItems { shared, of, changed: 0, unknown }, changed: Vec::new(), renamed: Vec::new() };
+                return Self {
+                    items: SharedItems {
+                        shared,
+                        of,
+                        changed: 0,
+                        unknown,
+                    },
+                    changed: Vec::new(),
+                    renamed: Vec::new(),
+                };
             }
         }
         let was = |outcomes: &Outcomes, item| match outcomes.asked(item) {
@@ -35,7 +48,12 @@ impl Meeting {
             Asked::Not => false,
         };
         let marks = texts.changed(other_texts);
-        let mut items = SharedItems { shared: 0, of: 0, changed: 0, unknown: 0 };
+        let mut items = SharedItems {
+            shared: 0,
+            of: 0,
+            changed: 0,
+            unknown: 0,
+        };
         let class = |item: usize| match (was(one, item), was(other, item)) {
             (true, true) if is_marked(&marks, item) => Class::Changed,
             (true, true) => Class::Shared,
@@ -55,23 +73,39 @@ impl Meeting {
                 Class::Neither => {}
             }
         }
-        let renamed = names.map(|names| of_one_name(&alone, &other_alone, names)).unwrap_or_default();
-        items.of = items.shared + (changed.len() + alone.len() + other_alone.len() - renamed.len()) as u64;
+        let renamed = names
+            .map(|names| of_one_name(&alone, &other_alone, names))
+            .unwrap_or_default();
+        items.of =
+            items.shared + (changed.len() + alone.len() + other_alone.len() - renamed.len()) as u64;
         let is_same = |(item, same): &(usize, usize)| !texts.is_other(other_texts, *item, *same);
         let same_by_name = || renamed.iter().copied().filter(is_same);
-        let shared = columns().filter(|item| class(*item) == Class::Shared).map(|item| (item, item));
+        let shared = columns()
+            .filter(|item| class(*item) == Class::Shared)
+            .map(|item| (item, item));
         items.unknown = texts.unknown(other_texts, shared.chain(same_by_name()));
         items.shared += same_by_name().count() as u64;
-        changed.extend(renamed.iter().filter(|pair| !is_same(pair)).map(|(item, _)| *item));
+        changed.extend(
+            renamed
+                .iter()
+                .filter(|pair| !is_same(pair))
+                .map(|(item, _)| *item),
+        );
         changed.sort_unstable();
         items.changed = changed.len() as u64;
-        Self { items, changed, renamed }
+        Self {
+            items,
+            changed,
+            renamed,
+        }
     }
 
     /// Returns the mismatch of evaluators of items that different evaluators judged.
     pub fn other_evaluators(&self, matrix: &OutcomeMatrix) -> Option<Mismatch> {
         let evaluators = |items: &mut dyn Iterator<Item = usize>| {
-            let names: BTreeSet<&str> = items.map(|item| matrix.items[item].key.evaluator.as_str()).collect();
+            let names: BTreeSet<&str> = items
+                .map(|item| matrix.items[item].key.evaluator.as_str())
+                .collect();
             joined(names.into_iter().map(str::to_owned))
         };
         (!self.renamed.is_empty()).then(|| {
@@ -107,14 +141,22 @@ fn surplus(class: impl Fn(usize) -> Class, names: &[u32]) -> Vec<bool> {
     let is_surplus = |(column, name): (usize, &u32)| {
         let (class, best) = (class(column), best[*name as usize]);
         let is_less = class > best && !(class == Class::OtherAlone && best == Class::Alone);
-        is_less || std::mem::replace(&mut met[*name as usize][usize::from(class == Class::OtherAlone)], true)
+        is_less
+            || std::mem::replace(
+                &mut met[*name as usize][usize::from(class == Class::OtherAlone)],
+                true,
+            )
     };
     names.iter().enumerate().map(is_surplus).collect()
 }
 
 /// Pairs items of two arms by name.
 fn of_one_name(items: &[usize], others: &[usize], names: &[u32]) -> Vec<(usize, usize)> {
-    let by_name: BTreeMap<u32, usize> = others.iter().rev().map(|item| (names[*item], *item)).collect();
+    let by_name: BTreeMap<u32, usize> = others
+        .iter()
+        .rev()
+        .map(|item| (names[*item], *item))
+        .collect();
     let mut taken = BTreeSet::new();
     let mut found = Vec::new();
     for item in items {
@@ -137,11 +179,23 @@ mod tests {
     /// An arm that passed, failed, lost, skipped or was never asked each item.
     fn arm(row: &[u8]) -> Outcomes {
         Outcomes {
-            cells: row.iter().map(|outcome| (u32::from(*outcome == 1), u32::from(*outcome < 2))).collect(),
+            cells: row
+                .iter()
+                .map(|outcome| (u32::from(*outcome == 1), u32::from(*outcome < 2)))
+                .collect(),
             counted: row.iter().filter(|outcome| **outcome < 2).count() as u64,
             missing: row.iter().map(|outcome| *outcome == 2).collect(),
             lost: row.iter().map(|outcome| u64::from(*outcome == 2)).sum(),
-            beside: row.iter().map(|outcome| if *outcome == 3 { Asked::Skipped } else { Asked::Not }).collect(),
+            beside: row
+                .iter()
+                .map(|outcome| {
+                    if *outcome == 3 {
+                        Asked::Skipped
+                    } else {
+                        Asked::Not
+                    }
+                })
+                .collect(),
             ..Outcomes::default()
         }
     }

@@ -65,29 +65,75 @@ impl MismatchKind {
     /// The table of grades and meanings.
     const fn rule(self) -> (Grade, &'static str) {
         match self {
-            Self::UnknownTexts => (Grade::B, "the items have the same names, but item texts were not recorded, or by different tools"),
-            Self::UnknownItems => {
-                (Grade::B, "an arm has only counts or scores, as far as known of equally many items; which items is unknown")
-            }
-            Self::UnknownSetting => (Grade::B, "only one arm's runs name a judge, a number of examples, a limit or a sandbox"),
-            Self::Revision => (Grade::B, "the same judge was asked again about one arm only"),
-            Self::Templates => (Grade::B, "the models have different chat templates, so other differences in wording are unknown"),
+            Self::UnknownTexts => (
+                Grade::B,
+                "the items have the same names, but item texts were not recorded, or by different tools",
+            ),
+            Self::UnknownItems => (
+                Grade::B,
+                "an arm has only counts or scores, as far as known of equally many items; which items is unknown",
+            ),
+            Self::UnknownSetting => (
+                Grade::B,
+                "only one arm's runs name a judge, a number of examples, a limit or a sandbox",
+            ),
+            Self::Revision => (
+                Grade::B,
+                "the same judge was asked again about one arm only",
+            ),
+            Self::Templates => (
+                Grade::B,
+                "the models have different chat templates, so other differences in wording are unknown",
+            ),
             Self::Resources => (
                 Grade::B,
                 "the runs had different processors, memory, jobs, time limits of our own, kernels, sandboxes, rights of the agent, providers, regions or programs",
             ),
-            Self::Texts => (Grade::C, "some items had different texts or right answers, and are not compared"),
-            Self::Items => (Grade::C, "at least nine tenths of all items are shared, but not all"),
-            Self::Attempts => (Grade::C, "the runs made different numbers of attempts per item"),
-            Self::Prompts => (Grade::C, "the same items had different prompts or system instructions"),
-            Self::Judge => (Grade::D, "different judges or evaluators, or a judge with a different prompt"),
-            Self::Shots => (Grade::D, "different numbers of worked examples before each question"),
-            Self::Limit => (Grade::D, "imports have different limits of time, turns, tokens or money"),
-            Self::EffectOfResources => (Grade::D, "the runs had different resources, and runs of one arm pass more with one of them"),
+            Self::Texts => (
+                Grade::C,
+                "some items had different texts or right answers, and are not compared",
+            ),
+            Self::Items => (
+                Grade::C,
+                "at least nine tenths of all items are shared, but not all",
+            ),
+            Self::Attempts => (
+                Grade::C,
+                "the runs made different numbers of attempts per item",
+            ),
+            Self::Prompts => (
+                Grade::C,
+                "the same items had different prompts or system instructions",
+            ),
+            Self::Judge => (
+                Grade::D,
+                "different judges or evaluators, or a judge with a different prompt",
+            ),
+            Self::Shots => (
+                Grade::D,
+                "different numbers of worked examples before each question",
+            ),
+            Self::Limit => (
+                Grade::D,
+                "imports have different limits of time, turns, tokens or money",
+            ),
+            Self::EffectOfResources => (
+                Grade::D,
+                "the runs had different resources, and runs of one arm pass more with one of them",
+            ),
             Self::FewItems => (Grade::E, "fewer than nine tenths of all items are shared"),
-            Self::Totals => (Grade::E, "an arm has only counts or scores, of a different number of items"),
-            Self::SuiteVersion => (Grade::E, "different suite versions, so the arms have separate tables"),
-            Self::Source => (Grade::E, "different importers or maps, so the arms have separate tables"),
+            Self::Totals => (
+                Grade::E,
+                "an arm has only counts or scores, of a different number of items",
+            ),
+            Self::SuiteVersion => (
+                Grade::E,
+                "different suite versions, so the arms have separate tables",
+            ),
+            Self::Source => (
+                Grade::E,
+                "different importers or maps, so the arms have separate tables",
+            ),
             Self::NoItems => (Grade::F, "no item is shared"),
         }
     }
@@ -119,22 +165,41 @@ pub struct Mismatch {
 
 impl Mismatch {
     pub(crate) fn of(kind: MismatchKind) -> Self {
-        Self { kind, grade: kind.grade(), what: None, first: None, second: None }
+        Self {
+            kind,
+            grade: kind.grade(),
+            what: None,
+            first: None,
+            second: None,
+        }
     }
 
     pub(crate) fn between(kind: MismatchKind, what: &str, first: String, second: String) -> Self {
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
-        Self { what: some(what.to_owned()), first: some(first), second: some(second), ..Self::of(kind) }
+        Self {
+            what: some(what.to_owned()),
+            first: some(first),
+            second: some(second),
+            ..Self::of(kind)
+        }
     }
 
     pub(super) fn reversed(&self) -> Self {
-        Self { first: self.second.clone(), second: self.first.clone(), ..self.clone() }
+        Self {
+            first: self.second.clone(),
+            second: self.first.clone(),
+            ..self.clone()
+        }
     }
 }
 
 /// Returns the worst grade of the mismatches, or A if there are none.
 pub fn grade(found: &[Mismatch]) -> Grade {
-    found.iter().map(|mismatch| mismatch.kind.grade()).max().unwrap_or(Grade::A)
+    found
+        .iter()
+        .map(|mismatch| mismatch.kind.grade())
+        .max()
+        .unwrap_or(Grade::A)
 }
 
 /// The items of two arms.

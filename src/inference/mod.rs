@@ -63,15 +63,23 @@ pub use accepted::AcceptedRegression;
 pub(crate) use accepted::is_about;
 pub use answer::{ITEM_SCORE, Role};
 pub use apart::{Apart, apart};
-pub use arm::{Arm, ArmRuns, Grouping, NightKey, Since, SinceBecause, SuiteGroup, UNNAMED, batch_of, night_of};
-pub use audit::{Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, DecidingItems, Order, StandardCard, audit};
+pub use arm::{
+    Arm, ArmRuns, Grouping, NightKey, Since, SinceBecause, SuiteGroup, UNNAMED, batch_of, night_of,
+};
+pub use audit::{
+    Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, DecidingItems, Order,
+    StandardCard, audit,
+};
 pub use baseline::{Baseline, Held, held_groups};
 pub use cell::Cell;
 pub use claims::{
-    AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, HeldRuns, Severity, audit_claims, held_runs, states_runs,
+    AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, HeldRuns,
+    Severity, audit_claims, held_runs, states_runs,
 };
 pub use comparability::{ChangedItem, Comparability, UnlikePairs};
-pub use comparison::{Beyond, Difference, Levels, Needed, PairEvidence, Record, Scale, Sizes, Test, Variation};
+pub use comparison::{
+    Beyond, Difference, Levels, Needed, PairEvidence, Record, Scale, Sizes, Test, Variation,
+};
 pub use condition::{ConditionEffect, ConditionSetting};
 pub use decision::{Because, Decision, OpenCost, Why};
 pub use detail::{Bill, Check, CrossCheck, Detail, Doubled, Effect};
@@ -82,8 +90,8 @@ pub use figures::{Coverage, Figure, Money, Spread};
 pub use front::Front;
 pub use grouping::suite_groups;
 pub use history::{
-    ArmHistory, Break, CommitOrder, History, HistoryPoints, ItemChange, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series,
-    history,
+    ArmHistory, Break, CommitOrder, History, HistoryPoints, ItemChange, LevelChange, Night,
+    NightlyDuel, NoisyItem, Precision, Series, history,
 };
 pub use item_course::ItemCourse;
 pub use labelled::{JudgeFigure, JudgedBy, MIN_LABELS};
@@ -105,7 +113,9 @@ pub(crate) use answer::{MetricAnswer, SuiteAnswer};
 pub(crate) use apart::apart_from_newest;
 pub(crate) use baseline::UNKNOWN_VERSION;
 pub(crate) use estimate::{counts, interval_of_run, rate_over_runs};
-pub(crate) use figures::{Numbers, Range, cost, duration, figures, money, spread, summaries, tokens};
+pub(crate) use figures::{
+    Numbers, Range, cost, duration, figures, money, spread, summaries, tokens,
+};
 pub(crate) use front::{Trade, fronts};
 pub(crate) use item_course::{Courses, started_together};
 pub(crate) use made_up::MadeUp;
@@ -115,7 +125,9 @@ pub(crate) use price::{per_solved, price_interval};
 pub(crate) use ranking::{Best, chances_to_lead, standings};
 pub(crate) use reliability::reliability;
 pub(crate) use repeats::possibly_cached;
-pub(crate) use sample::{Asked, Met, Outcomes, Rates, Side, is_marked, label_columns, names as item_names};
+pub(crate) use sample::{
+    Asked, Met, Outcomes, Rates, Side, is_marked, label_columns, names as item_names,
+};
 pub(crate) use scores::{evaluators_of, newest, newest_score, score_columns};
 pub(crate) use seed::seed;
 pub(crate) use texts::ArmTexts;

@@ -61,8 +61,14 @@ pub(crate) fn over_nights(
         return None;
     }
     let (before, after) = (by_day(&gated.before[head]), by_day(&gated.since[head]));
-    let group =
-        SuiteGroup { arms: before.iter().chain(&after).map(|rows| night_arm(&own.arm, rows)).collect(), ..gated.pair(head, baseline) };
+    let group = SuiteGroup {
+        arms: before
+            .iter()
+            .chain(&after)
+            .map(|rows| night_arm(&own.arm, rows))
+            .collect(),
+        ..gated.pair(head, baseline)
+    };
     let (matrix, _) = without_excluded(group.matrix(warehouse), &group, &policy.exclusions);
     let items = Items::of(&group, &matrix);
     let night = |rows: &Vec<&RunRow>| Night::of(rows, &matrix, &items);
@@ -70,7 +76,13 @@ pub(crate) fn over_nights(
     let after: Vec<Night> = after.iter().filter_map(night).collect();
     let newest = before.last()?;
     let is_alike = |night: &&Night| (&night.items, night.total) == (&newest.items, newest.total);
-    let rates = |nights: &[Night], more: f64| nights.iter().filter(is_alike).map(|night| night.rate + more).collect::<Vec<f64>>();
+    let rates = |nights: &[Night], more: f64| {
+        nights
+            .iter()
+            .filter(is_alike)
+            .map(|night| night.rate + more)
+            .collect::<Vec<f64>>()
+    };
     let (baseline, since) = (rates(&before, 0.0), rates(&after, allowed));
     if since.len() < 2 {
         return None;
@@ -100,7 +112,13 @@ fn by_day<'a>(rows: &[&'a RunRow]) -> Vec<Vec<&'a RunRow>> {
 }
 
 fn night_arm<'a>(arm: &Arm, rows: &[&'a RunRow]) -> ArmRuns<'a> {
-    ArmRuns { arm: arm.clone(), counted: rows.to_vec(), excluded: Vec::new(), crashed: Vec::new(), earlier: 0 }
+    ArmRuns {
+        arm: arm.clone(),
+        counted: rows.to_vec(),
+        excluded: Vec::new(),
+        crashed: Vec::new(),
+        earlier: 0,
+    }
 }
 
 impl Night {
@@ -109,14 +127,22 @@ impl Night {
             Rates::Outcomes(outcomes) => {
                 let rate = summary(&outcomes.item_means(items)).ok()?.mean;
                 let counted: Vec<bool> = outcomes.cells.iter().map(|cell| cell.1 > 0).collect();
-                Some(Self { total: outcomes.counted, items: counted, rate })
+                Some(Self {
+                    total: outcomes.counted,
+                    items: counted,
+                    rate,
+                })
             }
             rates @ Rates::Counts(_) => {
                 let (_, total) = *rates.by_run().first()?;
                 let is_same = rates.by_run().iter().all(|run| run.1 == total);
                 let rate = summary(&rates.run_rates()).ok()?.mean;
                 // If the day's runs counted different totals, no single total applies.
-                Some(Self { items: Vec::new(), total: if is_same { total } else { 0 }, rate })
+                Some(Self {
+                    items: Vec::new(),
+                    total: if is_same { total } else { 0 },
+                    rate,
+                })
             }
             Rates::Unknown => None,
         }

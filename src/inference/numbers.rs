@@ -30,37 +30,93 @@ pub(super) struct RunSample {
 impl RunSample {
     pub fn of(metric: &Metric, arm: &ArmRuns<'_>, value: &dyn Fn(&RunRow) -> Option<f64>) -> Self {
         let taken = arm.counted.iter().filter(|row| is_measured(metric, row));
-        let values: Vec<f64> = taken.filter_map(|row| value(row)).filter(|value| value.is_finite()).collect();
-        let uncounted = arm.counted.iter().chain(&arm.crashed).filter_map(|row| value(row)).count() - values.len();
-        let limited = arm.counted.iter().filter(|row| row.run.status == RunStatus::Limit).count();
-        Self { values, uncounted, censored: if metric.unit == Unit::Seconds { limited } else { 0 } }
+        let values: Vec<f64> = taken
+            .filter_map(|row| value(row))
+            .filter(|value| value.is_finite())
+            .collect();
+        let uncounted = arm
+            .counted
+            .iter()
+            .chain(&arm.crashed)
+            .filter_map(|row| value(row))
+            .count()
+            - values.len();
+        let limited = arm
+            .counted
+            .iter()
+            .filter(|row| row.run.status == RunStatus::Limit)
+            .count();
+        Self {
+            values,
+            uncounted,
+            censored: if metric.unit == Unit::Seconds {
+                limited
+            } else {
+                0
+            },
+        }
     }
 }
 
 /// Compares two arms by their numbers per run.
-pub(super) fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, policy: &Policy) -> Finding {
-    let sizes = Sizes { first: one.values.len() as u64, second: other.values.len() as u64, of: "runs", ..Sizes::default() };
+pub(super) fn number_pair(
+    metric: &Metric,
+    one: &RunSample,
+    other: &RunSample,
+    policy: &Policy,
+) -> Finding {
+    let sizes = Sizes {
+        first: one.values.len() as u64,
+        second: other.values.len() as u64,
+        of: "runs",
+        ..Sizes::default()
+    };
     if metric.direction == Direction::None || metric.kind == MetricKind::Count {
         return Finding::not_comparable(Design::Runs, Incomparable::DirectionUnknown, sizes);
     }
-    if let Some(sample) = [one, other].into_iter().find(|sample| sample.values.is_empty()) {
-        let reason = if sample.uncounted > 0 { Missing::NotCompleted } else { Missing::NotMeasured };
+    if let Some(sample) = [one, other]
+        .into_iter()
+        .find(|sample| sample.values.is_empty())
+    {
+        let reason = if sample.uncounted > 0 {
+            Missing::NotCompleted
+        } else {
+            Missing::NotMeasured
+        };
         return Finding::no_data(Design::Runs, reason, sizes);
     }
-    let is_ratio = metric.kind == MetricKind::Amount && one.values.iter().chain(&other.values).all(|value| *value > 0.0);
+    let is_ratio = metric.kind == MetricKind::Amount
+        && one
+            .values
+            .iter()
+            .chain(&other.values)
+            .all(|value| *value > 0.0);
     if !is_ratio {
-        let scale = if metric.unit == Unit::Fraction { Scale::Share } else { Scale::Unit };
+        let scale = if metric.unit == Unit::Fraction {
+            Scale::Share
+        } else {
+            Scale::Unit
+        };
         let mut finding = run_means(&one.values, &other.values, scale, policy);
         fix(&mut finding, one, other);
         censor(&mut finding, one, other);
         return finding;
     }
     let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
-    let mut finding = run_means(&logs(&one.values), &logs(&other.values), Scale::Ratio, policy);
+    let mut finding = run_means(
+        &logs(&one.values),
+        &logs(&other.values),
+        Scale::Ratio,
+        policy,
+    );
     finding.difference = finding.difference.map(Difference::of_logs);
     finding.levels = finding.levels.map(Levels::of_logs);
     if let Ok(ratio) = log_ratio_welch(&one.values, &other.values, policy.confidence()) {
-        finding.difference = Some(Difference { value: ratio.ratio, scale: Scale::Ratio, interval: Some(ratio.interval) });
+        finding.difference = Some(Difference {
+            value: ratio.ratio,
+            scale: Scale::Ratio,
+            interval: Some(ratio.interval),
+        });
         if let Support::Tested { p, .. } = &mut finding.support {
             *p = ratio.log.p;
         }
@@ -81,10 +137,14 @@ pub(super) const ROUNDING: f64 = 1e-9;
 fn fix(finding: &mut Finding, one: &RunSample, other: &RunSample) {
     let is_constant = |sample: &RunSample| {
         let values = &sample.values;
-        values.len() >= MIN_RUNS && values.iter().all(|value| (value - values[0]).abs() <= ROUNDING * values[0].abs())
+        values.len() >= MIN_RUNS
+            && values
+                .iter()
+                .all(|value| (value - values[0]).abs() <= ROUNDING * values[0].abs())
     };
     if is_constant(one) && is_constant(other) {
-        (finding.support, finding.test, finding.plan, finding.detail) = (Support::Fixed, None, None, Detail::default());
+        (finding.support, finding.test, finding.plan, finding.detail) =
+            (Support::Fixed, None, None, Detail::default());
     }
 }
 
@@ -93,7 +153,9 @@ fn fix(finding: &mut Finding, one: &RunSample, other: &RunSample) {
 pub(super) fn against_the_bill(finding: &mut Finding, one: &[f64], other: &[f64]) {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let total = mean(one) / mean(other);
-    if finding.difference.is_some_and(|found| (found.value > 1.0) != (total > 1.0) && (found.value < 1.0) != (total < 1.0)) {
+    if finding.difference.is_some_and(|found| {
+        (found.value > 1.0) != (total > 1.0) && (found.value < 1.0) != (total < 1.0)
+    }) {
         finding.doubt(Obstacle::TotalDisagrees);
     }
 }

@@ -51,12 +51,17 @@ impl Policy {
     }
 
     pub(super) fn aim(&self) -> Aim {
-        Aim { alpha: self.alpha, power: POWER }
+        Aim {
+            alpha: self.alpha,
+            power: POWER,
+        }
     }
 
     /// Returns the metric as the project describes it.
     pub(crate) fn described(&self, metric: Metric) -> Metric {
-        let Some(settings) = self.metrics.get(&metric.name) else { return metric };
+        let Some(settings) = self.metrics.get(&metric.name) else {
+            return metric;
+        };
         Metric {
             label: settings.label.clone().unwrap_or(metric.label),
             unit: settings.unit.unwrap_or(metric.unit),
@@ -68,16 +73,24 @@ impl Policy {
 
     /// Returns the largest unimportant difference, in the metric's unit; relative for amounts.
     pub(crate) fn margin(&self, metric: &Metric) -> Option<f64> {
-        self.metrics.get(&metric.name).and_then(|settings| settings.margin)
+        self.metrics
+            .get(&metric.name)
+            .and_then(|settings| settings.margin)
     }
 
     /// Returns the key of a suite's configured primary metric.
     pub(crate) fn primary(&self, suite: &str) -> Option<&str> {
-        self.primary.get(suite).or_else(|| self.primary.get("")).map(String::as_str)
+        self.primary
+            .get(suite)
+            .or_else(|| self.primary.get(""))
+            .map(String::as_str)
     }
 
     pub(crate) fn design(&self, suite: &str) -> Option<Design> {
-        self.designs.get(suite).or_else(|| self.designs.get("")).copied()
+        self.designs
+            .get(suite)
+            .or_else(|| self.designs.get(""))
+            .copied()
     }
 }
 
@@ -125,14 +138,20 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// Returns the design that follows from the kind of item. `clusters` and `items` are their numbers. Clusters are draws from a population of
 /// such groups; a category is not.
-pub(super) fn natural_design(kind: Option<ItemKind>, clusters: Option<usize>, items: usize) -> Design {
+pub(super) fn natural_design(
+    kind: Option<ItemKind>,
+    clusters: Option<usize>,
+    items: usize,
+) -> Design {
     // With one cluster per item, clusters add nothing.
     let clusters = clusters.filter(|clusters| *clusters < items);
     match kind {
         Some(ItemKind::Question) => clusters.map_or(Design::Items, |_| Design::Clusters),
         // Each task has its own prompt and workspace. Clusters, such as repositories, are a second question.
         Some(ItemKind::Task) => Design::Items,
-        Some(ItemKind::Test | ItemKind::Criterion | ItemKind::Check) if clusters.is_some_and(|clusters| clusters >= MIN_ITEMS) => {
+        Some(ItemKind::Test | ItemKind::Criterion | ItemKind::Check)
+            if clusters.is_some_and(|clusters| clusters >= MIN_ITEMS) =>
+        {
             Design::Clusters
         }
         // Counts without outcomes are taken for tests, unless their runs say otherwise.

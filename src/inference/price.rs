@@ -56,16 +56,25 @@ pub(crate) fn per_solved(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix
         Rates::Outcomes(outcomes) if outcomes.by_run.iter().all(|(_, counted)| *counted > 0) => {
             Some(outcomes.by_run.iter().map(|(passed, _)| passed).sum())
         }
-        Rates::Outcomes(_) | Rates::Counts(_) | Rates::Unknown => {
-            rows.iter().map(|row| counts(row, matrix).map(|(passed, _)| passed)).sum()
-        }
+        Rates::Outcomes(_) | Rates::Counts(_) | Rates::Unknown => rows
+            .iter()
+            .map(|row| counts(row, matrix).map(|(passed, _)| passed))
+            .sum(),
     };
     let solved = solved.filter(|solved| *solved > 0)?;
-    Some(Price { usd: cost.usd / solved as f64, solved })
+    Some(Price {
+        usd: cost.usd / solved as f64,
+        solved,
+    })
 }
 
 /// Returns the interval of the cost per solved item. `unit` is the unit of verdicts about the suite.
-pub(crate) fn price_interval(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix, unit: Design) -> Option<PriceInterval> {
+pub(crate) fn price_interval(
+    rows: &[&RunRow],
+    rates: &Rates,
+    matrix: &OutcomeMatrix,
+    unit: Design,
+) -> Option<PriceInterval> {
     match unit {
         Design::Items => over_items(rows, rates, matrix),
         Design::Runs => over_runs(rows, matrix),
@@ -76,40 +85,83 @@ pub(crate) fn price_interval(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMa
 
 /// Handles one run with one attempt per item, for which the run's sums over its items are enough.
 fn over_items(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix) -> Option<PriceInterval> {
-    let ([row], Rates::Outcomes(outcomes)) = (rows, rates) else { return None };
+    let ([row], Rates::Outcomes(outcomes)) = (rows, rates) else {
+        return None;
+    };
     let totals = row.items.filter(|items| items.with_cost == items.lines)?;
-    let [only] = matrix.rows_of(&row.run.id) else { return None };
+    let [only] = matrix.rows_of(&row.run.id) else {
+        return None;
+    };
     // Lines of other evaluators, excluded items, and re-judged outcomes would change the sums.
     let solved = outcomes.by_run.first()?.0;
     let cost = row.run.cost_usd.unwrap_or(totals.cost_usd);
     let is_whole = only.items.len() as u64 == totals.lines && totals.passed == solved;
-    if !is_whole || totals.lines < MIN_ITEMS as u64 || (totals.cost_usd - cost).abs() > SAME_COST * cost {
+    if !is_whole
+        || totals.lines < MIN_ITEMS as u64
+        || (totals.cost_usd - cost).abs() > SAME_COST * cost
+    {
         return None;
     }
     let passed = totals.passed as f64;
-    let sums = PairSums { n: totals.lines, a: totals.cost_usd, b: passed, aa: totals.cost_squares, ab: totals.cost_of_passed, bb: passed };
+    let sums = PairSums {
+        n: totals.lines,
+        a: totals.cost_usd,
+        b: passed,
+        aa: totals.cost_squares,
+        ab: totals.cost_of_passed,
+        bb: passed,
+    };
     let interval = sums.ratio_interval(CONFIDENCE).ok()?;
-    Some(PriceInterval { interval, method: PriceMethod::Delta, n: totals.lines, n_of: "items" })
+    Some(PriceInterval {
+        interval,
+        method: PriceMethod::Delta,
+        n: totals.lines,
+        n_of: "items",
+    })
 }
 
 fn over_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> Option<PriceInterval> {
-    let pairs: Option<Vec<(f64, f64)>> = rows.iter().map(|row| Some((cost(row)?, counts(row, matrix)?.0 as f64))).collect();
+    let pairs: Option<Vec<(f64, f64)>> = rows
+        .iter()
+        .map(|row| Some((cost(row)?, counts(row, matrix)?.0 as f64)))
+        .collect();
     let (costs, solved): (Vec<f64>, Vec<f64>) = pairs?.into_iter().unzip();
     let n = costs.len();
     if n < MIN_RUNS {
         return None;
     }
-    let found = |interval, method| Some(PriceInterval { interval, method, n: n as u64, n_of: "runs" });
+    let found = |interval, method| {
+        Some(PriceInterval {
+            interval,
+            method,
+            n: n as u64,
+            n_of: "runs",
+        })
+    };
     if (MIN_BOOTSTRAP..=MAX_BOOTSTRAP).contains(&n) {
         let ratio = |drawn: &[u32]| {
-            let sum = |values: &[f64]| drawn.iter().map(|place| values[*place as usize]).sum::<f64>();
+            let sum = |values: &[f64]| {
+                drawn
+                    .iter()
+                    .map(|place| values[*place as usize])
+                    .sum::<f64>()
+            };
             Some(sum(&costs) / sum(&solved)).filter(|ratio| ratio.is_finite())
         };
         let all: Vec<u32> = (0..).take(n).collect();
         let drawn_from = Seed(seed(costs.iter().chain(&solved).copied()));
         let drawn = Replicates::draw(n, RESAMPLES, drawn_from, ratio).ok()?;
-        return found(drawn.bca(ratio(&all)?, &jackknife(n, ratio).ok()?, CONFIDENCE).ok()?.interval, PriceMethod::Bca);
+        return found(
+            drawn
+                .bca(ratio(&all)?, &jackknife(n, ratio).ok()?, CONFIDENCE)
+                .ok()?
+                .interval,
+            PriceMethod::Bca,
+        );
     }
     let ratio = ratio_of_means_paired(&costs, &solved, CONFIDENCE).ok()?;
-    found(ratio.with_student(n as f64 - 1.0, CONFIDENCE).ok()?, PriceMethod::Delta)
+    found(
+        ratio.with_student(n as f64 - 1.0, CONFIDENCE).ok()?,
+        PriceMethod::Delta,
+    )
 }

@@ -40,7 +40,10 @@ impl Fact {
     ];
 
     fn is_recorded(self, run: &Run) -> bool {
-        let is_tool = run.provenance.as_ref().is_some_and(|source| source.importer != "table");
+        let is_tool = run
+            .provenance
+            .as_ref()
+            .is_some_and(|source| source.importer != "table");
         match self {
             Self::Date => run.timestamp.is_some(),
             Self::ModelVersion => run.reported_model.is_some(),
@@ -49,7 +52,10 @@ impl Fact {
             Self::SuiteVersion => run.suite_version.is_some(),
             Self::CodeRevision => run.git.is_some(),
             Self::Seed => run.seed.is_some(),
-            Self::Contamination => run.tags.get(CONTAMINATION).is_some_and(|said| !said.trim().is_empty()),
+            Self::Contamination => run
+                .tags
+                .get(CONTAMINATION)
+                .is_some_and(|said| !said.trim().is_empty()),
         }
     }
 }
@@ -70,16 +76,32 @@ impl RecordedFact {
 }
 
 /// Counts by fact the runs that record it.
-#[expect(clippy::needless_pass_by_value, reason = "iterators are passed by value")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "iterators are passed by value"
+)]
 pub fn recorded_facts<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Vec<RecordedFact> {
     let of = runs.clone().count() as u64;
     let count = |fact: Fact| runs.clone().filter(|run| fact.is_recorded(run)).count() as u64;
-    Fact::ALL.into_iter().map(|fact| RecordedFact { fact, recorded: count(fact), of }).collect()
+    Fact::ALL
+        .into_iter()
+        .map(|fact| RecordedFact {
+            fact,
+            recorded: count(fact),
+            of,
+        })
+        .collect()
 }
 
 /// Returns the facts of a table that has names and scores only.
 pub fn facts_of_scores(systems: u64) -> Vec<RecordedFact> {
-    recorded_facts(iter::empty()).into_iter().map(|fact| RecordedFact { of: systems, ..fact }).collect()
+    recorded_facts(iter::empty())
+        .into_iter()
+        .map(|fact| RecordedFact {
+            of: systems,
+            ..fact
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -93,15 +115,38 @@ mod tests {
         let told = Run {
             seed: Some(0),
             reported_model: Some("m-2026-01-02".to_owned()),
-            tags: [(CONTAMINATION.to_owned(), "items are newer than the model".to_owned())].into(),
-            provenance: Some(Provenance { importer: "inspect".to_owned(), ..Provenance::default() }),
+            tags: [(
+                CONTAMINATION.to_owned(),
+                "items are newer than the model".to_owned(),
+            )]
+            .into(),
+            provenance: Some(Provenance {
+                importer: "inspect".to_owned(),
+                ..Provenance::default()
+            }),
             ..run("told")
         };
-        let blank = Run { tags: [(CONTAMINATION.to_owned(), " ".to_owned())].into(), ..run("blank") };
-        let of_table = Run { provenance: Some(Provenance { importer: "table".to_owned(), ..Provenance::default() }), ..run("table") };
+        let blank = Run {
+            tags: [(CONTAMINATION.to_owned(), " ".to_owned())].into(),
+            ..run("blank")
+        };
+        let of_table = Run {
+            provenance: Some(Provenance {
+                importer: "table".to_owned(),
+                ..Provenance::default()
+            }),
+            ..run("table")
+        };
         let found = recorded_facts([&told, &blank, &of_table].into_iter());
         assert!(found.iter().all(|fact| fact.of == 3));
-        assert_eq!(found.iter().map(|fact| fact.recorded).collect::<Vec<_>>(), [0, 1, 1, 0, 0, 0, 1, 1]);
-        assert!(facts_of_scores(4).iter().all(|fact| fact.is_missing() && fact.of == 4));
+        assert_eq!(
+            found.iter().map(|fact| fact.recorded).collect::<Vec<_>>(),
+            [0, 1, 1, 0, 0, 0, 1, 1]
+        );
+        assert!(
+            facts_of_scores(4)
+                .iter()
+                .all(|fact| fact.is_missing() && fact.of == 4)
+        );
     }
 }

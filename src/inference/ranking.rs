@@ -98,10 +98,16 @@ pub(crate) fn standings(
     drawn: Option<&Best>,
 ) -> (Option<BoardEvidence>, Vec<Standing>) {
     let is_ranked: BTreeSet<usize> = ranked.iter().copied().collect();
-    let pairs: Vec<_> = evidence.pairs.iter().filter(|pair| is_ranked.contains(&pair.first) && is_ranked.contains(&pair.second)).collect();
+    let pairs: Vec<_> = evidence
+        .pairs
+        .iter()
+        .filter(|pair| is_ranked.contains(&pair.first) && is_ranked.contains(&pair.second))
+        .collect();
     let has_led = |arm: usize| evidence.leading.contains(&arm);
     // A published figure cannot be tested, so no arm is known to be better.
-    let tested = pairs.iter().filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
+    let tested = pairs
+        .iter()
+        .filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
     let tested: BTreeSet<usize> = tested.flat_map(|pair| [pair.first, pair.second]).collect();
     let is_untested = |arm: usize| !tested.contains(&arm);
     let standings = ranked
@@ -114,7 +120,9 @@ pub(crate) fn standings(
             first_in_resamples: drawn.and_then(|best| best.shares[place]),
         })
         .collect();
-    let count = |wanted: &dyn Fn(Verdict) -> bool| pairs.iter().filter(|pair| wanted(pair.verdict)).count() as u64;
+    let count = |wanted: &dyn Fn(Verdict) -> bool| {
+        pairs.iter().filter(|pair| wanted(pair.verdict)).count() as u64
+    };
     let designs: BTreeSet<Design> = pairs.iter().map(|pair| pair.design).collect();
     let board = (ranked.len() > 1).then(|| BoardEvidence {
         metric: metric.clone(),
@@ -126,11 +134,22 @@ pub(crate) fn standings(
         resolved: count(&|verdict| verdict.winner().is_some()),
         deterministic: count(&|verdict| matches!(verdict, Verdict::DeterministicDifference { .. })),
         equal: count(&|verdict| matches!(verdict, Verdict::Tie | Verdict::Equivalent)),
-        comparable: count(&|verdict| !matches!(verdict, Verdict::NotComparable { .. } | Verdict::NoData { .. })),
+        comparable: count(&|verdict| {
+            !matches!(
+                verdict,
+                Verdict::NotComparable { .. } | Verdict::NoData { .. }
+            )
+        }),
         designs: designs.into_iter().collect(),
         reason: commonest_obstacle(evidence),
-        winner: evidence.winner.and_then(|arm| Some(names[ranked.iter().position(|known| *known == arm)?].clone())),
-        partial: evidence.partial.iter().filter_map(|arm| Some(names[ranked.iter().position(|known| known == arm)?].clone())).collect(),
+        winner: evidence
+            .winner
+            .and_then(|arm| Some(names[ranked.iter().position(|known| *known == arm)?].clone())),
+        partial: evidence
+            .partial
+            .iter()
+            .filter_map(|arm| Some(names[ranked.iter().position(|known| known == arm)?].clone()))
+            .collect(),
         resolution: evidence.resolution,
         drawn: drawn.map(|best| best.drawn),
     });
@@ -139,10 +158,17 @@ pub(crate) fn standings(
 
 fn commonest_obstacle(evidence: &Evidence) -> Option<Obstacle> {
     let mut counts = BTreeMap::<Obstacle, usize>::new();
-    for obstacle in evidence.pairs.iter().filter_map(|pair| pair.verdict.obstacle()) {
+    for obstacle in evidence
+        .pairs
+        .iter()
+        .filter_map(|pair| pair.verdict.obstacle())
+    {
         *counts.entry(obstacle).or_default() += 1;
     }
-    counts.into_iter().max_by_key(|(obstacle, count)| (*count, std::cmp::Reverse(*obstacle))).map(|(obstacle, _)| obstacle)
+    counts
+        .into_iter()
+        .max_by_key(|(obstacle, count)| (*count, std::cmp::Reverse(*obstacle)))
+        .map(|(obstacle, _)| obstacle)
 }
 
 /// How often each arm ranks first.
@@ -160,17 +186,25 @@ pub(crate) fn chances_to_lead(
     designs: &BTreeSet<Design>,
     changed: &[bool],
 ) -> Option<Best> {
-    if rates.len() < 2 || items.is_judged_by_several() || designs.iter().any(|design| !design.is_over_items()) {
+    if rates.len() < 2
+        || items.is_judged_by_several()
+        || designs.iter().any(|design| !design.is_over_items())
+    {
         return None;
     }
     let outcomes = rates.iter().map(|rates| match rates {
-        Rates::Outcomes(outcomes) => Some(outcomes).filter(|outcomes| outcomes.counted >= MIN_RESAMPLED),
+        Rates::Outcomes(outcomes) => {
+            Some(outcomes).filter(|outcomes| outcomes.counted >= MIN_RESAMPLED)
+        }
         Rates::Counts(_) | Rates::Unknown => None,
     });
     let outcomes = outcomes.collect::<Option<Vec<_>>>()?;
     // With different items per arm, luck in the choice of items would count.
     let is_apart = |item: usize| {
-        let tried = outcomes.iter().filter(|outcomes| outcomes.cells.of(item).1 > 0).count();
+        let tried = outcomes
+            .iter()
+            .filter(|outcomes| outcomes.cells.of(item).1 > 0)
+            .count();
         is_marked(changed, item) || (tried > 0 && tried < outcomes.len())
     };
     let all = outcomes.first().map_or(0, |outcomes| outcomes.cells.len());
@@ -178,15 +212,39 @@ pub(crate) fn chances_to_lead(
         return None;
     }
     let drawn: Vec<usize> = (0..all).filter(|item| !is_marked(changed, *item)).collect();
-    let clusters = items.clusters.as_deref().filter(|_| designs.contains(&Design::Clusters));
-    let clusters: Option<Vec<u32>> = clusters.map(|clusters| drawn.iter().map(|item| clusters[*item]).collect());
+    let clusters = items
+        .clusters
+        .as_deref()
+        .filter(|_| designs.contains(&Design::Clusters));
+    let clusters: Option<Vec<u32>> =
+        clusters.map(|clusters| drawn.iter().map(|item| clusters[*item]).collect());
     let cluster_count = clusters.iter().flatten().collect::<BTreeSet<&u32>>().len();
     if clusters.is_some() && cluster_count < MIN_ITEMS {
         return None;
     }
-    let (units, of) = if clusters.is_some() { (cluster_count as u64, "clusters") } else { (drawn.len() as u64, "items") };
-    let scores: Vec<Vec<Option<f64>>> = outcomes.iter().map(|outcomes| drawn.iter().map(|item| outcomes.mean(*item)).collect()).collect();
+    let (units, of) = if clusters.is_some() {
+        (cluster_count as u64, "clusters")
+    } else {
+        (drawn.len() as u64, "items")
+    };
+    let scores: Vec<Vec<Option<f64>>> = outcomes
+        .iter()
+        .map(|outcomes| drawn.iter().map(|item| outcomes.mean(*item)).collect())
+        .collect();
     let seed = seed(scores.iter().flatten().map(|score| score.unwrap_or(-1.0)));
-    let shares = probability_of_best(&scores, clusters.as_deref(), metric.direction != Direction::Down, RESAMPLES, Seed(seed));
-    shares.ok().map(|shares| Best { shares, drawn: Drawn { resamples: RESAMPLES, units, of } })
+    let shares = probability_of_best(
+        &scores,
+        clusters.as_deref(),
+        metric.direction != Direction::Down,
+        RESAMPLES,
+        Seed(seed),
+    );
+    shares.ok().map(|shares| Best {
+        shares,
+        drawn: Drawn {
+            resamples: RESAMPLES,
+            units,
+            of,
+        },
+    })
 }

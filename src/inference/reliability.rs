@@ -23,21 +23,47 @@ const MAX_K: u64 = 10;
 
 /// Returns the probabilities for each k up to the fewest attempts at a counted item. Empty if items were attempted once.
 pub(crate) fn reliability(rates: &Rates, items: &Items) -> Vec<Reliability> {
-    let (Rates::Outcomes(outcomes), Some(ItemKind::Question | ItemKind::Task)) = (rates, items.kind) else { return Vec::new() };
-    let least = outcomes.cells.iter().filter(|(_, counted)| *counted > 0).map(|(_, counted)| u64::from(counted)).min();
+    let (Rates::Outcomes(outcomes), Some(ItemKind::Question | ItemKind::Task)) =
+        (rates, items.kind)
+    else {
+        return Vec::new();
+    };
+    let least = outcomes
+        .cells
+        .iter()
+        .filter(|(_, counted)| *counted > 0)
+        .map(|(_, counted)| u64::from(counted))
+        .min();
     let most = least.unwrap_or(0).min(MAX_K);
     if most < 2 {
         return Vec::new();
     }
     // Thousands of items have few distinct pairs of counts.
-    let mut cells: Vec<(u32, u32)> = outcomes.cells.iter().filter(|(_, counted)| *counted > 0).collect();
+    let mut cells: Vec<(u32, u32)> = outcomes
+        .cells
+        .iter()
+        .filter(|(_, counted)| *counted > 0)
+        .collect();
     cells.sort_unstable();
-    let tasks = || cells.chunk_by(|one, other| one == other).map(|same| (same[0], same.len() as f64));
+    let tasks = || {
+        cells
+            .chunk_by(|one, other| one == other)
+            .map(|same| (same[0], same.len() as f64))
+    };
     let mean = |k: u64, chance: fn(u64, u64, u64) -> Result<f64, Undefined>| -> Option<f64> {
-        let sum: Option<f64> =
-            tasks().map(|((passed, counted), items)| Some(chance(u64::from(counted), u64::from(passed), k).ok()? * items)).sum();
+        let sum: Option<f64> = tasks()
+            .map(|((passed, counted), items)| {
+                Some(chance(u64::from(counted), u64::from(passed), k).ok()? * items)
+            })
+            .sum();
         Some(sum? / cells.len() as f64)
     };
-    let chances = |k| Some(Reliability { k, any_passes: mean(k, pass_at_k)?, all_pass: mean(k, pass_hat_k)? });
+    let chances = |k| {
+        Some(Reliability {
+            k,
+            any_passes: mean(k, pass_at_k)?,
+            all_pass: mean(k, pass_hat_k)?,
+        })
+    };
     (1..=most).filter_map(chances).collect()
 }

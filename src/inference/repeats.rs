@@ -12,8 +12,17 @@ pub(crate) fn possibly_cached(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
     let mut alike = BTreeMap::<[Option<u64>; 3], Vec<&RunRow>>::new();
     for row in rows {
         let figures = [duration(row), tokens(row), cost(row)];
-        if figures.iter().flatten().filter(|figure| **figure > 0.0).count() > 1 {
-            alike.entry(figures.map(|figure| figure.map(f64::to_bits))).or_default().push(row);
+        if figures
+            .iter()
+            .flatten()
+            .filter(|figure| **figure > 0.0)
+            .count()
+            > 1
+        {
+            alike
+                .entry(figures.map(|figure| figure.map(f64::to_bits)))
+                .or_default()
+                .push(row);
         }
     }
     let mut repeats = 0;
@@ -38,7 +47,9 @@ fn is_same(one: &RunRow, other: &RunRow, matrix: &OutcomeMatrix) -> bool {
         return counts(one).is_some() && counts(one) == counts(other);
     }
     let is_equal = |(mine, theirs): (&MatrixRow, &MatrixRow)| {
-        mine.attempt == theirs.attempt && mine.items == theirs.items && mine.statuses == theirs.statuses
+        mine.attempt == theirs.attempt
+            && mine.items == theirs.items
+            && mine.statuses == theirs.statuses
     };
     mine.len() == theirs.len() && mine.iter().zip(theirs).all(is_equal)
 }

@@ -52,8 +52,14 @@ pub(crate) struct OverRuns([OnceLock<Option<Box<SummedArm>>>; 2]);
 
 impl OverRuns {
     /// Returns the sums, which `make` makes for the first pair that asks. `None` if the values cannot be summed up.
-    pub fn get(&self, is_clustered: bool, make: impl FnOnce() -> Option<SummedArm>) -> Option<&SummedArm> {
-        self.0[usize::from(is_clustered)].get_or_init(|| make().map(Box::new)).as_deref()
+    pub fn get(
+        &self,
+        is_clustered: bool,
+        make: impl FnOnce() -> Option<SummedArm>,
+    ) -> Option<&SummedArm> {
+        self.0[usize::from(is_clustered)]
+            .get_or_init(|| make().map(Box::new))
+            .as_deref()
     }
 }
 
@@ -75,7 +81,12 @@ impl Label {
 
     /// Returns the mean label, and the judge's mean of the same attempts.
     pub fn means(&self) -> Option<(f64, f64)> {
-        (self.n > 0).then(|| (self.people / f64::from(self.n), self.judges / f64::from(self.n)))
+        (self.n > 0).then(|| {
+            (
+                self.people / f64::from(self.n),
+                self.judges / f64::from(self.n),
+            )
+        })
     }
 }
 
@@ -137,12 +148,26 @@ impl Outcomes {
     }
 
     /// Counts the outcomes as if the marked items were never asked.
-    fn without(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Option<Self> {
+    fn without(
+        left_out: &[bool],
+        runs: &[&RunRow],
+        matrix: &OutcomeMatrix,
+        items: &Items,
+    ) -> Option<Self> {
         let unread = items.beside_people(left_out);
         let is_in = |item: u32| !is_marked(&unread, item as usize);
         let asked = matrix.items.len() - unread.iter().filter(|marked| **marked).count();
-        let mut labels = vec![Label::default(); if items.people.is_empty() { 0 } else { items.unit_count() * runs.len() }];
-        let mut judged = items.is_judged_by_several().then(|| Judged::of(items, &is_in));
+        let mut labels = vec![
+            Label::default();
+            if items.people.is_empty() {
+                0
+            } else {
+                items.unit_count() * runs.len()
+            }
+        ];
+        let mut judged = items
+            .is_judged_by_several()
+            .then(|| Judged::of(items, &is_in));
         let mut is_split = false;
         let mut cells = AttemptCounts::none(matrix.items.len());
         let mut missing = vec![false; matrix.items.len()];
@@ -178,7 +203,11 @@ impl Outcomes {
                     }
                     None => unanswered += untried,
                 }
-                for (place, (item, status)) in row.outcomes().enumerate().filter(|(_, (item, _))| is_in(*item)) {
+                for (place, (item, status)) in row
+                    .outcomes()
+                    .enumerate()
+                    .filter(|(_, (item, _))| is_in(*item))
+                {
                     if status.is_counted() {
                         let is_pass = status == ItemStatus::Pass;
                         cells.add(item as usize, is_pass);
@@ -192,7 +221,11 @@ impl Outcomes {
                         unanswered += u64::from(judged.is_none());
                     } else {
                         let has_score = matches!(&row.scores, RowScores::Own(scores) if scores[place].is_some());
-                        let how = if has_score { Asked::Answered } else { Asked::Skipped };
+                        let how = if has_score {
+                            Asked::Answered
+                        } else {
+                            Asked::Skipped
+                        };
                         beside[item as usize] = how.max(beside[item as usize]);
                     }
                 }
@@ -221,9 +254,12 @@ impl Outcomes {
         let deterministic = runs.len() >= DETERMINISTIC_RUNS && all_equal;
         let (mut counted, mut lost) = (0, 0);
         items.each_unit(|_, columns| {
-            let is_counted = columns.iter().any(|column| cells.of(*column as usize).1 > 0);
+            let is_counted = columns
+                .iter()
+                .any(|column| cells.of(*column as usize).1 > 0);
             counted += u64::from(is_counted);
-            lost += u64::from(!is_counted && columns.iter().any(|column| missing[*column as usize]));
+            lost +=
+                u64::from(!is_counted && columns.iter().any(|column| missing[*column as usize]));
         });
         let found = Self {
             cells: cells.packed(),
@@ -245,11 +281,17 @@ impl Outcomes {
     }
 
     /// Creates outcomes from simulated runs: by run and item, whether it passed. Items that were never attempted have none.
-    pub(super) fn made_up(runs: &[Vec<bool>], items: &Items, is_tried: impl Fn(usize) -> bool) -> Self {
+    pub(super) fn made_up(
+        runs: &[Vec<bool>],
+        items: &Items,
+        is_tried: impl Fn(usize) -> bool,
+    ) -> Self {
         let columns = items.column_count();
         let mut made = Self {
             cells: AttemptCounts::none(columns),
-            counted: (0..items.unit_count()).filter(|unit| is_tried(*unit)).count() as u64,
+            counted: (0..items.unit_count())
+                .filter(|unit| is_tried(*unit))
+                .count() as u64,
             missing: std::iter::repeat_n(false, columns).collect(),
             lost: 0,
             beside: Vec::new(),
@@ -258,7 +300,8 @@ impl Outcomes {
             attempts: runs.len() as u64,
             unanswered: 0,
             runs: Vec::new(),
-            deterministic: runs.len() >= DETERMINISTIC_RUNS && runs.iter().all(|run| *run == runs[0]),
+            deterministic: runs.len() >= DETERMINISTIC_RUNS
+                && runs.iter().all(|run| *run == runs[0]),
             labels: Vec::new(),
             single: None,
             over_runs: OverRuns::default(),
@@ -268,7 +311,11 @@ impl Outcomes {
             let (mut passed, mut counted) = (0, 0);
             items.each_unit(|unit, columns| {
                 let unit = unit as usize;
-                for column in columns.iter().map(|column| *column as usize).filter(|_| is_tried(unit)) {
+                for column in columns
+                    .iter()
+                    .map(|column| *column as usize)
+                    .filter(|_| is_tried(unit))
+                {
                     made.cells.add(column, run[unit]);
                     own.add(column, run[unit]);
                     passed += u64::from(run[unit]);
@@ -288,14 +335,25 @@ impl Outcomes {
     #[must_use]
     pub(super) fn with_bits(self, items: &Items) -> Self {
         let asked = (0..self.cells.len()).map(|item| self.asked(item) == Asked::Answered);
-        let single = if items.is_judged_by_several() { None } else { Single::of(&self.cells, &self.missing, asked) };
-        Self { single: single.map(Box::new), ..self }
+        let single = if items.is_judged_by_several() {
+            None
+        } else {
+            Single::of(&self.cells, &self.missing, asked)
+        };
+        Self {
+            single: single.map(Box::new),
+            ..self
+        }
     }
 
     /// Returns whether the arm was asked an item, and whether it answered.
     pub fn asked(&self, item: usize) -> Asked {
         let is_answered = self.cells.of(item).1 > 0 || self.missing.has(item);
-        if is_answered { Asked::Answered } else { self.beside.get(item).copied().unwrap_or(Asked::Not) }
+        if is_answered {
+            Asked::Answered
+        } else {
+            self.beside.get(item).copied().unwrap_or(Asked::Not)
+        }
     }
 
     /// Returns whether no item has a passed, failed or missing outcome: the arm has only scores.
@@ -308,11 +366,23 @@ impl Outcomes {
         if let [column] = columns {
             return self.cells.of(*column as usize);
         }
-        let counted = || columns.iter().map(|column| self.cells.of(*column as usize)).filter(|(_, counted)| *counted > 0);
+        let counted = || {
+            columns
+                .iter()
+                .map(|column| self.cells.of(*column as usize))
+                .filter(|(_, counted)| *counted > 0)
+        };
         let attempts = counted().map(|(_, counted)| counted).max().unwrap_or(0);
-        let shares: f64 = counted().map(|(passed, counted)| f64::from(passed) / f64::from(counted)).sum();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the number of attempts")]
-        let passed = (shares / counted().count().max(1) as f64 * f64::from(attempts)).round() as u32;
+        let shares: f64 = counted()
+            .map(|(passed, counted)| f64::from(passed) / f64::from(counted))
+            .sum();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 0 to the number of attempts"
+        )]
+        let passed =
+            (shares / counted().count().max(1) as f64 * f64::from(attempts)).round() as u32;
         (passed, attempts)
     }
 
@@ -323,43 +393,76 @@ impl Outcomes {
 
     /// Returns the share of passed attempts at each attempted item, averaged over evaluators.
     pub fn item_means(&self, items: &Items) -> Vec<f64> {
-        items.means(|column| self.mean(column)).into_iter().map(|(_, mean)| mean).collect()
+        items
+            .means(|column| self.mean(column))
+            .into_iter()
+            .map(|(_, mean)| mean)
+            .collect()
     }
 
     /// Calls `each` with every item that both arms have.
     pub fn meet(&self, other: &Self, items: &Items, mut each: impl FnMut(Met)) {
         items.each_unit(|_, columns| {
             let both = || {
-                columns.iter().map(|column| *column as usize).filter(|column| self.cells.of(*column).1 > 0 && other.cells.of(*column).1 > 0)
+                columns
+                    .iter()
+                    .map(|column| *column as usize)
+                    .filter(|column| self.cells.of(*column).1 > 0 && other.cells.of(*column).1 > 0)
             };
             let Some(column) = both().next() else { return };
             let n = both().count() as f64;
-            let rate = |outcomes: &Self| both().filter_map(|column| outcomes.mean(column)).sum::<f64>() / n;
-            let is_single = n < 2.0 && self.cells.of(column).1 == 1 && other.cells.of(column).1 == 1;
-            each(Met { column, rates: [rate(self), rate(other)], is_single });
+            let rate = |outcomes: &Self| {
+                both()
+                    .filter_map(|column| outcomes.mean(column))
+                    .sum::<f64>()
+                    / n
+            };
+            let is_single =
+                n < 2.0 && self.cells.of(column).1 == 1 && other.cells.of(column).1 == 1;
+            each(Met {
+                column,
+                rates: [rate(self), rate(other)],
+                is_single,
+            });
         });
     }
 
     /// Returns the labels of an item, one for each run. Empty if there are none.
     pub fn labels_of(&self, item: u32) -> &[Label] {
         let runs = self.by_run.len();
-        self.labels.get(item as usize * runs..(item as usize + 1) * runs).unwrap_or_default()
+        self.labels
+            .get(item as usize * runs..(item as usize + 1) * runs)
+            .unwrap_or_default()
     }
 
     /// Returns the judges' values of an item in each run, over the columns that `is_in` holds.
-    pub fn judged<'s>(&'s self, columns: &'s [u32], is_in: impl Fn(usize) -> bool + 's) -> impl Iterator<Item = Option<f64>> + 's {
+    pub fn judged<'s>(
+        &'s self,
+        columns: &'s [u32],
+        is_in: impl Fn(usize) -> bool + 's,
+    ) -> impl Iterator<Item = Option<f64>> + 's {
         (0..self.by_run.len()).map(move |run| {
             let value = |column: usize| match self.runs.get(run) {
                 Some(values) => values.share(column),
                 None => self.mean(column),
             };
-            mean_of(columns.iter().map(|column| *column as usize).filter(|column| is_in(*column)).filter_map(value))
+            mean_of(
+                columns
+                    .iter()
+                    .map(|column| *column as usize)
+                    .filter(|column| is_in(*column))
+                    .filter_map(value),
+            )
         })
     }
 
     /// Returns the pass rate of each run with counted outcomes.
     pub fn run_rates(&self) -> Vec<f64> {
-        self.by_run.iter().filter(|(_, counted)| *counted > 0).map(|(passed, counted)| *passed as f64 / *counted as f64).collect()
+        self.by_run
+            .iter()
+            .filter(|(_, counted)| *counted > 0)
+            .map(|(passed, counted)| *passed as f64 / *counted as f64)
+            .collect()
     }
 }
 
@@ -412,20 +515,37 @@ impl Rates {
     }
 
     /// Returns the rates as if the marked items were never asked. `left_out` may be empty.
-    pub fn without(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Self {
+    pub fn without(
+        left_out: &[bool],
+        runs: &[&RunRow],
+        matrix: &OutcomeMatrix,
+        items: &Items,
+    ) -> Self {
         if let Some(outcomes) = Outcomes::without(left_out, runs, matrix, items) {
             return Self::Outcomes(outcomes);
         }
-        let of_run = |row: &&RunRow| row.run.shared_tests_passed.zip(row.run.shared_tests_total).filter(|(_, total)| *total > 0);
+        let of_run = |row: &&RunRow| {
+            row.run
+                .shared_tests_passed
+                .zip(row.run.shared_tests_total)
+                .filter(|(_, total)| *total > 0)
+        };
         let counts: Vec<(u64, u64)> = runs.iter().filter_map(of_run).collect();
-        if counts.is_empty() { Self::Unknown } else { Self::Counts(counts) }
+        if counts.is_empty() {
+            Self::Unknown
+        } else {
+            Self::Counts(counts)
+        }
     }
 
     /// Returns the pass rate of each run.
     pub fn run_rates(&self) -> Vec<f64> {
         match self {
             Self::Outcomes(outcomes) => outcomes.run_rates(),
-            Self::Counts(counts) => counts.iter().map(|(passed, total)| *passed as f64 / *total as f64).collect(),
+            Self::Counts(counts) => counts
+                .iter()
+                .map(|(passed, total)| *passed as f64 / *total as f64)
+                .collect(),
             Self::Unknown => Vec::new(),
         }
     }
@@ -437,7 +557,11 @@ impl Rates {
 
     /// Returns passed and counted outcomes of each run that counted any.
     pub fn counted_runs(&self) -> Vec<(u64, u64)> {
-        self.by_run().iter().copied().filter(|(_, total)| *total > 0).collect()
+        self.by_run()
+            .iter()
+            .copied()
+            .filter(|(_, total)| *total > 0)
+            .collect()
     }
 
     /// Returns passed and counted outcomes of each run.
@@ -488,7 +612,11 @@ impl Parts {
     }
 
     pub fn rounded(&self) -> (u64, u64) {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the number of items")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 0 to the number of items"
+        )]
         let passed = self.passed.round() as u64;
         (passed, self.counted)
     }
@@ -496,10 +624,20 @@ impl Parts {
 
 /// Returns the number of items that a run has tried at least once.
 fn tried(attempts: &[MatrixRow], is_in: &dyn Fn(u32) -> bool) -> usize {
-    let items = |row: &MatrixRow| row.items.iter().copied().filter(|item| is_in(*item)).collect::<BTreeSet<u32>>();
+    let items = |row: &MatrixRow| {
+        row.items
+            .iter()
+            .copied()
+            .filter(|item| is_in(*item))
+            .collect::<BTreeSet<u32>>()
+    };
     match attempts {
         [only] => only.items.iter().filter(|item| is_in(**item)).count(),
-        several => several.iter().map(items).reduce(|all, own| &all | &own).map_or(0, |all| all.len()),
+        several => several
+            .iter()
+            .map(items)
+            .reduce(|all, own| &all | &own)
+            .map_or(0, |all| all.len()),
     }
 }
 
@@ -543,23 +681,37 @@ impl Judged {
     /// Begins a run with its attempts.
     fn begin(&mut self, attempts: &[MatrixRow]) {
         self.tried.fill(false);
-        for item in attempts.iter().flat_map(|row| row.items.iter()).filter(|item| self.is_in[**item as usize]) {
+        for item in attempts
+            .iter()
+            .flat_map(|row| row.items.iter())
+            .filter(|item| self.is_in[**item as usize])
+        {
             self.tried[self.unit_of[*item as usize] as usize] = true;
         }
     }
 
     fn sum(&mut self, row: &MatrixRow) -> JudgedSums {
         self.cells.fill((0, 0, false, false));
-        for (item, status) in row.outcomes().filter(|(item, _)| self.is_in[*item as usize]) {
+        for (item, status) in row
+            .outcomes()
+            .filter(|(item, _)| self.is_in[*item as usize])
+        {
             let cell = &mut self.cells[self.unit_of[item as usize] as usize];
             cell.0 += u32::from(status == ItemStatus::Pass);
             cell.1 += u32::from(status.is_counted());
             cell.2 |= !status.is_counted() && !status.is_missing();
             cell.3 = true;
         }
-        let mut sums = JudgedSums { parts: Parts::default(), unanswered: 0 };
-        for (((passed, counted, is_beside, is_there), is_tried), _) in
-            self.cells.iter().zip(&self.tried).zip(&self.is_asked).filter(|(_, is_asked)| **is_asked)
+        let mut sums = JudgedSums {
+            parts: Parts::default(),
+            unanswered: 0,
+        };
+        for (((passed, counted, is_beside, is_there), is_tried), _) in self
+            .cells
+            .iter()
+            .zip(&self.tried)
+            .zip(&self.is_asked)
+            .filter(|(_, is_asked)| **is_asked)
         {
             sums.parts.add_item(*passed, *counted);
             sums.unanswered += u64::from(*counted == 0 && !is_beside && (*is_there || !is_tried));
@@ -574,7 +726,9 @@ pub(crate) fn parts_of_run(run: &RunId, matrix: &OutcomeMatrix) -> Parts {
     let people = label_columns(matrix);
     let mut parts = Parts::default();
     for row in matrix.rows_of(run) {
-        let outcomes = row.outcomes().filter(|(item, status)| status.is_counted() && !is_marked(&people, *item as usize));
+        let outcomes = row
+            .outcomes()
+            .filter(|(item, status)| status.is_counted() && !is_marked(&people, *item as usize));
         let outcomes = outcomes.map(|(item, status)| (item, u32::from(status == ItemStatus::Pass)));
         match &names {
             None => outcomes.for_each(|(_, passed)| parts.add_item(passed, 1)),
@@ -595,7 +749,9 @@ pub(crate) fn parts_of_run(run: &RunId, matrix: &OutcomeMatrix) -> Parts {
 
 /// Returns passed and counted outcomes over all runs.
 pub(crate) fn sums(by_run: &[(u64, u64)]) -> (u64, u64) {
-    by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    by_run
+        .iter()
+        .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
 /// The items of a suite for comparisons. An item's identity does not depend on its evaluator: an item with several evaluators has one
@@ -623,20 +779,52 @@ impl Items {
         let of_unit = |column: usize| matrix.items[column].cluster.as_deref();
         let clusters_by_unit: Vec<Option<&str>> = match &columns {
             None => (0..matrix.items.len()).map(of_unit).collect(),
-            Some(columns) => columns.iter().map(|own| own.iter().find_map(|column| of_unit(*column as usize))).collect(),
+            Some(columns) => columns
+                .iter()
+                .map(|own| own.iter().find_map(|column| of_unit(*column as usize)))
+                .collect(),
         };
         let (clusters, cluster_count) = numbered(clusters_by_unit.into_iter());
-        let counted = || group.arms.iter().flat_map(|arm| &arm.counted).find_map(|row| row.run.counted);
-        let kind = matrix.items.first().map(|item| item.key.kind).or_else(counted);
+        let counted = || {
+            group
+                .arms
+                .iter()
+                .flat_map(|arm| &arm.counted)
+                .find_map(|row| row.run.counted)
+        };
+        let kind = matrix
+            .items
+            .first()
+            .map(|item| item.key.kind)
+            .or_else(counted);
         let people = label_columns(matrix);
-        Self { kind, clusters, cluster_count, columns, people, judge_errors: None, plain }
+        Self {
+            kind,
+            clusters,
+            cluster_count,
+            columns,
+            people,
+            judge_errors: None,
+            plain,
+        }
     }
 
     /// Creates items with one column each, and their clusters.
-    pub fn in_clusters<'a>(kind: Option<ItemKind>, clusters: impl Iterator<Item = Option<&'a str>> + Clone) -> Self {
+    pub fn in_clusters<'a>(
+        kind: Option<ItemKind>,
+        clusters: impl Iterator<Item = Option<&'a str>> + Clone,
+    ) -> Self {
         let count = clusters.clone().count().try_into().unwrap_or(u32::MAX);
         let (clusters, cluster_count) = numbered(clusters);
-        Self { kind, clusters, cluster_count, columns: None, people: Vec::new(), judge_errors: None, plain: (0..count).collect() }
+        Self {
+            kind,
+            clusters,
+            cluster_count,
+            columns: None,
+            people: Vec::new(),
+            judge_errors: None,
+            plain: (0..count).collect(),
+        }
     }
 
     /// Creates items without clusters, with one column each.
@@ -663,8 +851,16 @@ impl Items {
     }
 
     /// Returns the matrix items that decide: those that are not people's labels of items with another evaluator.
-    pub fn deciding<'a>(&'a self, matrix: &'a OutcomeMatrix) -> impl Iterator<Item = &'a MatrixItem> {
-        matrix.items.iter().enumerate().filter(|(column, _)| !is_marked(&self.people, *column)).map(|(_, item)| item)
+    pub fn deciding<'a>(
+        &'a self,
+        matrix: &'a OutcomeMatrix,
+    ) -> impl Iterator<Item = &'a MatrixItem> {
+        matrix
+            .items
+            .iter()
+            .enumerate()
+            .filter(|(column, _)| !is_marked(&self.people, *column))
+            .map(|(_, item)| item)
     }
 
     /// Marks the columns with people's labels besides those that are marked already.
@@ -672,11 +868,19 @@ impl Items {
         if self.people.is_empty() {
             return left_out.to_vec();
         }
-        (0..self.people.len()).map(|column| self.people[column] || is_marked(left_out, column)).collect()
+        (0..self.people.len())
+            .map(|column| self.people[column] || is_marked(left_out, column))
+            .collect()
     }
 
     /// Adds the labels of an attempt of a run, with the judge's outcomes of the same items.
-    fn label(&self, row: &MatrixRow, left_out: &[bool], (run, runs): (usize, usize), labels: &mut [Label]) {
+    fn label(
+        &self,
+        row: &MatrixRow,
+        left_out: &[bool],
+        (run, runs): (usize, usize),
+        labels: &mut [Label],
+    ) {
         if labels.is_empty() {
             return;
         }
@@ -686,14 +890,22 @@ impl Items {
         }
         self.each_unit(|unit, columns| {
             let share = |is_person: bool| {
-                let own =
-                    columns.iter().filter(|column| self.people[**column as usize] == is_person && !is_marked(left_out, **column as usize));
-                let (passed, n) = own.filter_map(|column| outcomes.get(column)).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                let own = columns.iter().filter(|column| {
+                    self.people[**column as usize] == is_person
+                        && !is_marked(left_out, **column as usize)
+                });
+                let (passed, n) = own
+                    .filter_map(|column| outcomes.get(column))
+                    .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 (n > 0).then(|| f64::from(passed) / f64::from(n))
             };
             if let Some((people, judges)) = share(true).zip(share(false)) {
                 let label = &mut labels[unit as usize * runs + run];
-                *label = Label { n: label.n + 1, people: label.people + people, judges: label.judges + judges };
+                *label = Label {
+                    n: label.n + 1,
+                    people: label.people + people,
+                    judges: label.judges + judges,
+                };
             }
         });
     }
@@ -719,8 +931,13 @@ impl Items {
     /// Calls `each` with every item and its columns, in order.
     pub fn each_unit(&self, mut each: impl FnMut(u32, &[u32])) {
         match &self.columns {
-            Some(columns) => (0..).zip(columns).for_each(|(unit, columns)| each(unit, columns)),
-            None => self.plain.iter().for_each(|column| each(*column, std::slice::from_ref(column))),
+            Some(columns) => (0..)
+                .zip(columns)
+                .for_each(|(unit, columns)| each(unit, columns)),
+            None => self
+                .plain
+                .iter()
+                .for_each(|column| each(*column, std::slice::from_ref(column))),
         }
     }
 
@@ -738,11 +955,19 @@ impl Items {
     }
 
     /// Returns the items that have a column with values of both arms, each with the arms' means over those columns.
-    pub fn paired(&self, one: impl Fn(usize) -> Option<f64>, other: impl Fn(usize) -> Option<f64>) -> Vec<(u32, f64, f64)> {
+    pub fn paired(
+        &self,
+        one: impl Fn(usize) -> Option<f64>,
+        other: impl Fn(usize) -> Option<f64>,
+    ) -> Vec<(u32, f64, f64)> {
         let mut found = Vec::new();
         self.each_unit(|unit, columns| {
-            let both = columns.iter().filter_map(|column| one(*column as usize).zip(other(*column as usize)));
-            let (own, others, n) = both.fold((0.0, 0.0, 0.0), |(own, others, n), (a, b)| (own + a, others + b, n + 1.0));
+            let both = columns
+                .iter()
+                .filter_map(|column| one(*column as usize).zip(other(*column as usize)));
+            let (own, others, n) = both.fold((0.0, 0.0, 0.0), |(own, others, n), (a, b)| {
+                (own + a, others + b, n + 1.0)
+            });
             if n > 0.0 {
                 found.push((unit, own / n, others / n));
             }
@@ -768,7 +993,11 @@ fn numbered<'a>(clusters: impl Iterator<Item = Option<&'a str>>) -> (Option<Vec<
         code
     });
     let codes: Vec<u32> = codes.collect();
-    if numbers.is_empty() { (None, 0) } else { (Some(codes), next as usize) }
+    if numbers.is_empty() {
+        (None, 0)
+    } else {
+        (Some(codes), next as usize)
+    }
 }
 
 /// Returns the columns of each item, by kind and name, or `None` if there is one evaluator and every column is an item.
@@ -787,22 +1016,42 @@ pub(crate) fn label_columns(matrix: &OutcomeMatrix) -> Vec<bool> {
     if has_one_evaluator(matrix) {
         return Vec::new();
     }
-    let is_person: Vec<bool> = matrix.items.iter().map(|item| is_person(&item.key.evaluator)).collect();
+    let is_person: Vec<bool> = matrix
+        .items
+        .iter()
+        .map(|item| is_person(&item.key.evaluator))
+        .collect();
     if !is_person.contains(&true) {
         return Vec::new();
     }
-    let Some(names) = names(matrix) else { return Vec::new() };
+    let Some(names) = names(matrix) else {
+        return Vec::new();
+    };
     let mut is_judged = vec![false; names.len()];
-    for (name, _) in names.iter().zip(&is_person).filter(|(_, is_person)| !**is_person) {
+    for (name, _) in names
+        .iter()
+        .zip(&is_person)
+        .filter(|(_, is_person)| !**is_person)
+    {
         is_judged[*name as usize] = true;
     }
-    let labels: Vec<bool> = names.iter().zip(is_person).map(|(name, is_person)| is_person && is_judged[*name as usize]).collect();
-    if labels.contains(&true) { labels } else { Vec::new() }
+    let labels: Vec<bool> = names
+        .iter()
+        .zip(is_person)
+        .map(|(name, is_person)| is_person && is_judged[*name as usize])
+        .collect();
+    if labels.contains(&true) {
+        labels
+    } else {
+        Vec::new()
+    }
 }
 
 /// Compares the first and the last item alone if they are of one kind, because items are sorted by kind and then by evaluator.
 fn has_one_evaluator(matrix: &OutcomeMatrix) -> bool {
-    let (Some(first), Some(last)) = (matrix.items.first(), matrix.items.last()) else { return true };
+    let (Some(first), Some(last)) = (matrix.items.first(), matrix.items.last()) else {
+        return true;
+    };
     let is_same = |item: &MatrixItem| item.key.evaluator == first.key.evaluator;
     is_same(last) && (first.key.kind == last.key.kind || matrix.items.iter().all(is_same))
 }
@@ -817,5 +1066,11 @@ pub(crate) fn names(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
         let next = numbers.len().try_into().unwrap_or(u32::MAX);
         *numbers.entry(name).or_insert(next)
     };
-    Some(matrix.items.iter().map(|item| number((item.key.kind, item.key.item.as_str()))).collect())
+    Some(
+        matrix
+            .items
+            .iter()
+            .map(|item| number((item.key.kind, item.key.item.as_str())))
+            .collect(),
+    )
 }

@@ -32,22 +32,39 @@ pub(crate) fn newest<'a>(row: &'a RunRow, metric: &str) -> Option<&'a ScoreRecor
 
 /// Returns the named evaluators of a score of these runs.
 pub(crate) fn evaluators_of<'a>(rows: &[&'a RunRow], metric: &str) -> BTreeSet<&'a str> {
-    rows.iter().filter_map(|row| newest(row, metric)?.evaluator.as_deref()).collect()
+    rows.iter()
+        .filter_map(|row| newest(row, metric)?.evaluator.as_deref())
+        .collect()
 }
 
 /// Lists the named scores of a group's runs, evaluators' scores first and by weight. If runs disagree on a score's meaning, the first run's
 /// is used.
 pub(crate) fn score_columns(group: &SuiteGroup<'_>) -> Vec<ScoreColumn> {
     let mut columns = BTreeMap::<String, (Unit, Direction, bool)>::new();
-    for score in group.arms.iter().flat_map(|arm| &arm.counted).flat_map(|row| &row.run.scores) {
+    for score in group
+        .arms
+        .iter()
+        .flat_map(|arm| &arm.counted)
+        .flat_map(|row| &row.run.scores)
+    {
         // The pass rate has its own column, and people's labels correct it.
         if !matches!(score.metric.as_str(), "accuracy" | "pass_rate") && !is_person(&score.metric) {
-            let meaning = columns.entry(score.metric.clone()).or_insert((score.unit, score.direction, false));
+            let meaning =
+                columns
+                    .entry(score.metric.clone())
+                    .or_insert((score.unit, score.direction, false));
             meaning.2 |= (meaning.0, meaning.1) != (score.unit, score.direction);
         }
     }
-    let mut columns: Vec<ScoreColumn> =
-        columns.into_iter().map(|(metric, (unit, direction, is_mixed))| ScoreColumn { metric, unit, direction, is_mixed }).collect();
+    let mut columns: Vec<ScoreColumn> = columns
+        .into_iter()
+        .map(|(metric, (unit, direction, is_mixed))| ScoreColumn {
+            metric,
+            unit,
+            direction,
+            is_mixed,
+        })
+        .collect();
     // The sort is stable: other scores stay sorted by name, at the end.
     columns.sort_by_key(|column| Evaluator::place_by_weight(&column.metric));
     columns

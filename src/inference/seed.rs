@@ -11,14 +11,22 @@ pub(crate) fn seed(values: impl IntoIterator<Item = f64>) -> u64 {
     values
         .into_iter()
         .flat_map(|value| value.to_bits().to_le_bytes())
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
 }
 
 /// Returns the resampling for sign flips of some values. It does not depend on their signs or order, so that no sampled p-value depends on
 /// which arm comes first.
 pub(super) fn resampling(values: impl IntoIterator<Item = f64>) -> Resampling {
-    let mixed = values.into_iter().map(|value| seed([value.abs()])).fold(0_u64, u64::wrapping_add);
-    Resampling { seed: mixed, draws: DRAWS }
+    let mixed = values
+        .into_iter()
+        .map(|value| seed([value.abs()]))
+        .fold(0_u64, u64::wrapping_add);
+    Resampling {
+        seed: mixed,
+        draws: DRAWS,
+    }
 }
 
 #[cfg(test)]

@@ -17,19 +17,29 @@ use super::policy::Policy;
 
 /// Groups the selected runs for boards and comparisons. With all batches, the board of a suite counts since the newest change point of the
 /// pass rate of any of its arms, if the suite's history has one; an arm without a run since then keeps its earlier ones.
-pub fn board_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Grouping, policy: &Policy) -> Vec<SuiteGroup<'a>> {
+pub fn board_groups<'a>(
+    warehouse: &'a Warehouse,
+    filter: &Filter,
+    grouping: Grouping,
+    policy: &Policy,
+) -> Vec<SuiteGroup<'a>> {
     let all = suite_groups(warehouse, filter, Grouping::AllBatches);
     let of_suite = |groups: &[SuiteGroup<'a>]| -> Vec<SuiteGroup<'a>> {
         match grouping {
             Grouping::NewestBatch => groups.iter().map(newest_batches).collect(),
             Grouping::AllBatches if can_change(groups) => {
                 let changes = level_changes(warehouse, &groups[0].suite, groups, policy);
-                groups.iter().map(|group| since_change(group, &changes)).collect()
+                groups
+                    .iter()
+                    .map(|group| since_change(group, &changes))
+                    .collect()
             }
             Grouping::AllBatches => groups.to_vec(),
         }
     };
-    all.chunk_by(|one, other| one.suite == other.suite).flat_map(of_suite).collect()
+    all.chunk_by(|one, other| one.suite == other.suite)
+        .flat_map(of_suite)
+        .collect()
 }
 
 /// Returns the groups of boards of all batches, as [`board_groups`] does, with the histories that tell since when they count: those of suites with
@@ -44,27 +54,61 @@ pub fn board_groups_with_histories<'a>(
         if !can_change(groups) {
             return (groups.to_vec(), None);
         }
-        let history = suite_history(warehouse, &groups[0].suite, groups, policy, &HistoryPoints::Days);
-        (groups.iter().map(|group| since_changes_of(group, &history)).collect(), Some(history))
+        let history = suite_history(
+            warehouse,
+            &groups[0].suite,
+            groups,
+            policy,
+            &HistoryPoints::Days,
+        );
+        (
+            groups
+                .iter()
+                .map(|group| since_changes_of(group, &history))
+                .collect(),
+            Some(history),
+        )
     };
-    let suites: Vec<&[SuiteGroup<'a>]> = all.chunk_by(|one, other| one.suite == other.suite).collect();
+    let suites: Vec<&[SuiteGroup<'a>]> = all
+        .chunk_by(|one, other| one.suite == other.suite)
+        .collect();
     let found: Vec<_> = suites.into_par_iter().map(of_suite).collect();
     let (groups, histories): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-    let histories = histories.into_iter().flatten().map(|history| (history.suite.clone(), history));
+    let histories = histories
+        .into_iter()
+        .flatten()
+        .map(|history| (history.suite.clone(), history));
     (groups.into_iter().flatten().collect(), histories.collect())
 }
 
 /// Keeps the runs since the newest change of a suite's history that lies within the group's nights.
 pub fn since_changes_of<'a>(group: &SuiteGroup<'a>, history: &History) -> SuiteGroup<'a> {
-    let changes: Vec<(Arm, Vec<LevelChange>)> = history.arms.iter().map(|arm| (arm.arm.clone(), arm.changes.clone())).collect();
+    let changes: Vec<(Arm, Vec<LevelChange>)> = history
+        .arms
+        .iter()
+        .map(|arm| (arm.arm.clone(), arm.changes.clone()))
+        .collect();
     since_change(group, &changes)
 }
 
 /// Returns whether an arm has nights enough for a change point.
 fn can_change(groups: &[SuiteGroup<'_>]) -> bool {
-    let arms: BTreeSet<&Arm> = groups.iter().flat_map(|group| &group.arms).map(|arm| &arm.arm).collect();
-    let nights = |arm: &Arm| nights(groups.iter().flat_map(|group| &group.arms).filter(|own| own.arm == *arm).flat_map(|own| &own.counted));
-    arms.into_iter().any(|arm| nights(arm).len() >= 2 * ChangeRule::default().min_nights)
+    let arms: BTreeSet<&Arm> = groups
+        .iter()
+        .flat_map(|group| &group.arms)
+        .map(|arm| &arm.arm)
+        .collect();
+    let nights = |arm: &Arm| {
+        nights(
+            groups
+                .iter()
+                .flat_map(|group| &group.arms)
+                .filter(|own| own.arm == *arm)
+                .flat_map(|own| &own.counted),
+        )
+    };
+    arms.into_iter()
+        .any(|arm| nights(arm).len() >= 2 * ChangeRule::default().min_nights)
 }
 
 fn nights<'r, 'a: 'r>(rows: impl Iterator<Item = &'r &'a RunRow>) -> BTreeSet<NaiveDate> {
@@ -78,70 +122,167 @@ fn day(row: &RunRow) -> Option<NaiveDate> {
 /// Keeps the runs since the newest change that lies within the group's nights.
 fn since_change<'a>(group: &SuiteGroup<'a>, changes: &[(Arm, Vec<LevelChange>)]) -> SuiteGroup<'a> {
     let own = nights(group.arms.iter().flat_map(|arm| &arm.counted));
-    let (Some(first), Some(last)) = (own.first().copied(), own.last().copied()) else { return group.clone() };
+    let (Some(first), Some(last)) = (own.first().copied(), own.last().copied()) else {
+        return group.clone();
+    };
     let has = |arm: &Arm| group.arms.iter().any(|own| own.arm == *arm);
     let of_rates = |changes: &[LevelChange]| -> Vec<NaiveDate> {
-        changes.iter().filter(|change| change.series == Series::PassRate).map(|change| change.date).collect()
+        changes
+            .iter()
+            .filter(|change| change.series == Series::PassRate)
+            .map(|change| change.date)
+            .collect()
     };
-    let of_group = || changes.iter().filter(|(arm, _)| has(arm)).map(|(arm, changes)| (arm, of_rates(changes)));
+    let of_group = || {
+        changes
+            .iter()
+            .filter(|(arm, _)| has(arm))
+            .map(|(arm, changes)| (arm, of_rates(changes)))
+    };
     // A change has so many nights behind it before anybody can know of it: this matters for boards of earlier days, which the news feed asks for.
-    let is_known = |date: &NaiveDate| own.range(*date..).count() >= ChangeRule::default().min_nights;
+    let is_known =
+        |date: &NaiveDate| own.range(*date..).count() >= ChangeRule::default().min_nights;
     let within = |date: &NaiveDate| first < *date && *date <= last && is_known(date);
     let Some(date) = of_group().flat_map(|(_, dates)| dates).filter(within).max() else {
-        let since =
-            Since { date: first, because: SinceBecause::NoChange, nights: own.len() as u64, changed: Vec::new(), older: Vec::new() };
+        let since = Since {
+            date: first,
+            because: SinceBecause::NoChange,
+            nights: own.len() as u64,
+            changed: Vec::new(),
+            older: Vec::new(),
+        };
         let is_long = own.len() >= 2 * ChangeRule::default().min_nights;
-        return SuiteGroup { since: is_long.then_some(since), ..group.clone() };
+        return SuiteGroup {
+            since: is_long.then_some(since),
+            ..group.clone()
+        };
     };
-    let changed = of_group().filter(|(_, dates)| dates.contains(&date)).map(|(arm, _)| arm.clone()).collect();
+    let changed = of_group()
+        .filter(|(_, dates)| dates.contains(&date))
+        .map(|(arm, _)| arm.clone())
+        .collect();
     let has_newer = |arm: &ArmRuns<'_>| arm.counted.iter().any(|row| day(row) >= Some(date));
     let is_kept = |row: &RunRow| day(row) >= Some(date);
-    cut(group, Since { date, because: SinceBecause::ChangePoint, nights: 0, changed, older: Vec::new() }, |arm| {
-        has_newer(arm).then_some(&is_kept as &dyn Fn(&RunRow) -> bool)
-    })
+    cut(
+        group,
+        Since {
+            date,
+            because: SinceBecause::ChangePoint,
+            nights: 0,
+            changed,
+            older: Vec::new(),
+        },
+        |arm| has_newer(arm).then_some(&is_kept as &dyn Fn(&RunRow) -> bool),
+    )
 }
 
 /// Keeps each arm's newest batch.
 fn newest_batches<'a>(group: &SuiteGroup<'a>) -> SuiteGroup<'a> {
-    let newest = |arm: &ArmRuns<'a>| arm.all().max_by_key(|row| (row.run.timestamp, &row.run.id)).map(|row| batch_of(&row.run).to_owned());
-    let batches: BTreeSet<(Arm, String)> = group.arms.iter().filter_map(|arm| Some((arm.arm.clone(), newest(arm)?))).collect();
-    let is_kept = |row: &RunRow| batches.contains(&(Arm::of(&row.run), batch_of(&row.run).to_owned()));
-    let kept = group.arms.iter().flat_map(|arm| &arm.counted).filter(|row| is_kept(row));
+    let newest = |arm: &ArmRuns<'a>| {
+        arm.all()
+            .max_by_key(|row| (row.run.timestamp, &row.run.id))
+            .map(|row| batch_of(&row.run).to_owned())
+    };
+    let batches: BTreeSet<(Arm, String)> = group
+        .arms
+        .iter()
+        .filter_map(|arm| Some((arm.arm.clone(), newest(arm)?)))
+        .collect();
+    let is_kept =
+        |row: &RunRow| batches.contains(&(Arm::of(&row.run), batch_of(&row.run).to_owned()));
+    let kept = group
+        .arms
+        .iter()
+        .flat_map(|arm| &arm.counted)
+        .filter(|row| is_kept(row));
     let Some(date) = nights(kept).first().copied() else {
         let of = cut_arms(group, |_| Some(&is_kept as &dyn Fn(&RunRow) -> bool));
-        return SuiteGroup { arms: of.0, earlier: of.1, ..group.clone() };
+        return SuiteGroup {
+            arms: of.0,
+            earlier: of.1,
+            ..group.clone()
+        };
     };
-    cut(group, Since { date, because: SinceBecause::NewestBatch, nights: 0, changed: Vec::new(), older: Vec::new() }, |_| {
-        Some(&is_kept as &dyn Fn(&RunRow) -> bool)
-    })
+    cut(
+        group,
+        Since {
+            date,
+            because: SinceBecause::NewestBatch,
+            nights: 0,
+            changed: Vec::new(),
+            older: Vec::new(),
+        },
+        |_| Some(&is_kept as &dyn Fn(&RunRow) -> bool),
+    )
 }
 
 type Kept<'k> = Option<&'k dyn Fn(&RunRow) -> bool>;
 
 /// Keeps some runs of each arm, or all of it.
-fn cut<'a, 'k>(group: &SuiteGroup<'a>, since: Since, kept: impl Fn(&ArmRuns<'a>) -> Kept<'k>) -> SuiteGroup<'a> {
-    let older = group.arms.iter().filter(|arm| kept(arm).is_none() && !arm.counted.is_empty()).map(|arm| arm.arm.clone()).collect();
+fn cut<'a, 'k>(
+    group: &SuiteGroup<'a>,
+    since: Since,
+    kept: impl Fn(&ArmRuns<'a>) -> Kept<'k>,
+) -> SuiteGroup<'a> {
+    let older = group
+        .arms
+        .iter()
+        .filter(|arm| kept(arm).is_none() && !arm.counted.is_empty())
+        .map(|arm| arm.arm.clone())
+        .collect();
     let (arms, earlier) = cut_arms(group, kept);
     let counted = nights(arms.iter().flat_map(|arm| &arm.counted));
-    let nights = counted.into_iter().filter(|night| *night >= since.date).count() as u64;
-    SuiteGroup { arms, earlier, since: Some(Since { nights, older, ..since }), ..group.clone() }
+    let nights = counted
+        .into_iter()
+        .filter(|night| *night >= since.date)
+        .count() as u64;
+    SuiteGroup {
+        arms,
+        earlier,
+        since: Some(Since {
+            nights,
+            older,
+            ..since
+        }),
+        ..group.clone()
+    }
 }
 
-fn cut_arms<'a, 'k>(group: &SuiteGroup<'a>, kept: impl Fn(&ArmRuns<'a>) -> Kept<'k>) -> (Vec<ArmRuns<'a>>, Vec<&'a RunRow>) {
+fn cut_arms<'a, 'k>(
+    group: &SuiteGroup<'a>,
+    kept: impl Fn(&ArmRuns<'a>) -> Kept<'k>,
+) -> (Vec<ArmRuns<'a>>, Vec<&'a RunRow>) {
     let mut left = Vec::new();
     let arms = group.arms.iter().map(|arm| {
-        let Some(is_kept) = kept(arm) else { return arm.clone() };
+        let Some(is_kept) = kept(arm) else {
+            return arm.clone();
+        };
         let mut split = |rows: &[&'a RunRow]| -> Vec<&'a RunRow> {
-            let (own, earlier): (Vec<&'a RunRow>, Vec<&'a RunRow>) = rows.iter().copied().partition(|row| is_kept(row));
+            let (own, earlier): (Vec<&'a RunRow>, Vec<&'a RunRow>) =
+                rows.iter().copied().partition(|row| is_kept(row));
             left.extend(earlier);
             own
         };
-        let (counted, excluded, crashed) = (split(&arm.counted), split(&arm.excluded), split(&arm.crashed));
+        let (counted, excluded, crashed) = (
+            split(&arm.counted),
+            split(&arm.excluded),
+            split(&arm.crashed),
+        );
         let all = arm.all().count();
         let earlier = arm.earlier + all - counted.len() - excluded.len() - crashed.len();
-        let kept = ArmRuns { arm: arm.arm.clone(), counted, excluded, crashed, earlier };
+        let kept = ArmRuns {
+            arm: arm.arm.clone(),
+            counted,
+            excluded,
+            crashed,
+            earlier,
+        };
         // The kept runs may be those that crashed before anything was measured.
-        if kept.crashed.is_empty() { kept.measured() } else { kept }
+        if kept.crashed.is_empty() {
+            kept.measured()
+        } else {
+            kept
+        }
     });
     (arms.collect(), left)
 }

@@ -56,28 +56,63 @@ pub(super) struct ItemSpending {
 }
 
 impl ItemSpending {
-    pub fn of(spent: Spent, runs: &[&RunRow], matrix: &OutcomeMatrix, amounts: &ItemAmounts, items: &Items) -> Self {
-        let completed: Vec<&RunRow> = runs.iter().copied().filter(|row| row.run.status == RunStatus::Completed).collect();
-        let value = |row: usize, place: usize| spent.of(amounts.at(row, place)).filter(|value| value.is_finite());
-        let log = |row: usize, place: usize| value(row, place).filter(|value| *value > 0.0).map(f64::ln);
+    pub fn of(
+        spent: Spent,
+        runs: &[&RunRow],
+        matrix: &OutcomeMatrix,
+        amounts: &ItemAmounts,
+        items: &Items,
+    ) -> Self {
+        let completed: Vec<&RunRow> = runs
+            .iter()
+            .copied()
+            .filter(|row| row.run.status == RunStatus::Completed)
+            .collect();
+        let value = |row: usize, place: usize| {
+            spent
+                .of(amounts.at(row, place))
+                .filter(|value| value.is_finite())
+        };
+        let log =
+            |row: usize, place: usize| value(row, place).filter(|value| *value > 0.0).map(f64::ln);
         let is_time = spent == Spent::Seconds;
         let limited = |run: &&RunRow| {
             let rows = matrix.rows_of(&run.run.id);
-            rows.iter().flat_map(|row| row.statuses.iter()).filter(|status| *status == ItemStatus::Limit).count() as u64
+            rows.iter()
+                .flat_map(|row| row.statuses.iter())
+                .filter(|status| *status == ItemStatus::Limit)
+                .count() as u64
         };
         Self {
             amounts: ItemScores::from(&completed, matrix, items, value),
             logs: ItemScores::from(&completed, matrix, items, log),
-            censored: if is_time { completed.iter().map(limited).sum() } else { 0 },
+            censored: if is_time {
+                completed.iter().map(limited).sum()
+            } else {
+                0
+            },
         }
     }
 
     /// Returns the typical amount of an item, a geometric mean, with its interval.
     pub fn typical(&self, items: &Items, unit: Design) -> Option<Estimate> {
-        let unit = if unit.is_over_items() { unit } else { Design::Items };
+        let unit = if unit.is_over_items() {
+            unit
+        } else {
+            Design::Items
+        };
         let found = self.logs.estimate(items, unit, false)?;
-        let interval = found.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp()));
-        Some(Estimate { value: found.value.exp(), interval, standard_error: None, method: Method::GeometricMean, missing: 0, ..found })
+        let interval = found
+            .interval
+            .and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp()));
+        Some(Estimate {
+            value: found.value.exp(),
+            interval,
+            standard_error: None,
+            method: Method::GeometricMean,
+            missing: 0,
+            ..found
+        })
     }
 
     /// Returns whether every item has the same amount in all of several runs, as many as make a result fixed.
@@ -86,7 +121,8 @@ impl ItemSpending {
         let is_same = |item: usize| {
             let first = self.logs.means[item].unwrap_or_default();
             runs.iter().all(|run| {
-                run[item].is_nan() == self.logs.means[item].is_none() && (run[item].is_nan() || (run[item] - first).abs() <= ROUNDING)
+                run[item].is_nan() == self.logs.means[item].is_none()
+                    && (run[item].is_nan() || (run[item] - first).abs() <= ROUNDING)
             })
         };
         runs.len() >= MIN_RUNS && (0..self.logs.means.len()).all(is_same)
@@ -94,7 +130,8 @@ impl ItemSpending {
 
     /// Returns whether the amounts of most items with outcomes are known.
     fn is_known(&self, outcomes: &Outcomes) -> bool {
-        self.logs.counted >= MIN_ITEMS as u64 && self.logs.counted as f64 >= MOST * outcomes.counted as f64
+        self.logs.counted >= MIN_ITEMS as u64
+            && self.logs.counted as f64 >= MOST * outcomes.counted as f64
     }
 }
 
@@ -115,7 +152,10 @@ pub(super) fn over_items(
         return None;
     }
     let any = Interval::new(f64::MIN, f64::MAX)?;
-    let arms = (Measured::Values(&one.logs, any), Measured::Values(&other.logs, any));
+    let arms = (
+        Measured::Values(&one.logs, any),
+        Measured::Values(&other.logs, any),
+    );
     let shared = Shared::of(arms, Scale::Unit, false, items, policy);
     let design = design.unwrap_or_else(|| shared.natural_design());
     if shared.nothing().is_some() || !design.is_over_items() {
@@ -127,20 +167,31 @@ pub(super) fn over_items(
     // Missing amounts have no bounds.
     (finding.bounds, finding.beyond, finding.parts) = (None, None, None);
     let (own, others): (Vec<f64>, Vec<f64>) = items
-        .paired(|column| one.amounts.means[column], |column| other.amounts.means[column])
+        .paired(
+            |column| one.amounts.means[column],
+            |column| other.amounts.means[column],
+        )
         .into_iter()
         .map(|(_, own, others)| (own, others))
         .unzip();
     if let Ok(found) = ratio_of_means_paired(&own, &others, policy.confidence()) {
         let degrees = own.len() as f64 - 1.0;
-        finding.detail.bill = found.with_student(degrees, policy.confidence()).ok().map(|interval| Bill { ratio: found.ratio, interval });
+        finding.detail.bill =
+            found
+                .with_student(degrees, policy.confidence())
+                .ok()
+                .map(|interval| Bill {
+                    ratio: found.ratio,
+                    interval,
+                });
     }
     super::numbers::against_the_bill(&mut finding, &own, &others);
     if one.censored + other.censored > 0 {
         finding.censor();
     }
     if one.is_constant() && other.is_constant() {
-        (finding.support, finding.test, finding.plan, finding.detail) = (Support::Fixed, None, None, Detail::default());
+        (finding.support, finding.test, finding.plan, finding.detail) =
+            (Support::Fixed, None, None, Detail::default());
     }
     if metric.shares_state() && shared.runs() < MIN_RUNS {
         finding.describe(Obstacle::FewRuns);
@@ -159,32 +210,67 @@ pub(super) fn per_solved(
     if !one.is_known(outcomes) || !other.is_known(other_outcomes) {
         return None;
     }
-    let costs = items.paired(|column| one.amounts.means[column], |column| other.amounts.means[column]);
-    let solved = items.paired(|column| outcomes.mean(column), |column| other_outcomes.mean(column));
-    let by_item: std::collections::BTreeMap<u32, (f64, f64)> =
-        solved.into_iter().map(|(item, own, others)| (item, (own, others))).collect();
+    let costs = items.paired(
+        |column| one.amounts.means[column],
+        |column| other.amounts.means[column],
+    );
+    let solved = items.paired(
+        |column| outcomes.mean(column),
+        |column| other_outcomes.mean(column),
+    );
+    let by_item: std::collections::BTreeMap<u32, (f64, f64)> = solved
+        .into_iter()
+        .map(|(item, own, others)| (item, (own, others)))
+        .collect();
     let rows: Vec<[f64; 4]> = costs
         .into_iter()
-        .filter_map(|(item, cost, other_cost)| by_item.get(&item).map(|(solved, other_solved)| [cost, *solved, other_cost, *other_solved]))
+        .filter_map(|(item, cost, other_cost)| {
+            by_item
+                .get(&item)
+                .map(|(solved, other_solved)| [cost, *solved, other_cost, *other_solved])
+        })
         .collect();
     let n = rows.len();
     let means = [0, 1, 2, 3].map(|at| rows.iter().map(|row| row[at]).sum::<f64>() / n as f64);
-    let sizes = Sizes { first: n as u64, second: n as u64, pairs: Some(n as u64), of: items.word(), ..Sizes::default() };
+    let sizes = Sizes {
+        first: n as u64,
+        second: n as u64,
+        pairs: Some(n as u64),
+        of: items.word(),
+        ..Sizes::default()
+    };
     if n < MIN_ITEMS || means.iter().any(|mean| mean.is_nan() || *mean <= 0.0) {
         return Some(Finding::no_data(Design::Items, Missing::NotMeasured, sizes));
     }
     let log = (means[0] / means[1]).ln() - (means[2] / means[3]).ln();
     // Each item's first-order contribution to the logarithm. Their mean is that logarithm.
-    let term = |row: &[f64; 4]| log + row[0] / means[0] - row[1] / means[1] - row[2] / means[2] + row[3] / means[3];
+    let term = |row: &[f64; 4]| {
+        log + row[0] / means[0] - row[1] / means[1] - row[2] / means[2] + row[3] / means[3]
+    };
     let terms: Vec<f64> = rows.iter().map(term).collect();
     let mut finding = Finding::new(Design::Items, Support::Fixed, sizes);
-    finding.levels = Some(Levels { first: means[0] / means[1], second: means[2] / means[3] });
-    let at = |interval| Some(Difference { value: log, scale: Scale::Ratio, interval }.of_logs());
+    finding.levels = Some(Levels {
+        first: means[0] / means[1],
+        second: means[2] / means[3],
+    });
+    let at = |interval| {
+        Some(
+            Difference {
+                value: log,
+                scale: Scale::Ratio,
+                interval,
+            }
+            .of_logs(),
+        )
+    };
     match mean_t(&summary(&terms).ok()?, policy.confidence()) {
         Ok(found) => {
             finding.difference = at(Some(found.interval));
             finding.tested(Test::DeltaOnLogs, found.p, None);
-            finding.precision = Some(Precision::Error { se: found.standard_error, degrees: found.degrees });
+            finding.precision = Some(Precision::Error {
+                se: found.standard_error,
+                degrees: found.degrees,
+            });
         }
         Err(_) => finding.difference = at(None),
     }
@@ -202,22 +288,46 @@ impl RunPrice {
     /// Returns the prices of every run, including failed runs: their cost is part of the price of the solved items. Returns `None` if a
     /// run's cost is unknown.
     pub fn of_runs(runs: &[&RunRow], matrix: &OutcomeMatrix) -> Option<Vec<Self>> {
-        runs.iter().map(|row| Some(Self { cost: cost(row)?, solved: counts(row, matrix)?.0 as f64 })).collect()
+        runs.iter()
+            .map(|row| {
+                Some(Self {
+                    cost: cost(row)?,
+                    solved: counts(row, matrix)?.0 as f64,
+                })
+            })
+            .collect()
     }
 }
 
 /// Compares two arms' cost per solved item over runs: total cost over solved items, by the delta method on the logarithm, with a separate
 /// variance for each arm (Welch). The finding has no data if an arm has no cost or solved nothing.
-pub(super) fn per_solved_over_runs(one: &[RunPrice], other: &[RunPrice], policy: &Policy) -> Finding {
-    let sizes = Sizes { first: one.len() as u64, second: other.len() as u64, of: "runs", ..Sizes::default() };
+pub(super) fn per_solved_over_runs(
+    one: &[RunPrice],
+    other: &[RunPrice],
+    policy: &Policy,
+) -> Finding {
+    let sizes = Sizes {
+        first: one.len() as u64,
+        second: other.len() as u64,
+        of: "runs",
+        ..Sizes::default()
+    };
     let Some((one, other)) = log_prices(one).zip(log_prices(other)) else {
         return Finding::no_data(Design::Runs, Missing::NotMeasured, sizes);
     };
     let mut finding = run_means(&one, &other, Scale::Ratio, policy);
     finding.difference = finding.difference.map(Difference::of_logs);
     finding.levels = finding.levels.map(Levels::of_logs);
-    finding.test = finding.test.map(|test| if test == Test::Welch { Test::DeltaOnLogs } else { test });
-    let is_constant = |terms: &[f64]| terms.len() >= MIN_RUNS && terms.iter().all(|term| (term - terms[0]).abs() <= ROUNDING);
+    finding.test = finding.test.map(|test| {
+        if test == Test::Welch {
+            Test::DeltaOnLogs
+        } else {
+            test
+        }
+    });
+    let is_constant = |terms: &[f64]| {
+        terms.len() >= MIN_RUNS && terms.iter().all(|term| (term - terms[0]).abs() <= ROUNDING)
+    };
     if is_constant(&one) && is_constant(&other) {
         (finding.support, finding.test, finding.plan) = (Support::Fixed, None, None);
     }
@@ -232,7 +342,11 @@ fn log_prices(runs: &[RunPrice]) -> Option<Vec<f64>> {
     let mean = |of: fn(&RunPrice) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
     let (cost, solved) = (mean(|run| run.cost), mean(|run| run.solved));
     let is_price = cost > 0.0 && solved > 0.0;
-    is_price.then(|| runs.iter().map(|run| (cost / solved).ln() + run.cost / cost - run.solved / solved).collect())
+    is_price.then(|| {
+        runs.iter()
+            .map(|run| (cost / solved).ln() + run.cost / cost - run.solved / solved)
+            .collect()
+    })
 }
 
 #[cfg(test)]
@@ -241,17 +355,35 @@ mod tests {
     use crate::stats::{ratio_of_means_paired, t_quantile};
 
     fn runs(prices: &[(f64, f64)]) -> Vec<RunPrice> {
-        prices.iter().map(|(cost, solved)| RunPrice { cost: *cost, solved: *solved }).collect()
+        prices
+            .iter()
+            .map(|(cost, solved)| RunPrice {
+                cost: *cost,
+                solved: *solved,
+            })
+            .collect()
     }
 
     #[test]
     fn a_price_over_runs_is_the_ratio_of_totals_by_the_delta_method() {
-        let (cheap, dear) = ([(1.0, 9.0), (1.5, 11.0), (1.2, 10.0), (0.9, 0.0)], [(4.0, 8.0), (5.5, 12.0), (4.4, 9.0), (5.0, 10.0)]);
+        let (cheap, dear) = (
+            [(1.0, 9.0), (1.5, 11.0), (1.2, 10.0), (0.9, 0.0)],
+            [(4.0, 8.0), (5.5, 12.0), (4.4, 9.0), (5.0, 10.0)],
+        );
         let found = per_solved_over_runs(&runs(&cheap), &runs(&dear), &Policy::default());
-        let total = |prices: &[(f64, f64)]| prices.iter().map(|one| one.0).sum::<f64>() / prices.iter().map(|one| one.1).sum::<f64>();
+        let total = |prices: &[(f64, f64)]| {
+            prices.iter().map(|one| one.0).sum::<f64>()
+                / prices.iter().map(|one| one.1).sum::<f64>()
+        };
         let difference = found.difference.expect("both have a price");
-        assert!((difference.value - total(&cheap) / total(&dear)).abs() < 1e-12, "{difference:?}");
-        assert_eq!((found.test, found.design, difference.scale), (Some(Test::DeltaOnLogs), Design::Runs, Scale::Ratio));
+        assert!(
+            (difference.value - total(&cheap) / total(&dear)).abs() < 1e-12,
+            "{difference:?}"
+        );
+        assert_eq!(
+            (found.test, found.design, difference.scale),
+            (Some(Test::DeltaOnLogs), Design::Runs, Scale::Ratio)
+        );
         // The standard error combines both arms' own ratios.
         let error = |prices: &[(f64, f64)]| {
             let (cost, solved): (Vec<f64>, Vec<f64>) = prices.iter().copied().unzip();
@@ -263,17 +395,35 @@ mod tests {
         let degrees = (own + others).powi(2) / (own.powi(2) / 3.0 + others.powi(2) / 3.0);
         let half = t_quantile(0.975, degrees).expect("in range") * (own + others).sqrt();
         let interval = difference.interval.expect("runs vary");
-        assert!(((interval.high / difference.value).ln() - half).abs() < 1e-9, "{interval:?} {half}");
+        assert!(
+            ((interval.high / difference.value).ln() - half).abs() < 1e-9,
+            "{interval:?} {half}"
+        );
     }
 
     #[test]
     fn few_runs_say_so_and_nothing_solved_is_no_price() {
-        let pair = |one: &[(f64, f64)], other: &[(f64, f64)]| per_solved_over_runs(&runs(one), &runs(other), &Policy::default()).support;
-        let few = Support::Thin { obstacle: Obstacle::FewRuns, p: None };
+        let pair = |one: &[(f64, f64)], other: &[(f64, f64)]| {
+            per_solved_over_runs(&runs(one), &runs(other), &Policy::default()).support
+        };
+        let few = Support::Thin {
+            obstacle: Obstacle::FewRuns,
+            p: None,
+        };
         assert_eq!(pair(&[(1.0, 3.0)], &[(2.0, 3.0)]), few);
-        assert!(matches!(pair(&[(1.0, 3.0), (1.0, 4.0)], &[(2.0, 3.0), (2.5, 2.0)]), Support::Thin { obstacle: Obstacle::FewRuns, .. }));
+        assert!(matches!(
+            pair(&[(1.0, 3.0), (1.0, 4.0)], &[(2.0, 3.0), (2.5, 2.0)]),
+            Support::Thin {
+                obstacle: Obstacle::FewRuns,
+                ..
+            }
+        ));
         for nothing in [&[(1.0, 0.0), (2.0, 0.0)][..], &[(0.0, 3.0)], &[]] {
-            assert_eq!(pair(nothing, &[(2.0, 3.0)]), Support::NoData(Missing::NotMeasured), "{nothing:?}");
+            assert_eq!(
+                pair(nothing, &[(2.0, 3.0)]),
+                Support::NoData(Missing::NotMeasured),
+                "{nothing:?}"
+            );
         }
     }
 }

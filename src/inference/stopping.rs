@@ -32,50 +32,87 @@ pub struct Compared {
 impl Duels {
     /// Pairs two arms' rates by round. Rounds without a rate of both arms are skipped, and ties do not count.
     pub fn of(first: &[Option<f64>], second: &[Option<f64>], alpha: f64) -> Self {
-        let pairs = || first.iter().zip(second).filter_map(|(one, other)| Some(((*one)?, (*other)?)));
+        let pairs = || {
+            first
+                .iter()
+                .zip(second)
+                .filter_map(|(one, other)| Some(((*one)?, (*other)?)))
+        };
         let won = pairs().filter(|(one, other)| one > other).count() as u64;
         let lost = pairs().filter(|(one, other)| one < other).count() as u64;
         let e_value = stats::mcnemar_e_value(won, lost);
         // 1 / e-value is a p-value that is valid at any round (Markov's inequality; Ramdas et al. 2023).
         let p = (1.0 / e_value).min(1.0);
-        let difference = (won > 0 || lost > 0).then(|| (won as f64 - lost as f64) / (won + lost) as f64);
-        let looked = Looked { difference, interval: None, bounds: None, margin: None, higher_is_better: true };
-        Self { won, lost, e_value, enough: 1.0 / alpha, verdict: decide(Support::Tested { p, doubt: None }, &looked, Some(p), alpha) }
+        let difference =
+            (won > 0 || lost > 0).then(|| (won as f64 - lost as f64) / (won + lost) as f64);
+        let looked = Looked {
+            difference,
+            interval: None,
+            bounds: None,
+            margin: None,
+            higher_is_better: true,
+        };
+        Self {
+            won,
+            lost,
+            e_value,
+            enough: 1.0 / alpha,
+            verdict: decide(Support::Tested { p, doubt: None }, &looked, Some(p), alpha),
+        }
     }
 
     /// Returns whether one arm could still win if it won the next `left` rounds.
     pub fn is_reachable(&self, left: u64) -> bool {
-        stats::mcnemar_e_value(self.won.max(self.lost) + left, self.won.min(self.lost)) >= self.enough
+        stats::mcnemar_e_value(self.won.max(self.lost) + left, self.won.min(self.lost))
+            >= self.enough
     }
 
     /// Returns whether more repeats are useless: the duels have a winner, and the comparison of the same runs names the same one, or at
     /// least names no other and needs no more runs. `compare` is called only if the duels have a winner. If it returns `None`, the duels
     /// decide alone.
     pub fn is_settled(&self, compare: impl FnOnce() -> Option<Compared>) -> bool {
-        let Some(winner) = self.verdict.winner() else { return false };
-        let Some(compared) = compare() else { return true };
+        let Some(winner) = self.verdict.winner() else {
+            return false;
+        };
+        let Some(compared) = compare() else {
+            return true;
+        };
         match compared.verdict.better() {
             Some(better) => better == winner,
-            None => !matches!(&compared.decision, Some(Decision::Measure { more, .. }) if more.of == "runs"),
+            None => {
+                !matches!(&compared.decision, Some(Decision::Measure { more, .. }) if more.of == "runs")
+            }
         }
     }
 }
 
 /// Returns the fewest pairs of runs that can name a winner: one arm wins all of them.
 pub fn fewest_pairs(alpha: f64) -> u64 {
-    (1..1000).find(|pairs| stats::mcnemar_e_value(*pairs, 0) >= 1.0 / alpha).unwrap_or(1000)
+    (1..1000)
+        .find(|pairs| stats::mcnemar_e_value(*pairs, 0) >= 1.0 / alpha)
+        .unwrap_or(1000)
 }
 
 /// Returns the runs that each arm needs for a rate within ±`width`, a share. Planned from the first `PILOT` counted runs of each arm;
 /// `None` before that. `rates` are by arm and round; `most` is the planned number of rounds.
 pub fn planned_runs(rates: &[Vec<Option<f64>>], most: u64, width: f64) -> Option<u64> {
     let needs = rates.iter().map(|rates| {
-        let pilot: Vec<f64> = rates.iter().copied().flatten().take(PILOT as usize).collect();
+        let pilot: Vec<f64> = rates
+            .iter()
+            .copied()
+            .flatten()
+            .take(PILOT as usize)
+            .collect();
         if (pilot.len() as u64) < u64::from(PILOT).min(most) {
             return None;
         }
-        let half = stats::mean_interval(&pilot, CONFIDENCE).map_or(0.0, |interval| (interval.high - interval.low) / 2.0);
-        let needed = if half > width { stats::n_half_width(pilot.len() as u64, half, width).unwrap_or(most) } else { 0 };
+        let half = stats::mean_interval(&pilot, CONFIDENCE)
+            .map_or(0.0, |interval| (interval.high - interval.low) / 2.0);
+        let needed = if half > width {
+            stats::n_half_width(pilot.len() as u64, half, width).unwrap_or(most)
+        } else {
+            0
+        };
         Some(needed.max(u64::from(PILOT)))
     });
     needs.collect::<Option<Vec<u64>>>()?.into_iter().max()
@@ -95,19 +132,34 @@ mod tests {
     }
 
     fn duels(won: usize, lost: usize) -> Duels {
-        let first: Vec<f64> = (0..won + lost).map(|round| if round < won { 0.9 } else { 0.1 }).collect();
+        let first: Vec<f64> = (0..won + lost)
+            .map(|round| if round < won { 0.9 } else { 0.1 })
+            .collect();
         Duels::of(&rates(&first), &rates(&vec![0.5; won + lost]), ALPHA)
     }
 
     fn measure(of: &'static str) -> Decision {
-        Decision::Measure { more: Needed { n: 4, of }, usd: None, seconds: None }
+        Decision::Measure {
+            more: Needed { n: 4, of },
+            usd: None,
+            seconds: None,
+        }
     }
 
     #[test]
     fn eight_straight_wins_name_a_winner_and_seven_do_not() {
-        assert_eq!((duels(8, 0).verdict, duels(0, 8).verdict), (Verdict::AWins, Verdict::BWins));
-        assert_eq!(duels(7, 0).verdict, Verdict::NotEnoughEvidence { reason: None });
-        assert_eq!(duels(3, 3).verdict, Verdict::NotEnoughEvidence { reason: None });
+        assert_eq!(
+            (duels(8, 0).verdict, duels(0, 8).verdict),
+            (Verdict::AWins, Verdict::BWins)
+        );
+        assert_eq!(
+            duels(7, 0).verdict,
+            Verdict::NotEnoughEvidence { reason: None }
+        );
+        assert_eq!(
+            duels(3, 3).verdict,
+            Verdict::NotEnoughEvidence { reason: None }
+        );
         assert_eq!(Duels::of(&[], &[], ALPHA).verdict.winner(), None);
     }
 
@@ -141,28 +193,71 @@ mod tests {
 
     #[test]
     fn it_is_settled_where_the_comparison_agrees_or_no_run_would_help_it() {
-        let open = Verdict::NotEnoughEvidence { reason: Some(Obstacle::FewRuns) };
+        let open = Verdict::NotEnoughEvidence {
+            reason: Some(Obstacle::FewRuns),
+        };
         let settled = |verdict: Verdict, decision: &Option<Decision>| {
-            duels(9, 0).is_settled(|| Some(Compared { verdict, decision: decision.clone() }))
+            duels(9, 0).is_settled(|| {
+                Some(Compared {
+                    verdict,
+                    decision: decision.clone(),
+                })
+            })
         };
         assert!(settled(Verdict::AWins, &None));
-        assert!(settled(Verdict::DeterministicDifference { ahead: Place::First }, &None));
-        assert!(!settled(Verdict::BWins, &None), "the table names the other arm");
-        assert!(!settled(open, &Some(measure("runs"))), "more runs would settle the table too");
-        assert!(settled(open, &Some(measure("items"))), "it takes other items, which no repeat brings");
-        assert!(settled(open, &Some(Decision::CannotSettle { why: Why::TooFewUnits })));
+        assert!(settled(
+            Verdict::DeterministicDifference {
+                ahead: Place::First
+            },
+            &None
+        ));
+        assert!(
+            !settled(Verdict::BWins, &None),
+            "the table names the other arm"
+        );
+        assert!(
+            !settled(open, &Some(measure("runs"))),
+            "more runs would settle the table too"
+        );
+        assert!(
+            settled(open, &Some(measure("items"))),
+            "it takes other items, which no repeat brings"
+        );
+        assert!(settled(
+            open,
+            &Some(Decision::CannotSettle {
+                why: Why::TooFewUnits
+            })
+        ));
         assert!(duels(9, 0).is_settled(|| None));
     }
 
     #[test]
     fn precision_is_planned_once_after_a_pilot() {
         let wide = vec![rates(&[0.5, 0.6, 0.7, 0.4, 0.5]), rates(&[0.5; 5])];
-        assert!(planned_runs(&wide, 50, 0.02).is_some_and(|needed| needed > 5), "the first arm varies");
+        assert!(
+            planned_runs(&wide, 50, 0.02).is_some_and(|needed| needed > 5),
+            "the first arm varies"
+        );
         assert_eq!(planned_runs(&wide, 50, 0.2), Some(5));
-        let longer: Vec<Vec<Option<f64>>> = wide.iter().map(|arm| [arm.as_slice(), &rates(&[0.0, 1.0])].concat()).collect();
-        assert_eq!(planned_runs(&longer, 50, 0.02), planned_runs(&wide, 50, 0.02), "later runs do not change the plan");
-        assert_eq!(planned_runs(&[rates(&[0.5, 0.6])], 50, 0.2), None, "the pilot is not over");
-        assert!(planned_runs(&[rates(&[0.5, 0.6])], 2, 0.5).is_some(), "no more are planned than these");
+        let longer: Vec<Vec<Option<f64>>> = wide
+            .iter()
+            .map(|arm| [arm.as_slice(), &rates(&[0.0, 1.0])].concat())
+            .collect();
+        assert_eq!(
+            planned_runs(&longer, 50, 0.02),
+            planned_runs(&wide, 50, 0.02),
+            "later runs do not change the plan"
+        );
+        assert_eq!(
+            planned_runs(&[rates(&[0.5, 0.6])], 50, 0.2),
+            None,
+            "the pilot is not over"
+        );
+        assert!(
+            planned_runs(&[rates(&[0.5, 0.6])], 2, 0.5).is_some(),
+            "no more are planned than these"
+        );
     }
 
     proptest::proptest! {

@@ -1,6 +1,8 @@
 //! Outcomes of arms with a single outcome of each item, as planes of bits, and the tables of all their pairs.
 
-use crate::stats::{AttemptCounts, Interval, McNemar, OutcomePlanes, Pairs, Plane, all_pairs, mcnemar_each};
+use crate::stats::{
+    AttemptCounts, Interval, McNemar, OutcomePlanes, Pairs, Plane, all_pairs, mcnemar_each,
+};
 
 /// An arm's outcomes, at most one that counts for each item.
 pub(crate) struct Single {
@@ -14,15 +16,30 @@ pub(crate) struct Single {
 impl Single {
     /// Takes by item passed and counted outcomes, whether the only outcome is missing, and whether the arm was asked. Returns `None` if an
     /// item has several outcomes.
-    pub fn of(cells: &AttemptCounts, missing: &Plane, asked: impl Iterator<Item = bool>) -> Option<Self> {
+    pub fn of(
+        cells: &AttemptCounts,
+        missing: &Plane,
+        asked: impl Iterator<Item = bool>,
+    ) -> Option<Self> {
         if cells.iter().any(|(_, counted)| counted > 1) {
             return None;
         }
-        let counted = cells.iter().map(|(passed, counted)| (counted > 0).then_some(passed > 0));
-        let end =
-            |passes: bool| OutcomePlanes::of((0..).zip(counted.clone()).map(|(item, own)| own.or(missing.has(item).then_some(passes))));
+        let counted = cells
+            .iter()
+            .map(|(passed, counted)| (counted > 0).then_some(passed > 0));
+        let end = |passes: bool| {
+            OutcomePlanes::of(
+                (0..)
+                    .zip(counted.clone())
+                    .map(|(item, own)| own.or(missing.has(item).then_some(passes))),
+            )
+        };
         let ends = (!missing.is_empty()).then(|| Box::new([end(false), end(true)]));
-        Some(Self { outcomes: OutcomePlanes::of(counted.clone()), ends, asked: asked.collect() })
+        Some(Self {
+            outcomes: OutcomePlanes::of(counted.clone()),
+            ends,
+            asked: asked.collect(),
+        })
     }
 
     /// Returns the table of the items that both arms have.
@@ -33,11 +50,16 @@ impl Single {
     /// Returns the range of the difference over all possible missing outcomes. `None` if no item is shared.
     pub fn bounds(&self, other: &Self) -> Option<Interval> {
         let ([worst, best], [other_worst, other_best]) = (self.ends(), other.ends());
-        Interval::new(worst.pairs(other_best).difference().ok()?, best.pairs(other_worst).difference().ok()?)
+        Interval::new(
+            worst.pairs(other_best).difference().ok()?,
+            best.pairs(other_worst).difference().ok()?,
+        )
     }
 
     fn ends(&self) -> [&OutcomePlanes; 2] {
-        self.ends.as_deref().map_or([&self.outcomes; 2], |[worst, best]| [worst, best])
+        self.ends
+            .as_deref()
+            .map_or([&self.outcomes; 2], |[worst, best]| [worst, best])
     }
 
     /// Returns the numbers of items that both arms were asked, and that any was.
@@ -71,7 +93,11 @@ impl Tables {
         let places = places.collect();
         let pairs = all_pairs(&single, |_, _, pairs| pairs);
         let tests = mcnemar_each(pairs.iter().map(|pairs| (pairs.only_a, pairs.only_b)));
-        Self { places, count: single.len(), tested: pairs.into_iter().zip(tests).collect() }
+        Self {
+            places,
+            count: single.len(),
+            tested: pairs.into_iter().zip(tests).collect(),
+        }
     }
 
     /// Returns the table of two arms, `first < second`. `None` if one of them has several outcomes of an item.
@@ -92,21 +118,70 @@ mod tests {
     fn tables_of_the_arms_with_single_outcomes() {
         let arm = |passes: fn(u32) -> bool, from: u32, counted: u32| {
             let cells: Vec<(u32, u32)> = (0..50)
-                .map(|item| if item < from { (0, 0) } else { (u32::from(passes(item)), if item == 0 { counted } else { 1 }) })
+                .map(|item| {
+                    if item < from {
+                        (0, 0)
+                    } else {
+                        (u32::from(passes(item)), if item == 0 { counted } else { 1 })
+                    }
+                })
                 .collect();
             let missing: Vec<bool> = (0..50).map(|item| item < from && item < 2).collect();
-            let asked: Vec<bool> = cells.iter().zip(&missing).map(|((_, counted), missing)| *counted > 0 || *missing).collect();
-            Single::of(&cells.into_iter().collect(), &missing.into_iter().collect(), asked.into_iter())
+            let asked: Vec<bool> = cells
+                .iter()
+                .zip(&missing)
+                .map(|((_, counted), missing)| *counted > 0 || *missing)
+                .collect();
+            Single::of(
+                &cells.into_iter().collect(),
+                &missing.into_iter().collect(),
+                asked.into_iter(),
+            )
         };
-        let arms = [arm(|item| item < 30, 0, 1), arm(|item| item % 2 == 0, 0, 1), arm(|_| true, 0, 2), arm(|item| item >= 20, 10, 1)];
+        let arms = [
+            arm(|item| item < 30, 0, 1),
+            arm(|item| item % 2 == 0, 0, 1),
+            arm(|_| true, 0, 2),
+            arm(|item| item >= 20, 10, 1),
+        ];
         assert!(arms[2].is_none());
         let tables = Tables::of(arms.iter().map(Option::as_ref));
-        let all = Pairs { both: 15, only_a: 15, only_b: 10, neither: 10 };
+        let all = Pairs {
+            both: 15,
+            only_a: 15,
+            only_b: 10,
+            neither: 10,
+        };
         assert_eq!(tables.get(0, 1), Some((all, mcnemar(15, 10))));
-        assert_eq!(tables.get(0, 3), Some((Pairs { both: 10, only_a: 10, only_b: 20, neither: 0 }, mcnemar(10, 20))));
-        assert_eq!(tables.get(1, 3), Some((Pairs { both: 15, only_a: 5, only_b: 15, neither: 5 }, mcnemar(5, 15))));
+        assert_eq!(
+            tables.get(0, 3),
+            Some((
+                Pairs {
+                    both: 10,
+                    only_a: 10,
+                    only_b: 20,
+                    neither: 0
+                },
+                mcnemar(10, 20)
+            ))
+        );
+        assert_eq!(
+            tables.get(1, 3),
+            Some((
+                Pairs {
+                    both: 15,
+                    only_a: 5,
+                    only_b: 15,
+                    neither: 5
+                },
+                mcnemar(5, 15)
+            ))
+        );
         assert_eq!((tables.get(0, 2), tables.get(2, 3)), (None, None));
-        let (one, last) = (arms[0].as_ref().expect("single"), arms[3].as_ref().expect("single"));
+        let (one, last) = (
+            arms[0].as_ref().expect("single"),
+            arms[3].as_ref().expect("single"),
+        );
         assert_eq!((one.asked(last), last.asked(one)), ((42, 50), (42, 50)));
         // 20 passes against 30 on shared items, and two missing outcomes of the other where this arm passed.
         assert_eq!(one.bounds(last), Interval::new(-10.0 / 42.0, -8.0 / 42.0));

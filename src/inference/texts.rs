@@ -28,24 +28,48 @@ pub(crate) enum ArmTexts {
 
 impl ArmTexts {
     /// Returns the known texts of each arm of a group.
-    pub fn of_group(warehouse: &Warehouse, group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> Vec<Self> {
-        let runs: Vec<&[&RunRow]> = group.arms.iter().map(|arm| arm.counted.as_slice()).collect();
+    pub fn of_group(
+        warehouse: &Warehouse,
+        group: &SuiteGroup<'_>,
+        matrix: &OutcomeMatrix,
+    ) -> Vec<Self> {
+        let runs: Vec<&[&RunRow]> = group
+            .arms
+            .iter()
+            .map(|arm| arm.counted.as_slice())
+            .collect();
         Self::of_runs(warehouse, &runs, group.suite_version.is_some(), matrix)
     }
 
     /// Returns the known texts of each set of runs. Item lines are read only if there are different digests of one tool, and then of one
     /// run per digest.
-    pub fn of_runs(warehouse: &Warehouse, runs: &[&[&RunRow]], has_version: bool, matrix: &OutcomeMatrix) -> Vec<Self> {
-        let mut all: Vec<Self> = runs.iter().map(|runs| Self::of(runs, has_version)).collect();
+    pub fn of_runs(
+        warehouse: &Warehouse,
+        runs: &[&[&RunRow]],
+        has_version: bool,
+        matrix: &OutcomeMatrix,
+    ) -> Vec<Self> {
+        let mut all: Vec<Self> = runs
+            .iter()
+            .map(|runs| Self::of(runs, has_version))
+            .collect();
         let mut known = BTreeMap::<String, BTreeSet<String>>::new();
         for texts in &all {
-            if let Self::Hashed { importer, digests, .. } = texts {
-                known.entry(importer.clone()).or_default().extend(digests.iter().map(|digest| digest.sha256.clone()));
+            if let Self::Hashed {
+                importer, digests, ..
+            } = texts
+            {
+                known
+                    .entry(importer.clone())
+                    .or_default()
+                    .extend(digests.iter().map(|digest| digest.sha256.clone()));
             }
         }
         let mut open: Vec<(&mut Arc<[u64]>, Vec<_>)> = Vec::new();
         for (texts, runs) in all.iter_mut().zip(runs) {
-            if let Self::Hashed { importer, items, .. } = texts
+            if let Self::Hashed {
+                importer, items, ..
+            } = texts
                 && known[importer].len() > 1
             {
                 open.push((items, runs.iter().map(|row| &row.run).collect()));
@@ -53,41 +77,77 @@ impl ArmTexts {
         }
         if !open.is_empty() {
             let (items, runs): (Vec<&mut Arc<[u64]>>, Vec<Vec<_>>) = open.into_iter().unzip();
-            items.into_iter().zip(warehouse.item_texts(&runs, &matrix.items)).for_each(|(items, read)| *items = read);
+            items
+                .into_iter()
+                .zip(warehouse.item_texts(&runs, &matrix.items))
+                .for_each(|(items, read)| *items = read);
         }
         all
     }
 
     fn of(runs: &[&RunRow], has_version: bool) -> Self {
-        let importers: BTreeSet<Option<&str>> =
-            runs.iter().map(|row| row.run.provenance.as_ref().map(|from| from.importer.as_str())).collect();
-        let digests: Option<BTreeMap<&str, &ItemsDigest>> =
-            runs.iter().map(|row| row.run.items_digest.as_ref().map(|digest| (digest.sha256.as_str(), digest))).collect();
+        let importers: BTreeSet<Option<&str>> = runs
+            .iter()
+            .map(|row| {
+                row.run
+                    .provenance
+                    .as_ref()
+                    .map(|from| from.importer.as_str())
+            })
+            .collect();
+        let digests: Option<BTreeMap<&str, &ItemsDigest>> = runs
+            .iter()
+            .map(|row| {
+                row.run
+                    .items_digest
+                    .as_ref()
+                    .map(|digest| (digest.sha256.as_str(), digest))
+            })
+            .collect();
         match (importers.first().filter(|_| importers.len() == 1), digests) {
             (Some(None), _) if has_version => Self::OfVersion,
-            (Some(Some(importer)), Some(digests)) => {
-                Self::Hashed { importer: (*importer).to_owned(), digests: digests.into_values().cloned().collect(), items: Arc::default() }
-            }
+            (Some(Some(importer)), Some(digests)) => Self::Hashed {
+                importer: (*importer).to_owned(),
+                digests: digests.into_values().cloned().collect(),
+                items: Arc::default(),
+            },
             (Some(None | Some(_)) | None, _) => Self::Unknown,
         }
     }
 
     /// Marks the matrix items that two arms were asked in different texts. Empty if there are none.
     pub fn changed(&self, other: &Self) -> Vec<bool> {
-        let Some((own, others)) = self.laid(other).filter(|(own, others)| !std::ptr::eq(*own, *others)) else { return Vec::new() };
-        let changed: Vec<bool> = own.iter().zip(others).map(|(own, other)| *own != 0 && *other != 0 && own != other).collect();
-        if changed.contains(&true) { changed } else { Vec::new() }
+        let Some((own, others)) = self
+            .laid(other)
+            .filter(|(own, others)| !std::ptr::eq(*own, *others))
+        else {
+            return Vec::new();
+        };
+        let changed: Vec<bool> = own
+            .iter()
+            .zip(others)
+            .map(|(own, other)| *own != 0 && *other != 0 && own != other)
+            .collect();
+        if changed.contains(&true) {
+            changed
+        } else {
+            Vec::new()
+        }
     }
 
     /// Returns whether an item of this arm had a different text than an item of the other arm.
     pub fn is_other(&self, other: &Self, item: usize, same: usize) -> bool {
-        self.laid(other).is_some_and(|(own, others)| own[item] != 0 && others[same] != 0 && own[item] != others[same])
+        self.laid(other).is_some_and(|(own, others)| {
+            own[item] != 0 && others[same] != 0 && own[item] != others[same]
+        })
     }
 
     /// Counts the shared items whose texts may differ. Each is given by its index in this arm and in the other.
     pub fn unknown(&self, other: &Self, shared: impl Iterator<Item = (usize, usize)>) -> u64 {
         match self.laid(other).filter(|_| !self.is_same(other)) {
-            Some((own, others)) => shared.filter(|(item, same)| own[*item] == 0 || others[*same] == 0).count() as u64,
+            Some((own, others)) => shared
+                .filter(|(item, same)| own[*item] == 0 || others[*same] == 0)
+                .count() as u64,
             None => self.unknown_of(other, shared.count() as u64),
         }
     }
@@ -96,17 +156,32 @@ impl ArmTexts {
     fn unknown_of(&self, other: &Self, shared: u64) -> u64 {
         match (self, other) {
             (Self::OfVersion, Self::OfVersion) => 0,
-            (Self::Hashed { digests: own, .. }, Self::Hashed { digests: others, .. }) if self.is_same(other) => {
-                let lacking = own.iter().chain(others).map(|digest| digest.items - digest.hashed.min(digest.items)).max().unwrap_or(0);
+            (
+                Self::Hashed { digests: own, .. },
+                Self::Hashed {
+                    digests: others, ..
+                },
+            ) if self.is_same(other) => {
+                let lacking = own
+                    .iter()
+                    .chain(others)
+                    .map(|digest| digest.items - digest.hashed.min(digest.items))
+                    .max()
+                    .unwrap_or(0);
                 lacking.min(shared)
             }
-            (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => shared,
+            (
+                Self::Unknown | Self::OfVersion | Self::Hashed { .. },
+                Self::Unknown | Self::OfVersion | Self::Hashed { .. },
+            ) => shared,
         }
     }
 
     /// The same for a number of shared items without their indices. `None` if the texts are known item by item.
     pub fn unknown_among(&self, other: &Self, shared: u64) -> Option<u64> {
-        self.laid(other).is_none().then(|| self.unknown_of(other, shared))
+        self.laid(other)
+            .is_none()
+            .then(|| self.unknown_of(other, shared))
     }
 
     /// Returns whether both arms' runs are our own, of the suite version that they share.
@@ -125,20 +200,41 @@ impl ArmTexts {
     /// Returns whether all runs of both arms have one digest.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Hashed { importer, digests, .. }, Self::Hashed { importer: other, digests: others, .. }) => {
-                importer == other && digests.len() == 1 && digests == others
-            }
-            (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => false,
+            (
+                Self::Hashed {
+                    importer, digests, ..
+                },
+                Self::Hashed {
+                    importer: other,
+                    digests: others,
+                    ..
+                },
+            ) => importer == other && digests.len() == 1 && digests == others,
+            (
+                Self::Unknown | Self::OfVersion | Self::Hashed { .. },
+                Self::Unknown | Self::OfVersion | Self::Hashed { .. },
+            ) => false,
         }
     }
 
     /// Returns the texts by item of both arms, if they are hashed by one tool.
     fn laid<'a>(&'a self, other: &'a Self) -> Option<(&'a [u64], &'a [u64])> {
         match (self, other) {
-            (Self::Hashed { importer, items, .. }, Self::Hashed { importer: other, items: others, .. }) => {
-                (importer == other && !items.is_empty() && !others.is_empty()).then_some((items, others))
-            }
-            (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => None,
+            (
+                Self::Hashed {
+                    importer, items, ..
+                },
+                Self::Hashed {
+                    importer: other,
+                    items: others,
+                    ..
+                },
+            ) => (importer == other && !items.is_empty() && !others.is_empty())
+                .then_some((items, others)),
+            (
+                Self::Unknown | Self::OfVersion | Self::Hashed { .. },
+                Self::Unknown | Self::OfVersion | Self::Hashed { .. },
+            ) => None,
         }
     }
 }
@@ -160,9 +256,17 @@ impl FirstTexts {
     /// Calls `other` with each item whose text differs from its first one, and stores the texts of new items. Hashes of another tool cannot
     /// be compared with earlier ones, so the record starts anew.
     pub fn each_other(&mut self, texts: &ArmTexts, mut other: impl FnMut(usize)) {
-        let ArmTexts::Hashed { importer, items, .. } = texts else { return };
+        let ArmTexts::Hashed {
+            importer, items, ..
+        } = texts
+        else {
+            return;
+        };
         if self.importer.as_ref() != Some(importer) {
-            *self = Self { importer: Some(importer.clone()), items: vec![0; items.len()] };
+            *self = Self {
+                importer: Some(importer.clone()),
+                items: vec![0; items.len()],
+            };
         }
         for (item, (first, text)) in self.items.iter_mut().zip(items.iter()).enumerate() {
             if *first == 0 {
@@ -182,14 +286,25 @@ pub(crate) struct Pairing<'a> {
 
 impl<'a> Pairing<'a> {
     pub fn of(arms: &'a [ArmRuns<'a>], texts: &'a [ArmTexts], matrix: &'a OutcomeMatrix) -> Self {
-        Self { arms: arms.iter().zip(texts).collect(), matrix }
+        Self {
+            arms: arms.iter().zip(texts).collect(),
+            matrix,
+        }
     }
 
     /// Keeps the arms at some indices.
     #[must_use]
     pub fn only(&self, is_kept: impl Fn(usize) -> bool) -> Self {
-        let arms = self.arms.iter().enumerate().filter(|(place, _)| is_kept(*place)).map(|(_, arm)| *arm);
-        Self { arms: arms.collect(), matrix: self.matrix }
+        let arms = self
+            .arms
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| is_kept(*place))
+            .map(|(_, arm)| *arm);
+        Self {
+            arms: arms.collect(),
+            matrix: self.matrix,
+        }
     }
 
     /// Marks the matrix items that two of the arms were asked in different texts. Empty if there are none.
@@ -200,23 +315,45 @@ impl<'a> Pairing<'a> {
     /// Marks the matrix items that any two of the arms were asked in different texts. Empty if there are none.
     pub fn changed_anywhere(&self) -> Vec<bool> {
         let mut changed = vec![false; self.matrix.items.len()];
-        for importer in self.arms.iter().filter_map(|(_, texts)| texts.importer()).collect::<BTreeSet<&str>>() {
+        for importer in self
+            .arms
+            .iter()
+            .filter_map(|(_, texts)| texts.importer())
+            .collect::<BTreeSet<&str>>()
+        {
             let mut first = FirstTexts::default();
-            for texts in self.arms.iter().map(|(_, texts)| *texts).filter(|texts| texts.importer() == Some(importer)) {
+            for texts in self
+                .arms
+                .iter()
+                .map(|(_, texts)| *texts)
+                .filter(|texts| texts.importer() == Some(importer))
+            {
                 first.each_other(texts, |item| changed[item] = true);
             }
         }
-        if changed.contains(&true) { changed } else { Vec::new() }
+        if changed.contains(&true) {
+            changed
+        } else {
+            Vec::new()
+        }
     }
 
     /// Returns the outcomes of two arms without the marked items.
     pub fn rates(&self, one: usize, other: usize, left_out: &[bool], items: &Items) -> [Rates; 2] {
-        [one, other].map(|arm| Rates::without(left_out, &self.arms[arm].0.counted, self.matrix, items))
+        [one, other]
+            .map(|arm| Rates::without(left_out, &self.arms[arm].0.counted, self.matrix, items))
     }
 
     /// Returns the scores of two arms without the marked items.
-    pub fn scores(&self, one: usize, other: usize, left_out: &[bool], items: &Items) -> [ItemScores; 2] {
-        [one, other].map(|arm| ItemScores::of(left_out, &self.arms[arm].0.counted, self.matrix, items))
+    pub fn scores(
+        &self,
+        one: usize,
+        other: usize,
+        left_out: &[bool],
+        items: &Items,
+    ) -> [ItemScores; 2] {
+        [one, other]
+            .map(|arm| ItemScores::of(left_out, &self.arms[arm].0.counted, self.matrix, items))
     }
 }
 
@@ -228,29 +365,61 @@ mod tests {
         let hashed = items.iter().filter(|text| **text != 0).count() as u64;
         ArmTexts::Hashed {
             importer: importer.to_owned(),
-            digests: vec![ItemsDigest { sha256: sha256.to_owned(), items: items.len() as u64, hashed }],
+            digests: vec![ItemsDigest {
+                sha256: sha256.to_owned(),
+                items: items.len() as u64,
+                hashed,
+            }],
             items: items.into(),
         }
     }
 
     #[test]
     fn texts_differ_only_where_both_are_known_from_one_tool() {
-        let (one, other) = (hashed("lm-eval", "1", &[5, 6, 0, 8]), hashed("lm-eval", "2", &[5, 7, 9, 8]));
+        let (one, other) = (
+            hashed("lm-eval", "1", &[5, 6, 0, 8]),
+            hashed("lm-eval", "2", &[5, 7, 9, 8]),
+        );
         assert_eq!(one.changed(&other), [false, true, false, false]);
         let each = |items: std::ops::Range<usize>| items.map(|item| (item, item));
-        assert_eq!(one.unknown(&other, each(0..4).filter(|(item, _)| *item != 1)), 1);
-        assert!(one.is_other(&other, 1, 1) && !one.is_other(&other, 3, 3) && !one.is_other(&other, 2, 1));
+        assert_eq!(
+            one.unknown(&other, each(0..4).filter(|(item, _)| *item != 1)),
+            1
+        );
+        assert!(
+            one.is_other(&other, 1, 1)
+                && !one.is_other(&other, 3, 3)
+                && !one.is_other(&other, 2, 1)
+        );
         let foreign = hashed("inspect", "2", &[5, 7, 9, 8]);
-        assert_eq!((one.changed(&foreign).len(), one.unknown(&foreign, each(0..4))), (0, 4));
-        assert_eq!((one.changed(&ArmTexts::OfVersion).len(), one.unknown(&ArmTexts::OfVersion, each(0..4))), (0, 4));
+        assert_eq!(
+            (
+                one.changed(&foreign).len(),
+                one.unknown(&foreign, each(0..4))
+            ),
+            (0, 4)
+        );
+        assert_eq!(
+            (
+                one.changed(&ArmTexts::OfVersion).len(),
+                one.unknown(&ArmTexts::OfVersion, each(0..4))
+            ),
+            (0, 4)
+        );
     }
 
     #[test]
     fn one_digest_or_one_version_is_the_same_text_without_a_look() {
         let (one, other) = (hashed("lm-eval", "1", &[]), hashed("lm-eval", "1", &[]));
         let each = |items: std::ops::Range<usize>| items.map(|item| (item, item));
-        assert_eq!((one.changed(&other).len(), one.unknown(&other, each(0..4))), (0, 0));
-        assert_eq!(ArmTexts::OfVersion.unknown(&ArmTexts::OfVersion, each(0..4)), 0);
+        assert_eq!(
+            (one.changed(&other).len(), one.unknown(&other, each(0..4))),
+            (0, 0)
+        );
+        assert_eq!(
+            ArmTexts::OfVersion.unknown(&ArmTexts::OfVersion, each(0..4)),
+            0
+        );
         assert_eq!(ArmTexts::Unknown.unknown(&ArmTexts::Unknown, each(0..4)), 4);
     }
 }

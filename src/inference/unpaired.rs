@@ -1,6 +1,9 @@
 //! Two arms without paired items: totals of independently attempted items, and rates of runs whose tests share one artefact.
 
-use crate::stats::{self, Interval, Resampling, Side, counts_over_runs, effective_difference, fisher, newcombe, summary, welch};
+use crate::stats::{
+    self, Interval, Resampling, Side, counts_over_runs, effective_difference, fisher, newcombe,
+    summary, welch,
+};
 
 use super::comparison::{Difference, Levels, Scale, Sizes, Test};
 use super::detail::{CrossCheck, Detail, Effect};
@@ -11,39 +14,101 @@ use super::seed::seed;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
 
 fn sizes_of_runs(one: usize, other: usize) -> Sizes {
-    Sizes { first: one as u64, second: other as u64, of: "runs", ..Sizes::default() }
+    Sizes {
+        first: one as u64,
+        second: other as u64,
+        of: "runs",
+        ..Sizes::default()
+    }
 }
 
 /// Compares totals of independent items without pairing, a weaker kind of evidence about questions and tasks. `word` names the items.
-pub(super) fn over_totals(first: &Rates, second: &Rates, word: &'static str, policy: &Policy) -> Finding {
+pub(super) fn over_totals(
+    first: &Rates,
+    second: &Rates,
+    word: &'static str,
+    policy: &Policy,
+) -> Finding {
     let (one, other) = (first.counted_runs(), second.counted_runs());
     let (Some(items_a), Some(items_b)) = (largest(&one), largest(&other)) else {
-        return Finding::no_data(Design::Items, Missing::NotMeasured, sizes_of_runs(one.len(), other.len()));
+        return Finding::no_data(
+            Design::Items,
+            Missing::NotMeasured,
+            sizes_of_runs(one.len(), other.len()),
+        );
     };
-    let sizes = Sizes { first: items_a, second: items_b, of: word, ..Sizes::default() };
+    let sizes = Sizes {
+        first: items_a,
+        second: items_b,
+        of: word,
+        ..Sizes::default()
+    };
     // A run that lacks one or two cases still has the same sample; one that lacks part of the suite may not.
     let (fewest, most) = denominators(first, second);
     if (fewest as f64) < (1.0 - MAX_APART) * most as f64 {
         return Finding::not_comparable(Design::Items, Incomparable::OtherTotals, sizes);
     }
     let obstacle = (items_a.min(items_b) < MIN_ITEMS as u64).then_some(Obstacle::FewItems);
-    let rate = |runs: &[(u64, u64)]| runs.iter().map(|(passed, total)| *passed as f64 / *total as f64).sum::<f64>() / runs.len() as f64;
+    let rate = |runs: &[(u64, u64)]| {
+        runs.iter()
+            .map(|(passed, total)| *passed as f64 / *total as f64)
+            .sum::<f64>()
+            / runs.len() as f64
+    };
     let (rate_a, rate_b) = (rate(&one), rate(&other));
-    let mut finding = Finding::new(Design::Items, Support::Thin { obstacle: Obstacle::FewItems, p: None }, sizes);
-    let at = |interval: Option<Interval>| Some(Difference { value: rate_a - rate_b, scale: Scale::Share, interval });
+    let mut finding = Finding::new(
+        Design::Items,
+        Support::Thin {
+            obstacle: Obstacle::FewItems,
+            p: None,
+        },
+        sizes,
+    );
+    let at = |interval: Option<Interval>| {
+        Some(Difference {
+            value: rate_a - rate_b,
+            scale: Scale::Share,
+            interval,
+        })
+    };
     if let ([(passed_a, total_a)], [(passed_b, total_b)]) = (one.as_slice(), other.as_slice()) {
-        finding.difference = at(newcombe(*passed_a, *total_a, *passed_b, *total_b, policy.confidence()).ok());
-        finding.tested(Test::FisherExact, fisher(*passed_a, *total_a, *passed_b, *total_b).unwrap_or(1.0), obstacle);
+        finding.difference = at(newcombe(
+            *passed_a,
+            *total_a,
+            *passed_b,
+            *total_b,
+            policy.confidence(),
+        )
+        .ok());
+        finding.tested(
+            Test::FisherExact,
+            fisher(*passed_a, *total_a, *passed_b, *total_b).unwrap_or(1.0),
+            obstacle,
+        );
     } else if let Ok(found) = counts_over_runs(&one, &other, policy.confidence()) {
         finding.difference = at(Some(found.interval.clipped(-1.0, 1.0)));
         finding.tested(Test::PooledTotals, found.p, obstacle);
     } else {
-        finding.difference = at(effective_difference((rate_a, items_a as f64), (rate_b, items_b as f64), policy.confidence()).ok());
+        finding.difference = at(effective_difference(
+            (rate_a, items_a as f64),
+            (rate_b, items_b as f64),
+            policy.confidence(),
+        )
+        .ok());
     }
-    finding.precision =
-        Some(Precision::Shares { rate: f64::midpoint(rate_a, rate_b), more: items_a.max(items_b), fewer: items_a.min(items_b) });
-    finding.plan = Some(Plan::Shares { rates: [rate_a, rate_b] }).filter(|_| (rate_a - rate_b).abs() > SAME);
-    finding.levels = Some(Levels { first: rate_a, second: rate_b });
+    finding.precision = Some(Precision::Shares {
+        rate: f64::midpoint(rate_a, rate_b),
+        more: items_a.max(items_b),
+        fewer: items_a.min(items_b),
+    });
+    finding.plan = Some(Plan::Shares {
+        rates: [rate_a, rate_b],
+    })
+    .filter(|_| (rate_a - rate_b).abs() > SAME);
+    finding.levels = Some(Levels {
+        first: rate_a,
+        second: rate_b,
+    });
     finding
 }
 
@@ -55,7 +120,8 @@ fn largest(runs: &[(u64, u64)]) -> Option<u64> {
 pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Finding {
     let (one, other) = (first.run_rates(), second.run_rates());
     let sizes = sizes_of_runs(one.len(), other.len());
-    let Ok((mean_a, mean_b)) = summary(&one).and_then(|a| Ok((a.mean, summary(&other)?.mean))) else {
+    let Ok((mean_a, mean_b)) = summary(&one).and_then(|a| Ok((a.mean, summary(&other)?.mean)))
+    else {
         return Finding::no_data(Design::Counts, Missing::NotMeasured, sizes);
     };
     let (fewest, most) = denominators(first, second);
@@ -63,9 +129,23 @@ pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Findi
         // Compares only what these two runs passed, without inference about other runs.
         let ((passed_a, total_a), (passed_b, total_b)) = (first.totals(), second.totals());
         let p = fisher(passed_a, total_a, passed_b, total_b).ok();
-        let mut finding = Finding::new(Design::Counts, Support::Thin { obstacle: Obstacle::FewRuns, p }, sizes);
-        finding.difference = Some(Difference { value: mean_a - mean_b, scale: Scale::Share, interval: None });
-        finding.levels = Some(Levels { first: mean_a, second: mean_b });
+        let mut finding = Finding::new(
+            Design::Counts,
+            Support::Thin {
+                obstacle: Obstacle::FewRuns,
+                p,
+            },
+            sizes,
+        );
+        finding.difference = Some(Difference {
+            value: mean_a - mean_b,
+            scale: Scale::Share,
+            interval: None,
+        });
+        finding.levels = Some(Levels {
+            first: mean_a,
+            second: mean_b,
+        });
         finding.test = p.map(|_| Test::FisherExact);
         return finding;
     }
@@ -75,22 +155,41 @@ pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Findi
     let mut finding = run_means(&one, &other, Scale::Share, policy);
     if first.is_deterministic() && second.is_deterministic() {
         // A fixed result: more runs change nothing, so it takes no part in the family.
-        (finding.support, finding.test, finding.plan, finding.detail) = (Support::Fixed, None, None, Detail::default());
+        (finding.support, finding.test, finding.plan, finding.detail) =
+            (Support::Fixed, None, None, Detail::default());
     }
     if fewest < most {
         finding.bounds = run_bounds(first, second, most);
     }
     // If no run varied, the interval is based on the tests of one run.
-    let effective = || effective_difference((mean_a, most as f64), (mean_b, most as f64), policy.confidence()).ok();
-    finding.difference = finding
-        .difference
-        .map(|found| Difference { interval: found.interval.map(|ends| ends.clipped(-1.0, 1.0)).or_else(effective), ..found });
+    let effective = || {
+        effective_difference(
+            (mean_a, most as f64),
+            (mean_b, most as f64),
+            policy.confidence(),
+        )
+        .ok()
+    };
+    finding.difference = finding.difference.map(|found| Difference {
+        interval: found
+            .interval
+            .map(|ends| ends.clipped(-1.0, 1.0))
+            .or_else(effective),
+        ..found
+    });
     finding
 }
 
 /// Returns the fewest and the most items that any run of the arms counts.
 fn denominators(first: &Rates, second: &Rates) -> (u64, u64) {
-    let totals = || first.by_run().iter().chain(second.by_run()).map(|(_, total)| *total).filter(|total| *total > 0);
+    let totals = || {
+        first
+            .by_run()
+            .iter()
+            .chain(second.by_run())
+            .map(|(_, total)| *total)
+            .filter(|total| *total > 0)
+    };
     (totals().min().unwrap_or(0), totals().max().unwrap_or(0))
 }
 
@@ -98,23 +197,51 @@ fn denominators(first: &Rates, second: &Rates) -> (u64, u64) {
 fn run_bounds(first: &Rates, second: &Rates, most: u64) -> Option<Interval> {
     let mean = |rates: &Rates, unknown: f64| {
         let runs = rates.by_run().iter().filter(|(_, total)| *total > 0);
-        let shares: Vec<f64> = runs.map(|(passed, total)| (*passed as f64 + unknown * (most - total) as f64) / most as f64).collect();
+        let shares: Vec<f64> = runs
+            .map(|(passed, total)| (*passed as f64 + unknown * (most - total) as f64) / most as f64)
+            .collect();
         summary(&shares).ok().map(|summary| summary.mean)
     };
-    Interval::new(mean(first, 0.0)? - mean(second, 1.0)?, mean(first, 1.0)? - mean(second, 0.0)?)
+    Interval::new(
+        mean(first, 0.0)? - mean(second, 1.0)?,
+        mean(first, 1.0)? - mean(second, 0.0)?,
+    )
 }
 
 /// Compares the means of numbers per run by Welch's t, or by permutation if no run of either arm varied.
 pub(super) fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Policy) -> Finding {
     let sizes = sizes_of_runs(one.len(), other.len());
-    let (Ok(a), Ok(b)) = (summary(one), summary(other)) else { return Finding::no_data(Design::Runs, Missing::NotMeasured, sizes) };
+    let (Ok(a), Ok(b)) = (summary(one), summary(other)) else {
+        return Finding::no_data(Design::Runs, Missing::NotMeasured, sizes);
+    };
     let obstacle = (one.len().min(other.len()) < MIN_RUNS).then_some(Obstacle::FewRuns);
-    let mut finding = Finding::new(Design::Runs, Support::Thin { obstacle: Obstacle::FewRuns, p: None }, sizes);
-    finding.difference = Some(Difference { value: a.mean - b.mean, scale, interval: None });
-    finding.levels = Some(Levels { first: a.mean, second: b.mean });
-    let resampling = || Resampling { seed: seed(one.iter().copied()) ^ seed(other.iter().copied()), draws: 99_999 };
+    let mut finding = Finding::new(
+        Design::Runs,
+        Support::Thin {
+            obstacle: Obstacle::FewRuns,
+            p: None,
+        },
+        sizes,
+    );
+    finding.difference = Some(Difference {
+        value: a.mean - b.mean,
+        scale,
+        interval: None,
+    });
+    finding.levels = Some(Levels {
+        first: a.mean,
+        second: b.mean,
+    });
+    let resampling = || Resampling {
+        seed: seed(one.iter().copied()) ^ seed(other.iter().copied()),
+        draws: 99_999,
+    };
     if let Ok(test) = welch(one, other, policy.confidence()) {
-        finding.difference = Some(Difference { value: test.difference, scale, interval: Some(test.interval) });
+        finding.difference = Some(Difference {
+            value: test.difference,
+            scale,
+            interval: Some(test.interval),
+        });
         finding.tested(Test::Welch, test.p, obstacle);
         if !policy.only_rulings && obstacle.is_none() {
             finding.detail.cross_check = CrossCheck::of_runs(one, other, resampling());
@@ -131,9 +258,19 @@ pub(super) fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Polic
 /// Sets the detectable difference and the runs needed for a decision, on the scale of the values.
 fn plan_runs(finding: &mut Finding, one: &[f64], other: &[f64], delta: f64) {
     let sd = |values: &[f64]| summary(values).ok().and_then(|summary| summary.sd);
-    if let Some((sd_a, sd_b)) = sd(one).zip(sd(other)).filter(|(sd_a, sd_b)| *sd_a > 0.0 || *sd_b > 0.0) {
-        let side = |sd, values: &[f64]| Side { sd, n: values.len() as u64 };
+    if let Some((sd_a, sd_b)) = sd(one)
+        .zip(sd(other))
+        .filter(|(sd_a, sd_b)| *sd_a > 0.0 || *sd_b > 0.0)
+    {
+        let side = |sd, values: &[f64]| Side {
+            sd,
+            n: values.len() as u64,
+        };
         finding.precision = Some(Precision::Samples(side(sd_a, one), side(sd_b, other)));
-        finding.plan = Some(Plan::Runs { sds: [sd_a, sd_b], delta }).filter(|_| delta != 0.0);
+        finding.plan = Some(Plan::Runs {
+            sds: [sd_a, sd_b],
+            delta,
+        })
+        .filter(|_| delta != 0.0);
     }
 }

@@ -160,10 +160,14 @@ impl Verdict {
         match self {
             Self::AWins => Self::BWins,
             Self::BWins => Self::AWins,
-            Self::DeterministicDifference { ahead } => Self::DeterministicDifference { ahead: ahead.other() },
-            same @ (Self::Tie | Self::Equivalent | Self::NotEnoughEvidence { .. } | Self::NoData { .. } | Self::NotComparable { .. }) => {
-                same
-            }
+            Self::DeterministicDifference { ahead } => Self::DeterministicDifference {
+                ahead: ahead.other(),
+            },
+            same @ (Self::Tie
+            | Self::Equivalent
+            | Self::NotEnoughEvidence { .. }
+            | Self::NoData { .. }
+            | Self::NotComparable { .. }) => same,
         }
     }
 }
@@ -199,7 +203,12 @@ pub(super) struct Looked {
 }
 
 /// Decides by the pure rule of [`stats::decide`], limited by doubts about the data.
-pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>, alpha: f64) -> Verdict {
+pub(super) fn decide(
+    support: Support,
+    looked: &Looked,
+    p_adjusted: Option<f64>,
+    alpha: f64,
+) -> Verdict {
     let (obstacle, doubt) = match support {
         Support::NotComparable(reason) => return Verdict::NotComparable { reason },
         Support::NoData(reason) => return Verdict::NoData { reason },
@@ -211,14 +220,27 @@ pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>,
     if obstacle == Some(Obstacle::Unlabelled) {
         return Verdict::NotEnoughEvidence { reason: obstacle };
     }
-    let Some(difference) = looked.difference else { return Verdict::NoData { reason: Missing::NotMeasured } };
-    let ahead = if (difference > 0.0) == looked.higher_is_better { Place::First } else { Place::Second };
+    let Some(difference) = looked.difference else {
+        return Verdict::NoData {
+            reason: Missing::NotMeasured,
+        };
+    };
+    let ahead = if (difference > 0.0) == looked.higher_is_better {
+        Place::First
+    } else {
+        Place::Second
+    };
     let bounds_hold = |ends: stats::Interval| match ahead {
         _ if difference == 0.0 => true,
         _ if difference > 0.0 => ends.low > 0.0,
         _ => ends.high < 0.0,
     };
-    let doubt = doubt.or_else(|| looked.bounds.filter(|ends| !bounds_hold(*ends)).map(|_| Obstacle::MissingOutcomes));
+    let doubt = doubt.or_else(|| {
+        looked
+            .bounds
+            .filter(|ends| !bounds_hold(*ends))
+            .map(|_| Obstacle::MissingOutcomes)
+    });
     let is_fixed = support == Support::Fixed;
     let decided = stats::decide(&stats::Question {
         comparable: true,
@@ -232,10 +254,19 @@ pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>,
         higher_is_better: looked.higher_is_better,
         deterministic: is_fixed,
     });
-    let is_unsure = || looked.margin.zip(looked.bounds).is_some_and(|(margin, bounds)| bounds.low <= -margin || bounds.high >= margin);
+    let is_unsure = || {
+        looked
+            .margin
+            .zip(looked.bounds)
+            .is_some_and(|(margin, bounds)| bounds.low <= -margin || bounds.high >= margin)
+    };
     let open = |reason| Verdict::NotEnoughEvidence { reason };
     match decided {
-        stats::Verdict::AWins | stats::Verdict::BWins | stats::Verdict::DeterministicDifference if doubt.is_some() => open(doubt),
+        stats::Verdict::AWins | stats::Verdict::BWins | stats::Verdict::DeterministicDifference
+            if doubt.is_some() =>
+        {
+            open(doubt)
+        }
         stats::Verdict::AWins => Verdict::AWins,
         stats::Verdict::BWins => Verdict::BWins,
         stats::Verdict::DeterministicDifference => Verdict::DeterministicDifference { ahead },
@@ -246,7 +277,10 @@ pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>,
         stats::Verdict::Equivalent => Verdict::Equivalent,
         // A disagreeing total matters only if the typical value would have decided.
         // Equal figures of runs that vary are no tie.
-        stats::Verdict::Tie | stats::Verdict::NotEnoughEvidence | stats::Verdict::NoData | stats::Verdict::NotComparable => {
+        stats::Verdict::Tie
+        | stats::Verdict::NotEnoughEvidence
+        | stats::Verdict::NoData
+        | stats::Verdict::NotComparable => {
             open(obstacle.or(doubt.filter(|doubt| *doubt != Obstacle::TotalDisagrees)))
         }
     }
@@ -258,7 +292,13 @@ mod tests {
 
     use super::*;
 
-    const LOOKED: Looked = Looked { difference: Some(0.2), interval: None, bounds: None, margin: None, higher_is_better: true };
+    const LOOKED: Looked = Looked {
+        difference: Some(0.2),
+        interval: None,
+        bounds: None,
+        margin: None,
+        higher_is_better: true,
+    };
 
     fn tested(doubt: Option<Obstacle>) -> Support {
         Support::Tested { p: 0.01, doubt }
@@ -266,28 +306,69 @@ mod tests {
 
     #[test]
     fn a_doubt_forbids_a_winner_and_is_its_reason() {
-        let clear = Looked { interval: stats::Interval::new(0.1, 0.3), ..LOOKED };
-        assert_eq!(decide(tested(None), &clear, Some(0.01), 0.05), Verdict::AWins);
+        let clear = Looked {
+            interval: stats::Interval::new(0.1, 0.3),
+            ..LOOKED
+        };
+        assert_eq!(
+            decide(tested(None), &clear, Some(0.01), 0.05),
+            Verdict::AWins
+        );
         let doubted = decide(tested(Some(Obstacle::Censored)), &clear, Some(0.01), 0.05);
         assert_eq!(doubted.obstacle(), Some(Obstacle::Censored));
-        let missing = Looked { bounds: stats::Interval::new(-0.1, 0.4), ..clear };
-        assert_eq!(decide(tested(None), &missing, Some(0.01), 0.05).obstacle(), Some(Obstacle::MissingOutcomes));
+        let missing = Looked {
+            bounds: stats::Interval::new(-0.1, 0.4),
+            ..clear
+        };
+        assert_eq!(
+            decide(tested(None), &missing, Some(0.01), 0.05).obstacle(),
+            Some(Obstacle::MissingOutcomes)
+        );
     }
 
     #[test]
     fn a_fixed_difference_ranks_and_does_not_win() {
         let fixed = decide(Support::Fixed, &LOOKED, None, 0.05);
         assert_eq!((fixed.winner(), fixed.better()), (None, Some(Place::First)));
-        let down = decide(Support::Fixed, &Looked { higher_is_better: false, ..LOOKED }, None, 0.05);
+        let down = decide(
+            Support::Fixed,
+            &Looked {
+                higher_is_better: false,
+                ..LOOKED
+            },
+            None,
+            0.05,
+        );
         assert_eq!(down.better(), Some(Place::Second));
-        assert_eq!(decide(Support::Fixed, &Looked { difference: Some(0.0), ..LOOKED }, None, 0.05), Verdict::Tie);
+        assert_eq!(
+            decide(
+                Support::Fixed,
+                &Looked {
+                    difference: Some(0.0),
+                    ..LOOKED
+                },
+                None,
+                0.05
+            ),
+            Verdict::Tie
+        );
     }
 
     #[test]
     fn thin_data_never_win_whatever_they_show() {
-        let thin = Support::Thin { obstacle: Obstacle::FewRuns, p: Some(1e-9) };
-        let clear = Looked { interval: stats::Interval::new(0.19, 0.21), margin: Some(0.5), ..LOOKED };
-        assert_eq!(decide(thin, &clear, None, 0.05).obstacle(), Some(Obstacle::FewRuns));
+        let thin = Support::Thin {
+            obstacle: Obstacle::FewRuns,
+            p: Some(1e-9),
+        };
+        let clear = Looked {
+            interval: stats::Interval::new(0.19, 0.21),
+            margin: Some(0.5),
+            ..LOOKED
+        };
+        assert_eq!(
+            decide(thin, &clear, None, 0.05).obstacle(),
+            Some(Obstacle::FewRuns)
+        );
     }
 
     #[test]
@@ -295,11 +376,15 @@ mod tests {
         let json = |verdict: Verdict| serde_json::to_value(verdict).expect("JSON");
         assert_eq!(json(Verdict::AWins), json!({"verdict": "a_wins"}));
         assert_eq!(
-            json(Verdict::NotEnoughEvidence { reason: Some(Obstacle::FewRuns) }),
+            json(Verdict::NotEnoughEvidence {
+                reason: Some(Obstacle::FewRuns)
+            }),
             json!({"verdict": "not_enough_evidence", "reason": "few_runs"})
         );
         assert_eq!(
-            json(Verdict::NotComparable { reason: Incomparable::OtherTexts }),
+            json(Verdict::NotComparable {
+                reason: Incomparable::OtherTexts
+            }),
             json!({"verdict": "not_comparable", "reason": "other_texts"})
         );
     }

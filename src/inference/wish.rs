@@ -75,33 +75,63 @@ const ASSUMED_ERRORS: f64 = 0.2;
 /// drawn in a fixed random order, the same for all its arms, each in one of its runs at random; for a single arm in a random order for each
 /// verdict (Neyman 1934). If the outcomes of a run share one artefact, those of each arm are drawn apart.
 pub(crate) fn wishes<'a>(boards: &[&SuiteAnswer<'a>], count: u64) -> Vec<Wish<'a>> {
-    let mut drawings: Vec<Drawing> = boards.iter().enumerate().flat_map(|(board, answer)| drawings(board, answer)).collect();
+    let mut drawings: Vec<Drawing> = boards
+        .iter()
+        .enumerate()
+        .flat_map(|(board, answer)| drawings(board, answer))
+        .collect();
     let mut left = count;
     loop {
-        let open = drawings.iter_mut().filter(|drawing| !drawing.open.is_empty() && drawing.cost <= left);
-        let Some(best) = open.max_by(|one, other| one.gain().total_cmp(&other.gain())) else { break };
+        let open = drawings
+            .iter_mut()
+            .filter(|drawing| !drawing.open.is_empty() && drawing.cost <= left);
+        let Some(best) = open.max_by(|one, other| one.gain().total_cmp(&other.gain())) else {
+            break;
+        };
         left -= best.cost;
         best.chosen.extend(best.open.pop());
     }
     let of_board = |board: usize, answer: &SuiteAnswer<'a>| {
-        let own: Vec<&Drawing> = drawings.iter().filter(|drawing| drawing.board == board).collect();
+        let own: Vec<&Drawing> = drawings
+            .iter()
+            .filter(|drawing| drawing.board == board)
+            .collect();
         let items: u64 = own.iter().map(|drawing| drawing.size()).sum();
         let reach = |labels: &dyn Fn(&Drawing) -> u64| {
             let mut by_arm = BTreeMap::<Option<usize>, f64>::new();
             for drawing in &own {
-                *by_arm.entry(drawing.arm).or_default() += drawing.share * drawing.share * drawing.variance / labels(drawing) as f64;
+                *by_arm.entry(drawing.arm).or_default() +=
+                    drawing.share * drawing.share * drawing.variance / labels(drawing) as f64;
             }
             let variance = by_arm.into_values().fold(0.0, f64::max);
-            let rates = answer.rates.iter().filter_map(|rates| rates.run_rates().first().copied());
-            let most = own.iter().filter(|drawing| drawing.arm == own[0].arm).map(|drawing| drawing.size()).sum::<u64>();
+            let rates = answer
+                .rates
+                .iter()
+                .filter_map(|rates| rates.run_rates().first().copied());
+            let most = own
+                .iter()
+                .filter(|drawing| drawing.arm == own[0].arm)
+                .map(|drawing| drawing.size())
+                .sum::<u64>();
             let between = rates.map(|rate| rate * (1.0 - rate)).fold(0.0, f64::max) / most as f64;
             Some(1.96 * (variance + between).sqrt()).filter(|reach| reach.is_finite())
         };
-        let runs = own.iter().flat_map(|drawing| &drawing.chosen).flat_map(|draw| {
-            let name = answer.items.columns(draw.item).first().map(|column| &answer.matrix.items[*column as usize].key.item);
-            let run = |arm: usize, run: usize| answer.group.arms[arm].counted.get(run).map(|row| &row.run);
-            draw.cells.iter().filter_map(move |(arm, of)| Some((name?.clone(), *arm, run(*arm, *of)?)))
-        });
+        let runs = own
+            .iter()
+            .flat_map(|drawing| &drawing.chosen)
+            .flat_map(|draw| {
+                let name = answer
+                    .items
+                    .columns(draw.item)
+                    .first()
+                    .map(|column| &answer.matrix.items[*column as usize].key.item);
+                let run = |arm: usize, run: usize| {
+                    answer.group.arms[arm].counted.get(run).map(|row| &row.run)
+                };
+                draw.cells
+                    .iter()
+                    .filter_map(move |(arm, of)| Some((name?.clone(), *arm, run(*arm, *of)?)))
+            });
         Wish {
             runs: runs.collect(),
             labels: own.iter().map(|drawing| drawing.labels).sum(),
@@ -113,12 +143,20 @@ pub(crate) fn wishes<'a>(boards: &[&SuiteAnswer<'a>], count: u64) -> Vec<Wish<'a
             is_over_runs: !answer.unit.is_over_items(),
         }
     };
-    boards.iter().enumerate().map(|(board, answer)| of_board(board, answer)).collect()
+    boards
+        .iter()
+        .enumerate()
+        .map(|(board, answer)| of_board(board, answer))
+        .collect()
 }
 
 /// Returns whether labels can correct a board's judge: of runs with one artefact each, there are enough.
 pub(crate) fn can_be_labelled(answer: &SuiteAnswer<'_>) -> bool {
-    answer.unit.is_over_items() || answer.rates.iter().all(|rates| rates.by_run().len() >= MIN_RUNS)
+    answer.unit.is_over_items()
+        || answer
+            .rates
+            .iter()
+            .all(|rates| rates.by_run().len() >= MIN_RUNS)
 }
 
 fn outcomes<'s>(answer: &'s SuiteAnswer<'_>, arm: usize) -> Option<&'s Outcomes> {
@@ -135,22 +173,42 @@ fn has_label(outcomes: &Outcomes, item: u32) -> bool {
 /// Returns the parts of a board among which labels are drawn: the verdicts of a single arm, or the items that all arms have; of runs with one
 /// artefact each, the outcomes of each arm.
 fn drawings(board: usize, answer: &SuiteAnswer<'_>) -> Vec<Drawing> {
-    let arms: Vec<(usize, &Outcomes)> = (0..answer.rates.len()).filter_map(|arm| Some((arm, outcomes(answer, arm)?))).collect();
+    let arms: Vec<(usize, &Outcomes)> = (0..answer.rates.len())
+        .filter_map(|arm| Some((arm, outcomes(answer, arm)?)))
+        .collect();
     if !answer.unit.is_over_items() {
-        return arms.iter().map(|(arm, outcomes)| of_artefacts(board, *arm, outcomes, answer)).collect();
+        return arms
+            .iter()
+            .map(|(arm, outcomes)| of_artefacts(board, *arm, outcomes, answer))
+            .collect();
     }
     let judged = |(_, outcomes): &(usize, &Outcomes), item: u32| -> Vec<Option<f64>> {
-        outcomes.judged(answer.items.columns(item), |column| outcomes.cells.of(column).1 > 0).collect()
+        outcomes
+            .judged(answer.items.columns(item), |column| {
+                outcomes.cells.of(column).1 > 0
+            })
+            .collect()
     };
     // The runs of an item are drawn apart for each arm, so that no run of one arm always meets the same run of the other.
     let drawn = |arm: &(usize, &Outcomes), item: u32| -> Option<(usize, f64)> {
-        let known = judged(arm, item).into_iter().enumerate().filter_map(|(run, value)| Some((run, value?)));
+        let known = judged(arm, item)
+            .into_iter()
+            .enumerate()
+            .filter_map(|(run, value)| Some((run, value?)));
         known.min_by_key(|(run, _)| drawn_at(answer, item, Some((arm.0, *run))))
     };
     let mut parts = BTreeMap::<bool, (Vec<u32>, Vec<Draw>)>::new();
     for item in (0..).take(answer.items.unit_count()) {
-        let Some(cells) = arms.iter().map(|arm| drawn(arm, item)).collect::<Option<Vec<_>>>() else { continue };
-        let Some((_, said)) = cells.first() else { continue };
+        let Some(cells) = arms
+            .iter()
+            .map(|arm| drawn(arm, item))
+            .collect::<Option<Vec<_>>>()
+        else {
+            continue;
+        };
+        let Some((_, said)) = cells.first() else {
+            continue;
+        };
         let labels = arms[0].1.labels_of(item).iter().find_map(Label::means);
         let said = labels.map_or(*said, |(_, judged)| judged);
         let part = parts.entry(arms.len() == 1 && said > 0.5).or_default();
@@ -158,13 +216,27 @@ fn drawings(board: usize, answer: &SuiteAnswer<'_>) -> Vec<Drawing> {
             part.0.push(item);
             continue;
         }
-        let cells = arms.iter().zip(cells).filter(|((_, one), _)| !has_label(one, item)).map(|((arm, _), (run, _))| (*arm, run));
-        part.1.push(Draw { item, cells: cells.collect() });
+        let cells = arms
+            .iter()
+            .zip(cells)
+            .filter(|((_, one), _)| !has_label(one, item))
+            .map(|((arm, _), (run, _))| (*arm, run));
+        part.1.push(Draw {
+            item,
+            cells: cells.collect(),
+        });
     }
-    let size: usize = parts.values().map(|(labelled, open)| labelled.len() + open.len()).sum();
+    let size: usize = parts
+        .values()
+        .map(|(labelled, open)| labelled.len() + open.len())
+        .sum();
     let drawing = |(labelled, mut open): (Vec<u32>, Vec<Draw>)| {
         open.sort_by_cached_key(|draw| std::cmp::Reverse(drawn_at(answer, draw.item, None)));
-        let labels = || labelled.iter().flat_map(|item| arms.iter().flat_map(move |(_, one)| one.labels_of(*item)));
+        let labels = || {
+            labelled
+                .iter()
+                .flat_map(|item| arms.iter().flat_map(move |(_, one)| one.labels_of(*item)))
+        };
         Drawing {
             board,
             arm: None,
@@ -180,23 +252,54 @@ fn drawings(board: usize, answer: &SuiteAnswer<'_>) -> Vec<Drawing> {
 }
 
 /// Returns the drawing of an arm's outcomes whose runs have one artefact each.
-fn of_artefacts(board: usize, arm: usize, outcomes: &Outcomes, answer: &SuiteAnswer<'_>) -> Drawing {
+fn of_artefacts(
+    board: usize,
+    arm: usize,
+    outcomes: &Outcomes,
+    answer: &SuiteAnswer<'_>,
+) -> Drawing {
     let mut open = Vec::new();
     for item in (0..).take(answer.items.unit_count()) {
-        let said = outcomes.judged(answer.items.columns(item), |column| outcomes.cells.of(column).1 > 0);
-        let is_labelled = |run: usize| outcomes.labels_of(item).get(run).is_some_and(|label| label.n > 0);
-        let runs = said.enumerate().filter(|(run, said)| said.is_some() && !is_labelled(*run));
-        open.extend(runs.map(|(run, _)| Draw { item, cells: vec![(arm, run)] }));
+        let said = outcomes.judged(answer.items.columns(item), |column| {
+            outcomes.cells.of(column).1 > 0
+        });
+        let is_labelled = |run: usize| {
+            outcomes
+                .labels_of(item)
+                .get(run)
+                .is_some_and(|label| label.n > 0)
+        };
+        let runs = said
+            .enumerate()
+            .filter(|(run, said)| said.is_some() && !is_labelled(*run));
+        open.extend(runs.map(|(run, _)| Draw {
+            item,
+            cells: vec![(arm, run)],
+        }));
     }
-    open.sort_by_cached_key(|draw| std::cmp::Reverse(drawn_at(answer, draw.item, draw.cells.first().copied())));
+    open.sort_by_cached_key(|draw| {
+        std::cmp::Reverse(drawn_at(answer, draw.item, draw.cells.first().copied()))
+    });
     let labels = outcomes.labels.iter().filter(|label| label.n > 0).count() as u64;
-    Drawing { board, arm: Some(arm), share: 1.0, variance: variance(&outcomes.labels, 1), labels, open, chosen: Vec::new(), cost: 1 }
+    Drawing {
+        board,
+        arm: Some(arm),
+        share: 1.0,
+        variance: variance(&outcomes.labels, 1),
+        labels,
+        open,
+        chosen: Vec::new(),
+        cost: 1,
+    }
 }
 
 /// Returns the variance of the labels of some arms around verdicts, as if two further ones of each arm had the assumed errors.
 fn variance<'l>(labels: impl IntoIterator<Item = &'l Label>, arms: usize) -> f64 {
     let means: Vec<(f64, f64)> = labels.into_iter().filter_map(Label::means).collect();
-    let wrong: f64 = means.iter().map(|(label, judged)| (label - judged).abs()).sum();
+    let wrong: f64 = means
+        .iter()
+        .map(|(label, judged)| (label - judged).abs())
+        .sum();
     let assumed = 2.0 * arms as f64;
     let share = (wrong + assumed * ASSUMED_ERRORS) / (means.len() as f64 + assumed);
     share * (1.0 - share)
@@ -205,7 +308,16 @@ fn variance<'l>(labels: impl IntoIterator<Item = &'l Label>, arms: usize) -> f64
 /// Returns the place of an item, or of an item in one run of an arm, in the random order of drawing. It depends on nothing but names, so that
 /// further runs leave the order as it is.
 fn drawn_at(answer: &SuiteAnswer<'_>, item: u32, cell: Option<(usize, usize)>) -> [u8; 32] {
-    let name = answer.items.columns(item).first().map_or("", |column| answer.matrix.items[*column as usize].key.item.as_str());
-    let run = cell.and_then(|(arm, run)| answer.group.arms[arm].counted.get(run)).map(|row| format!("\0{}", row.run.id));
-    Sha256::digest(format!("{}\0{name}{}", answer.group.suite, run.unwrap_or_default())).into()
+    let name = answer.items.columns(item).first().map_or("", |column| {
+        answer.matrix.items[*column as usize].key.item.as_str()
+    });
+    let run = cell
+        .and_then(|(arm, run)| answer.group.arms[arm].counted.get(run))
+        .map(|row| format!("\0{}", row.run.id));
+    Sha256::digest(format!(
+        "{}\0{name}{}",
+        answer.group.suite,
+        run.unwrap_or_default()
+    ))
+    .into()
 }

@@ -4,7 +4,11 @@ use quick_xml::events::BytesStart;
 
 /// Returns the value of an attribute with its references resolved.
 pub fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
-    let found = start.attributes().with_checks(false).flatten().find(|attribute| attribute.key.as_ref() == name.as_bytes())?;
+    let found = start
+        .attributes()
+        .with_checks(false)
+        .flatten()
+        .find(|attribute| attribute.key.as_ref() == name.as_bytes())?;
     Some(unescaped(&String::from_utf8_lossy(&found.value)))
 }
 

@@ -47,7 +47,8 @@ enum Open {
 
 impl Case {
     pub(super) fn open(start: &BytesStart<'_>, suites: Vec<String>) -> Self {
-        let was_run = attribute(start, "status").is_none_or(|status| !matches!(status.as_str(), "notrun" | "disabled" | "skipped"));
+        let was_run = attribute(start, "status")
+            .is_none_or(|status| !matches!(status.as_str(), "notrun" | "disabled" | "skipped"));
         Self {
             class: attribute(start, "classname").unwrap_or_default(),
             name: attribute(start, "name").unwrap_or_default(),
@@ -56,7 +57,15 @@ impl Case {
             properties: Vec::new(),
             is_expected_failure: false,
             seconds: attribute(start, "time").and_then(|time| seconds(&time)),
-            own: Verdict { status: if was_run { ItemStatus::Pass } else { ItemStatus::Skipped }, message: None, text: String::new() },
+            own: Verdict {
+                status: if was_run {
+                    ItemStatus::Pass
+                } else {
+                    ItemStatus::Skipped
+                },
+                message: None,
+                text: String::new(),
+            },
             others: Vec::new(),
             open: None,
             property: None,
@@ -81,8 +90,13 @@ impl Case {
         };
         // The most severe result counts: an error before a failure, and a failure before a skip.
         if status.severity() > self.own.status.severity() {
-            self.own = Verdict { status, message: attribute(start, "message"), text: String::new() };
-            self.is_expected_failure = status == ItemStatus::Skipped && attribute(start, "type").as_deref() == Some("pytest.xfail");
+            self.own = Verdict {
+                status,
+                message: attribute(start, "message"),
+                text: String::new(),
+            };
+            self.is_expected_failure = status == ItemStatus::Skipped
+                && attribute(start, "type").as_deref() == Some("pytest.xfail");
             self.open = (!is_empty).then_some(Open::Own);
         }
     }
@@ -91,7 +105,11 @@ impl Case {
         if self.others.len() >= MOST_TRIES {
             return;
         }
-        self.others.push(Verdict { status, message: attribute(start, "message"), text: String::new() });
+        self.others.push(Verdict {
+            status,
+            message: attribute(start, "message"),
+            text: String::new(),
+        });
         self.open = (!is_empty).then_some(Open::Other);
     }
 
@@ -137,7 +155,10 @@ impl Case {
         // The end of a nested element, such as the trace of a rerun, does not end the text of the enclosing one.
         self.open = match (self.open, name) {
             (Some(Open::Own), b"failure" | b"error" | b"skipped")
-            | (Some(Open::Other), b"flakyFailure" | b"flakyError" | b"rerunFailure" | b"rerunError")
+            | (
+                Some(Open::Other),
+                b"flakyFailure" | b"flakyError" | b"rerunFailure" | b"rerunError",
+            )
             | (Some(Open::Property), b"property") => None,
             (open, _) => open,
         };
@@ -161,7 +182,11 @@ impl Case {
     /// Returns whether this case reports an error in the teardown of the case before it.
     pub fn is_teardown_of(&self, before: Option<&Self>) -> bool {
         let is_teardown = self.own.status == ItemStatus::Error
-            && self.own.message.as_deref().is_some_and(|message| message.starts_with("failed on teardown"));
+            && self
+                .own
+                .message
+                .as_deref()
+                .is_some_and(|message| message.starts_with("failed on teardown"));
         is_teardown && before.is_some_and(|before| before.id() == self.id())
     }
 
@@ -169,7 +194,11 @@ impl Case {
         if with.own.status.severity() > self.own.status.severity() {
             self.own = with.own.clone();
         }
-        self.seconds = self.seconds.zip(with.seconds).map(|(one, other)| one + other).or(self.seconds);
+        self.seconds = self
+            .seconds
+            .zip(with.seconds)
+            .map(|(one, other)| one + other)
+            .or(self.seconds);
     }
 
     pub fn status(&self) -> ItemStatus {
@@ -210,12 +239,26 @@ impl Case {
 impl Verdict {
     /// Returns the message, or else the first line of the text.
     pub fn reason(&self) -> Option<String> {
-        let message = self.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
-        message.map(str::to_owned).or_else(|| self.text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned))
+        let message = self
+            .message
+            .as_deref()
+            .map(str::trim)
+            .filter(|message| !message.is_empty());
+        message.map(str::to_owned).or_else(|| {
+            self.text
+                .lines()
+                .map(str::trim)
+                .find(|line| !line.is_empty())
+                .map(str::to_owned)
+        })
     }
 }
 
 /// Parses seconds. Some tools write commas between thousands.
 pub fn seconds(text: &str) -> Option<f64> {
-    text.trim().replace(',', "").parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0)
+    text.trim()
+        .replace(',', "")
+        .parse()
+        .ok()
+        .filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0)
 }

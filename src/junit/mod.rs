@@ -40,7 +40,11 @@ pub enum Halt<E> {
 /// # Errors
 ///
 /// Fails if the report is damaged, cut off or of another kind, or if `tell` fails. Parts passed on earlier remain valid.
-pub fn walk<E>(reader: impl BufRead, renew: &dyn Fn(), tell: &mut dyn FnMut(Told<'_>) -> Result<(), E>) -> Result<(), Halt<E>> {
+pub fn walk<E>(
+    reader: impl BufRead,
+    renew: &dyn Fn(),
+    tell: &mut dyn FnMut(Told<'_>) -> Result<(), E>,
+) -> Result<(), Halt<E>> {
     let mut reader = Reader::from_reader(reader);
     let mut buffer = Vec::new();
     let mut suites: Vec<Option<String>> = Vec::new();
@@ -49,7 +53,9 @@ pub fn walk<E>(reader: impl BufRead, renew: &dyn Fn(), tell: &mut dyn FnMut(Told
     loop {
         buffer.clear();
         renew();
-        let event = reader.read_event_into(&mut buffer).map_err(|error| Halt::Damaged(format!("is damaged: {error}")))?;
+        let event = reader
+            .read_event_into(&mut buffer)
+            .map_err(|error| Halt::Damaged(format!("is damaged: {error}")))?;
         let (start, is_empty) = match &event {
             Event::Start(start) => (Some(start), false),
             Event::Empty(start) => (Some(start), true),
@@ -60,23 +66,42 @@ pub fn walk<E>(reader: impl BufRead, renew: &dyn Fn(), tell: &mut dyn FnMut(Told
                 depth += 1;
             }
             if depth > MOST_DEPTH {
-                return Err(Halt::Damaged(format!("nests deeper than {MOST_DEPTH} elements")));
+                return Err(Halt::Damaged(format!(
+                    "nests deeper than {MOST_DEPTH} elements"
+                )));
             }
             let name = start.local_name();
             if !has_root && !matches!(name.as_ref(), b"testsuites" | b"testsuite") {
-                return Err(Halt::Damaged("is no JUnit report: its first element is another".to_owned()));
+                return Err(Halt::Damaged(
+                    "is no JUnit report: its first element is another".to_owned(),
+                ));
             }
             has_root = true;
             match name.as_ref() {
-                b"testsuites" => tell(Told::Suite { start, depth: 0, is_whole: true }).map_err(Halt::Told)?,
+                b"testsuites" => tell(Told::Suite {
+                    start,
+                    depth: 0,
+                    is_whole: true,
+                })
+                .map_err(Halt::Told)?,
                 b"testsuite" => {
-                    tell(Told::Suite { start, depth: suites.len(), is_whole: false }).map_err(Halt::Told)?;
+                    tell(Told::Suite {
+                        start,
+                        depth: suites.len(),
+                        is_whole: false,
+                    })
+                    .map_err(Halt::Told)?;
                     if !is_empty {
                         suites.push(attribute(start, "name"));
                     }
                 }
                 b"testcase" => {
-                    let named = suites.iter().flatten().filter(|name| !name.trim().is_empty()).cloned().collect();
+                    let named = suites
+                        .iter()
+                        .flatten()
+                        .filter(|name| !name.trim().is_empty())
+                        .cloned()
+                        .collect();
                     let case = Case::open(start, named);
                     if is_empty {
                         tell(Told::Case(Box::new(case))).map_err(Halt::Told)?;
@@ -89,7 +114,11 @@ pub fn walk<E>(reader: impl BufRead, renew: &dyn Fn(), tell: &mut dyn FnMut(Told
                     let value = attribute(start, "value");
                     match (&mut open, value) {
                         (Some(case), value) => case.property(name, value, is_empty),
-                        (None, Some(value)) => tell(Told::Property { name: &name, value: &value }).map_err(Halt::Told)?,
+                        (None, Some(value)) => tell(Told::Property {
+                            name: &name,
+                            value: &value,
+                        })
+                        .map_err(Halt::Told)?,
                         (None, None) => {}
                     }
                 }
@@ -101,7 +130,11 @@ pub fn walk<E>(reader: impl BufRead, renew: &dyn Fn(), tell: &mut dyn FnMut(Told
             }
         }
         match event {
-            Event::Start(_) | Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+            Event::Start(_)
+            | Event::Empty(_)
+            | Event::Comment(_)
+            | Event::Decl(_)
+            | Event::PI(_) => {}
             Event::End(end) => {
                 depth = depth.saturating_sub(1);
                 match end.local_name().as_ref() {
@@ -122,8 +155,15 @@ pub fn walk<E>(reader: impl BufRead, renew: &dyn Fn(), tell: &mut dyn FnMut(Told
             }
             Event::Text(text) => push(&mut open, &String::from_utf8_lossy(&text)),
             Event::CData(text) => push(&mut open, &String::from_utf8_lossy(&text)),
-            Event::GeneralRef(reference) => push(&mut open, &unescaped(&format!("&{};", String::from_utf8_lossy(&reference)))),
-            Event::DocType(_) => return Err(Halt::Damaged("has a document type declaration, which is refused".to_owned())),
+            Event::GeneralRef(reference) => push(
+                &mut open,
+                &unescaped(&format!("&{};", String::from_utf8_lossy(&reference))),
+            ),
+            Event::DocType(_) => {
+                return Err(Halt::Damaged(
+                    "has a document type declaration, which is refused".to_owned(),
+                ));
+            }
             Event::Eof if !has_root => return Err(Halt::Damaged("holds no report".to_owned())),
             Event::Eof if depth > 0 => {
                 return Err(Halt::CutOff);

@@ -13,7 +13,9 @@ mod linux {
     use std::fs;
 
     use rustix::fs::{Mode, OFlags, open};
-    use rustix::process::{Pid, Resource, Rlimit, getpriority_process, getrlimit, setpriority_process, setrlimit};
+    use rustix::process::{
+        Pid, Resource, Rlimit, getpriority_process, getrlimit, setpriority_process, setrlimit,
+    };
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
     const LIMITS: [(Resource, &str); 15] = [
@@ -46,38 +48,79 @@ mod linux {
 
     impl Allowance {
         pub fn now() -> Self {
-            let threads = getpriority_process(None).ok().zip(sched_getaffinity(None).ok());
-            Self { limits: LIMITS.iter().map(|(limit, _)| getrlimit(*limit)).collect(), threads, killed_first: killed_first() }
+            let threads = getpriority_process(None)
+                .ok()
+                .zip(sched_getaffinity(None).ok());
+            Self {
+                limits: LIMITS.iter().map(|(limit, _)| getrlimit(*limit)).collect(),
+                threads,
+                killed_first: killed_first(),
+            }
         }
 
         /// Names what has changed since then, and restores it. Returns whether all could be restored: some limits only a privileged user raises.
         pub fn restore(&self) -> (Vec<String>, bool) {
             let (mut changed, mut is_whole) = (Vec::new(), true);
             let mut note = |what: &str, is_restored: bool| {
-                changed.push(format!("evalreport's own {what} was changed{}", if is_restored { "" } else { " and cannot be restored" }));
+                changed.push(format!(
+                    "evalreport's own {what} was changed{}",
+                    if is_restored {
+                        ""
+                    } else {
+                        " and cannot be restored"
+                    }
+                ));
                 is_whole &= is_restored;
             };
             for ((limit, name), before) in LIMITS.iter().zip(&self.limits) {
                 let now = getrlimit(*limit);
                 if now != *before {
-                    note(&format!("limit of {name}"), setrlimit(*limit, *before).is_ok());
+                    note(
+                        &format!("limit of {name}"),
+                        setrlimit(*limit, *before).is_ok(),
+                    );
                 }
             }
             if let Some((priority, processors)) = &self.threads {
                 let threads = threads();
-                let slower: Vec<Pid> =
-                    threads.iter().copied().filter(|thread| getpriority_process(Some(*thread)).is_ok_and(|now| now != *priority)).collect();
+                let slower: Vec<Pid> = threads
+                    .iter()
+                    .copied()
+                    .filter(|thread| {
+                        getpriority_process(Some(*thread)).is_ok_and(|now| now != *priority)
+                    })
+                    .collect();
                 if !slower.is_empty() {
-                    note("priority", slower.iter().all(|thread| setpriority_process(Some(*thread), *priority).is_ok()));
+                    note(
+                        "priority",
+                        slower
+                            .iter()
+                            .all(|thread| setpriority_process(Some(*thread), *priority).is_ok()),
+                    );
                 }
-                let bound: Vec<Pid> =
-                    threads.iter().copied().filter(|thread| sched_getaffinity(Some(*thread)).is_ok_and(|now| now != *processors)).collect();
+                let bound: Vec<Pid> = threads
+                    .iter()
+                    .copied()
+                    .filter(|thread| {
+                        sched_getaffinity(Some(*thread)).is_ok_and(|now| now != *processors)
+                    })
+                    .collect();
                 if !bound.is_empty() {
-                    note("choice of processors", bound.iter().all(|thread| sched_setaffinity(Some(*thread), processors).is_ok()));
+                    note(
+                        "choice of processors",
+                        bound
+                            .iter()
+                            .all(|thread| sched_setaffinity(Some(*thread), processors).is_ok()),
+                    );
                 }
             }
             if killed_first() != self.killed_first {
-                note("order of being killed", self.killed_first.as_ref().is_some_and(|before| set_killed_first(before).is_ok()));
+                note(
+                    "order of being killed",
+                    self.killed_first
+                        .as_ref()
+                        .is_some_and(|before| set_killed_first(before).is_ok()),
+                );
             }
             (changed, is_whole)
         }
@@ -88,13 +131,22 @@ mod linux {
     }
 
     fn set_killed_first(text: &str) -> rustix::io::Result<()> {
-        let file = open(KILLED_FIRST, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let file = open(
+            KILLED_FIRST,
+            OFlags::WRONLY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
         rustix::io::write(file, text.trim().as_bytes()).map(drop)
     }
 
     fn threads() -> Vec<Pid> {
-        let numbers = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-        numbers.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)).collect()
+        let numbers = fs::read_dir("/proc/self/task")
+            .into_iter()
+            .flatten()
+            .flatten();
+        numbers
+            .filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+            .collect()
     }
 
     #[cfg(test)]
@@ -105,9 +157,14 @@ mod linux {
         #[test]
         fn what_is_changed_is_named_and_restored() {
             // The limits of a process are those of all tests in it.
-            let other = alone("process::allowance::linux::tests::changed").output().expect("it starts");
+            let other = alone("process::allowance::linux::tests::changed")
+                .output()
+                .expect("it starts");
             let said = String::from_utf8_lossy(&other.stdout);
-            assert!(other.status.success() && said.contains("1 passed"), "{said}");
+            assert!(
+                other.status.success() && said.contains("1 passed"),
+                "{said}"
+            );
         }
 
         #[test]
@@ -116,18 +173,41 @@ mod linux {
             let before = Allowance::now();
             assert_eq!(before.restore(), (Vec::new(), true));
             let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-            setrlimit(Resource::Nofile, Rlimit { current: Some(40), maximum }).expect("lower");
+            setrlimit(
+                Resource::Nofile,
+                Rlimit {
+                    current: Some(40),
+                    maximum,
+                },
+            )
+            .expect("lower");
             let mut one = CpuSet::new();
             let (_, processors) = before.threads.expect("known");
-            one.set((0..CpuSet::MAX_CPU).find(|number| processors.is_set(*number)).expect("one"));
+            one.set(
+                (0..CpuSet::MAX_CPU)
+                    .find(|number| processors.is_set(*number))
+                    .expect("one"),
+            );
             let has_more = processors.count() > 1;
             sched_setaffinity(None, &one).expect("fewer");
             set_killed_first("900").expect("sooner");
             let (changed, _) = before.restore();
-            assert_eq!(changed[0], "evalreport's own limit of open files was changed");
-            assert_eq!(changed.iter().any(|line| line == "evalreport's own choice of processors was changed"), has_more, "{changed:?}");
+            assert_eq!(
+                changed[0],
+                "evalreport's own limit of open files was changed"
+            );
+            assert_eq!(
+                changed
+                    .iter()
+                    .any(|line| line == "evalreport's own choice of processors was changed"),
+                has_more,
+                "{changed:?}"
+            );
             assert!(
-                changed.last().is_some_and(|line| line.starts_with("evalreport's own order of being killed was changed")),
+                changed
+                    .last()
+                    .is_some_and(|line| line
+                        .starts_with("evalreport's own order of being killed was changed")),
                 "{changed:?}"
             );
             assert_eq!(getrlimit(Resource::Nofile), before.limits[9]);

@@ -13,7 +13,9 @@ impl Background {
     pub fn start(command: &Command) -> Result<Self, StartError> {
         let mut running = Running::start(command, Streams::Merged)?;
         running.guard();
-        Ok(Self { running: Some(running) })
+        Ok(Self {
+            running: Some(running),
+        })
     }
 
     /// Returns how the program ended, or `None` if it still runs. Its child processes may outlive it.
@@ -23,17 +25,25 @@ impl Background {
 
     /// Returns who listens on a port of this machine's network.
     pub fn listener(&self, port: u16) -> Listener {
-        self.running.as_ref().map_or(Listener::Unknown, |running| running.listener(port))
+        self.running
+            .as_ref()
+            .map_or(Listener::Unknown, |running| running.listener(port))
     }
 
     /// Returns the output so far, both streams merged in the order of writing.
     pub fn output(&self) -> Captured {
-        self.running.as_ref().map(Running::output).unwrap_or_default()
+        self.running
+            .as_ref()
+            .map(Running::output)
+            .unwrap_or_default()
     }
 
     /// Ends the program and everything it started. If it had already ended by itself, the result says how.
     pub fn stop(mut self) -> Finished {
-        let running = self.running.take().expect("only stopping takes it, and that takes the whole");
+        let running = self
+            .running
+            .take()
+            .expect("only stopping takes it, and that takes the whole");
         finish(running)
     }
 }

@@ -7,7 +7,8 @@ use std::io;
 
 use nix::libc;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, apply_filter,
 };
 
 use super::order::Rules;
@@ -89,10 +90,22 @@ fn processor() -> Option<TargetArch> {
 
 /// Refuses the calls to this thread and everything that it starts. The thread must have given up new privileges.
 pub fn refuse(rules: &Rules) -> io::Result<()> {
-    let Some(processor) = processor().filter(|_| are_filtered()) else { return Ok(()) };
-    for (refused, answer) in [(refused(rules)?, libc::EPERM), (ABSENT.map(|call| (call, Vec::new())).into(), libc::ENOSYS)] {
-        let filter = SeccompFilter::new(refused, SeccompAction::Allow, SeccompAction::Errno(answer.unsigned_abs()), processor);
-        let program: BpfProgram = filter.and_then(TryInto::try_into).map_err(io::Error::other)?;
+    let Some(processor) = processor().filter(|_| are_filtered()) else {
+        return Ok(());
+    };
+    for (refused, answer) in [
+        (refused(rules)?, libc::EPERM),
+        (ABSENT.map(|call| (call, Vec::new())).into(), libc::ENOSYS),
+    ] {
+        let filter = SeccompFilter::new(
+            refused,
+            SeccompAction::Allow,
+            SeccompAction::Errno(answer.unsigned_abs()),
+            processor,
+        );
+        let program: BpfProgram = filter
+            .and_then(TryInto::try_into)
+            .map_err(io::Error::other)?;
         apply_filter(&program).map_err(io::Error::other)?;
     }
     Ok(())
@@ -100,13 +113,19 @@ pub fn refuse(rules: &Rules) -> io::Result<()> {
 
 fn refused(rules: &Rules) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     // No rule means that the call is refused whatever its arguments.
-    let mut refused: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.map(|call| (call, Vec::new())).into();
+    let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
+        REFUSED.map(|call| (call, Vec::new())).into();
     let mut refuse = |call: i64, conditions: &[(u8, SeccompCmpOp, u64)]| -> io::Result<()> {
         let condition = |(argument, how, value): &(u8, SeccompCmpOp, u64)| {
             SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, how.clone(), *value)
         };
-        let conditions = conditions.iter().map(condition).collect::<Result<Vec<_>, _>>();
-        let rule = conditions.and_then(SeccompRule::new).map_err(io::Error::other)?;
+        let conditions = conditions
+            .iter()
+            .map(condition)
+            .collect::<Result<Vec<_>, _>>();
+        let rule = conditions
+            .and_then(SeccompRule::new)
+            .map_err(io::Error::other)?;
         refused.entry(call).or_default().push(rule);
         Ok(())
     };
@@ -116,20 +135,43 @@ fn refused(rules: &Rules) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
         refuse(libc::SYS_ioctl, &[(1, is.clone(), request)])?;
     }
     // Other families reach the host of a virtual machine, the kernel's ciphers, radios and buses.
-    let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(number);
-    refuse(libc::SYS_socket, &families.map(|family| (0, is_not.clone(), family)))?;
+    let families = [
+        libc::AF_UNIX,
+        libc::AF_INET,
+        libc::AF_INET6,
+        libc::AF_NETLINK,
+    ]
+    .map(number);
+    refuse(
+        libc::SYS_socket,
+        &families.map(|family| (0, is_not.clone(), family)),
+    )?;
     if rules.ports.is_some() && !rules.has_network {
         // Landlock covers TCP alone.
         for family in [libc::AF_INET, libc::AF_INET6].map(number) {
             for kind in NO_STREAMS {
-                refuse(libc::SYS_socket, &[(0, is.clone(), family), (1, KIND, kind)])?;
+                refuse(
+                    libc::SYS_socket,
+                    &[(0, is.clone(), family), (1, KIND, kind)],
+                )?;
             }
             let [any, tcp] = [libc::IPPROTO_IP, libc::IPPROTO_TCP].map(number);
-            refuse(libc::SYS_socket, &[(0, is.clone(), family), (2, is_not.clone(), any), (2, is_not.clone(), tcp)])?;
+            refuse(
+                libc::SYS_socket,
+                &[
+                    (0, is.clone(), family),
+                    (2, is_not.clone(), any),
+                    (2, is_not.clone(), tcp),
+                ],
+            )?;
         }
         // Connects without `connect`, which is what Landlock looks at.
         let fast = number(libc::MSG_FASTOPEN);
-        for (call, flags) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
+        for (call, flags) in [
+            (libc::SYS_sendto, 3),
+            (libc::SYS_sendmsg, 2),
+            (libc::SYS_sendmmsg, 3),
+        ] {
             refuse(call, &[(flags, SeccompCmpOp::MaskedEq(fast), fast)])?;
         }
     }
@@ -137,7 +179,10 @@ fn refused(rules: &Rules) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
         for call in OF_PROCESSES {
             refuse(call, &[(0, is_not.clone(), 0)])?;
         }
-        for (call, all) in [(libc::SYS_setpriority, PRIO_USER), (libc::SYS_ioprio_set, IOPRIO_WHO_USER)] {
+        for (call, all) in [
+            (libc::SYS_setpriority, PRIO_USER),
+            (libc::SYS_ioprio_set, IOPRIO_WHO_USER),
+        ] {
             refuse(call, &[(0, is.clone(), all)])?;
             refuse(call, &[(1, is_not.clone(), 0)])?;
         }

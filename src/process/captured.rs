@@ -38,7 +38,14 @@ impl Keep {
     pub fn new(limit: u64) -> Self {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let head_limit = limit / 2;
-        Self { head: Vec::new(), head_limit, tail: VecDeque::new(), tail_limit: limit - head_limit, dropped: 0, closed: false }
+        Self {
+            head: Vec::new(),
+            head_limit,
+            tail: VecDeque::new(),
+            tail_limit: limit - head_limit,
+            dropped: 0,
+            closed: false,
+        }
     }
 
     /// Adds bytes. Returns whether the collector is still open.
@@ -54,7 +61,10 @@ impl Keep {
 
     pub fn so_far(&self) -> Captured {
         let (front, back) = self.tail.as_slices();
-        Captured { bytes: [&self.head, front, back].concat(), dropped: self.dropped }
+        Captured {
+            bytes: [&self.head, front, back].concat(),
+            dropped: self.dropped,
+        }
     }
 
     /// Returns the bytes so far, and closes the collector.
@@ -68,7 +78,10 @@ impl Keep {
         // Bytes of a late writer are dropped.
         self.head_limit = 0;
         self.tail_limit = 0;
-        Captured { bytes, dropped: self.dropped }
+        Captured {
+            bytes,
+            dropped: self.dropped,
+        }
     }
 }
 
@@ -82,7 +95,10 @@ mod tests {
         for part in parts {
             assert!(keep.add(part.as_bytes()));
         }
-        let expected = Captured { bytes: kept.as_bytes().to_vec(), dropped };
+        let expected = Captured {
+            bytes: kept.as_bytes().to_vec(),
+            dropped,
+        };
         assert_eq!(keep.so_far(), expected);
         assert_eq!(keep.close(), expected);
         assert!(!keep.add(b"late"));
@@ -104,7 +120,14 @@ mod tests {
 
     #[test]
     fn text_says_what_was_dropped() {
-        let text = |bytes: &[u8], dropped| Captured { bytes: bytes.to_vec(), dropped }.text().into_owned();
+        let text = |bytes: &[u8], dropped| {
+            Captured {
+                bytes: bytes.to_vec(),
+                dropped,
+            }
+            .text()
+            .into_owned()
+        };
         assert_eq!(text(b"caf\xc3\xa9", 0), "café");
         assert_eq!(text(b"a\xffb", 0), "a\u{fffd}b");
         assert_eq!(text(b"abcxyz", 7), "abc\n[7 bytes dropped]\nxyz");

@@ -37,6 +37,10 @@ pub struct Limits {
 impl Default for Limits {
     /// Returns no time limit, 16 MiB per stream and a grace of five seconds.
     fn default() -> Self {
-        Self { wall: None, output_bytes: 16 << 20, grace: Duration::from_secs(5) }
+        Self {
+            wall: None,
+            output_bytes: 16 << 20,
+            grace: Duration::from_secs(5),
+        }
     }
 }

@@ -27,7 +27,10 @@ pub use nowhere::{Confinement, has_spaces, support};
 
 /// The parts of a confinement that this system enforces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a thing that a kernel does or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a thing that a kernel does or not"
+)]
 pub struct Support {
     /// Access to files; Linux 6.2 and later.
     pub files: bool,
@@ -67,7 +70,10 @@ pub struct Places {
 impl Places {
     /// Separates folders from files, once for all programs.
     pub fn of(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        let (folders, files) = paths.into_iter().map(Into::into).partition(|path: &PathBuf| path.is_dir());
+        let (folders, files) = paths
+            .into_iter()
+            .map(Into::into)
+            .partition(|path: &PathBuf| path.is_dir());
         Self { folders, files }
     }
 }
@@ -86,7 +92,10 @@ fn cover(path: &Path, hidden: &BTreeSet<PathBuf>, covered: &mut Vec<PathBuf>) {
         return;
     }
     // If any hidden path is below `path`, the next one in sorted order is.
-    let is_on_the_way = hidden.range(path.to_owned()..).next().is_some_and(|next| next.starts_with(path));
+    let is_on_the_way = hidden
+        .range(path.to_owned()..)
+        .next()
+        .is_some_and(|next| next.starts_with(path));
     if !is_on_the_way {
         covered.push(path.to_owned());
         return;
@@ -125,7 +134,12 @@ mod linux {
         static SUPPORT: OnceLock<Support> = OnceLock::new();
         *SUPPORT.get_or_init(|| {
             let [files, network, signals] = fence::support();
-            Support { files, network, signals, calls: calls::are_filtered() }
+            Support {
+                files,
+                network,
+                signals,
+                calls: calls::are_filtered(),
+            }
         })
     }
 
@@ -133,12 +147,27 @@ mod linux {
     pub fn has_spaces() -> bool {
         static HAS_SPACES: OnceLock<bool> = OnceLock::new();
         *HAS_SPACES.get_or_init(|| {
-            let rules = Rules { is_apart: true, read_folders: vec!["/".into()], ..Rules::default() };
-            let confinement = Confinement { rules, network: None };
-            let Ok((_, output)) = io::pipe() else { return false };
+            let rules = Rules {
+                is_apart: true,
+                read_folders: vec!["/".into()],
+                ..Rules::default()
+            };
+            let confinement = Confinement {
+                rules,
+                network: None,
+            };
+            let Ok((_, output)) = io::pipe() else {
+                return false;
+            };
             let _starting = system::starting();
             // No program has this name. It is tried last, after all that could fail before.
-            let started = confinement.spawn(&["/".into()], Path::new("/"), Vec::new(), None, [&output; 2]);
+            let started = confinement.spawn(
+                &["/".into()],
+                Path::new("/"),
+                Vec::new(),
+                None,
+                [&output; 2],
+            );
             matches!(started, Err(error) if error.raw_os_error().is_some())
         })
     }
@@ -156,8 +185,18 @@ mod linux {
             if !support().files {
                 return None;
             }
-            let folders = |of: &[&Places]| of.iter().flat_map(|places| &places.folders).cloned().collect();
-            let files = |of: &[&Places]| of.iter().flat_map(|places| &places.files).cloned().collect();
+            let folders = |of: &[&Places]| {
+                of.iter()
+                    .flat_map(|places| &places.folders)
+                    .cloned()
+                    .collect()
+            };
+            let files = |of: &[&Places]| {
+                of.iter()
+                    .flat_map(|places| &places.files)
+                    .cloned()
+                    .collect()
+            };
             let rules = Rules {
                 read_folders: folders(grants.reads),
                 read_files: files(grants.reads),
@@ -168,7 +207,10 @@ mod linux {
                 has_network: grants.network.is_some(),
                 temporary: grants.temporary.map(Path::to_owned),
             };
-            Some(Self { rules, network: grants.network.cloned() })
+            Some(Self {
+                rules,
+                network: grants.network.cloned(),
+            })
         }
 
         /// Starts the program confined, with its words, folder and all its variables. The caller holds `Starting`.
@@ -180,14 +222,27 @@ mod linux {
             input: Option<&PipeReader>,
             outputs: [&PipeWriter; 2],
         ) -> io::Result<Offspring> {
-            let order = Order { rules: self.rules.clone(), words: words.to_vec(), folder: folder.to_owned(), variables };
+            let order = Order {
+                rules: self.rules.clone(),
+                words: words.to_vec(),
+                folder: folder.to_owned(),
+                variables,
+            };
             let mut told = File::from(memfd_create("order", MemfdFlags::CLOEXEC)?);
             told.write_all(&order.to_bytes()?)?;
             let nothing = File::open("/dev/null")?;
             let input = input.map_or(nothing.as_fd(), AsFd::as_fd);
             let (mut ours, theirs) = UnixStream::pair()?;
-            let spaces = self.network.iter().flat_map(|network| network.spaces()).map(AsFd::as_fd);
-            let files: Vec<_> = [theirs.as_fd(), told.as_fd(), input].into_iter().chain(outputs.map(AsFd::as_fd)).chain(spaces).collect();
+            let spaces = self
+                .network
+                .iter()
+                .flat_map(|network| network.spaces())
+                .map(AsFd::as_fd);
+            let files: Vec<_> = [theirs.as_fd(), told.as_fd(), input]
+                .into_iter()
+                .chain(outputs.map(AsFd::as_fd))
+                .chain(spaces)
+                .collect();
             Porter::hand_over(&files)?;
             // Only the first process may hold the other end, so that reading ends with it.
             drop(files);
@@ -210,7 +265,10 @@ mod linux {
     /// The process that starts the first processes of programs, and the way to it.
     struct Porter {
         door: UnixStream,
-        #[expect(dead_code, reason = "held so that it counts as started by this process")]
+        #[expect(
+            dead_code,
+            reason = "held so that it counts as started by this process"
+        )]
         own: Own,
     }
 
@@ -218,15 +276,26 @@ mod linux {
         /// Starts one. The caller holds `Starting`.
         fn new() -> io::Result<Self> {
             if system::variables().is_none() {
-                return Err(io::Error::other("this program does not take over what its programs start"));
+                return Err(io::Error::other(
+                    "this program does not take over what its programs start",
+                ));
             }
             let (door, theirs) = UnixStream::pair()?;
             let mut command = Command::new(SELF);
-            command.arg(PORTER).env_clear().current_dir("/").stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+            command
+                .arg(PORTER)
+                .env_clear()
+                .current_dir("/")
+                .stdin(OwnedFd::from(theirs))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
             // The terminal's Ctrl-C must not reach it.
             system::apart(&mut command);
             let child = command.spawn()?;
-            Ok(Self { door, own: system::register(child.id(), "") })
+            Ok(Self {
+                door,
+                own: system::register(child.id(), ""),
+            })
         }
 
         /// Hands files to the porter, which is started if there is none.
@@ -254,8 +323,13 @@ mod linux {
 
     fn refusal(said: &[u8]) -> Option<io::Error> {
         match said.split_first()? {
-            (&NOT_STARTED, number) => Some(io::Error::from_raw_os_error(i32::from_le_bytes(number.try_into().ok()?))),
-            (&NOT_CONFINED, text) => Some(io::Error::other(format!("it could not be confined: {}", String::from_utf8_lossy(text)))),
+            (&NOT_STARTED, number) => Some(io::Error::from_raw_os_error(i32::from_le_bytes(
+                number.try_into().ok()?,
+            ))),
+            (&NOT_CONFINED, text) => Some(io::Error::other(format!(
+                "it could not be confined: {}",
+                String::from_utf8_lossy(text)
+            ))),
             _ => None,
         }
     }
@@ -317,13 +391,33 @@ mod tests {
         std::os::unix::fs::symlink(of("b/c"), of("b/link")).expect("a link");
         let covered = |hidden: &[&str]| -> BTreeSet<String> {
             let hidden = hidden.iter().map(|name| of(name)).collect();
-            let relative = |path: PathBuf| path.strip_prefix(folder.path()).map(|path| path.display().to_string()).unwrap_or_default();
-            all_but(folder.path(), &hidden).into_iter().map(relative).collect()
+            let relative = |path: PathBuf| {
+                path.strip_prefix(folder.path())
+                    .map(|path| path.display().to_string())
+                    .unwrap_or_default()
+            };
+            all_but(folder.path(), &hidden)
+                .into_iter()
+                .map(relative)
+                .collect()
         };
         assert_eq!(covered(&[]), [String::new()].into());
-        assert_eq!(covered(&["b/c/2", "e"]), ["a", "b/c/1", "b/d"].map(str::to_owned).into());
-        assert_eq!(covered(&["b/c", "b/c/2"]), ["a", "b/d", "e"].map(str::to_owned).into());
-        assert_eq!(covered(&["gone/x"]), ["a", "b", "e"].map(str::to_owned).into());
-        assert_eq!(covered(&["b-side"]).len(), 3, "a hidden name that begins alike opens the top alone");
+        assert_eq!(
+            covered(&["b/c/2", "e"]),
+            ["a", "b/c/1", "b/d"].map(str::to_owned).into()
+        );
+        assert_eq!(
+            covered(&["b/c", "b/c/2"]),
+            ["a", "b/d", "e"].map(str::to_owned).into()
+        );
+        assert_eq!(
+            covered(&["gone/x"]),
+            ["a", "b", "e"].map(str::to_owned).into()
+        );
+        assert_eq!(
+            covered(&["b-side"]).len(),
+            3,
+            "a hidden name that begins alike opens the top alone"
+        );
     }
 }

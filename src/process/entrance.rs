@@ -19,7 +19,10 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{SigSet, Signal, raise};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
-use rustix::process::{Pid, Resource, Rlimit, WaitOptions, WaitStatus, chdir, getpid, getppid, setrlimit, setsid, wait, waitpid};
+use rustix::process::{
+    Pid, Resource, Rlimit, WaitOptions, WaitStatus, chdir, getpid, getppid, setrlimit, setsid,
+    wait, waitpid,
+};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space, sched_yield};
 
@@ -66,7 +69,9 @@ type End = [u8; 2];
 /// Forks a first process for each order that comes over standard input, until the other end is closed. Returns the exit code.
 pub fn keep_door() -> u8 {
     close_inherited();
-    let Ok(door) = stdin().try_clone_to_owned().map(UnixStream::from) else { return CANNOT_START };
+    let Ok(door) = stdin().try_clone_to_owned().map(UnixStream::from) else {
+        return CANNOT_START;
+    };
     release_streams();
     loop {
         let files = match receive(&door) {
@@ -112,8 +117,16 @@ fn enter(files: Vec<OwnedFd>) -> u8 {
     // Whatever is started has the signals blocked that this process came with. The first process inside is safe without.
     let unblock = || before.map_or(Ok(()), |before| before.thread_set_mask());
     let mut files = files.into_iter();
-    let Some(line) = files.next().map(UnixStream::from) else { return CANNOT_START };
-    let _ = (&line).write_all(&[&[NUMBER][..], &getpid().as_raw_nonzero().get().to_le_bytes()].concat());
+    let Some(line) = files.next().map(UnixStream::from) else {
+        return CANNOT_START;
+    };
+    let _ = (&line).write_all(
+        &[
+            &[NUMBER][..],
+            &getpid().as_raw_nonzero().get().to_le_bytes(),
+        ]
+        .concat(),
+    );
     let order = match prepare(files) {
         Ok(order) => order,
         Err(failure) => return tell(&line, &failure),
@@ -150,8 +163,13 @@ fn enter(files: Vec<OwnedFd>) -> u8 {
 
 /// Closes the files that this program was started with: not its own, which close by themselves, but those of who started it.
 fn close_inherited() {
-    let numbers = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-    let numbers: Vec<i32> = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let numbers = fs::read_dir("/proc/self/fd")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let numbers: Vec<i32> = numbers
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect();
     for number in numbers.into_iter().filter(|number| *number > 2) {
         // The one that listed them is closed already.
         let _ = nix::unistd::close(number);
@@ -160,7 +178,11 @@ fn close_inherited() {
 
 fn tell(mut line: &UnixStream, failure: &Failure) -> u8 {
     let said = match failure {
-        Failure::Start(error) => [&[NOT_STARTED][..], &error.raw_os_error().unwrap_or(0).to_le_bytes()].concat(),
+        Failure::Start(error) => [
+            &[NOT_STARTED][..],
+            &error.raw_os_error().unwrap_or(0).to_le_bytes(),
+        ]
+        .concat(),
         Failure::Confinement(error) => [&[NOT_CONFINED][..], error.to_string().as_bytes()].concat(),
     };
     let _ = line.write_all(&said);
@@ -172,7 +194,10 @@ fn prepare(mut files: impl Iterator<Item = OwnedFd>) -> Result<Order, Failure> {
     setsid().map_err(io::Error::from)?;
     let mut next = || files.next().ok_or_else(wrong);
     let (order, input, output, errors) = (next()?, next()?, next()?, next()?);
-    dup2_stdin(&input).and_then(|()| dup2_stdout(&output)).and_then(|()| dup2_stderr(&errors)).map_err(io::Error::from)?;
+    dup2_stdin(&input)
+        .and_then(|()| dup2_stdout(&output))
+        .and_then(|()| dup2_stderr(&errors))
+        .map_err(io::Error::from)?;
     let (mut order, mut bytes) = (File::from(order), Vec::new());
     order.rewind()?;
     order.read_to_end(&mut bytes)?;
@@ -186,7 +211,11 @@ fn prepare(mut files: impl Iterator<Item = OwnedFd>) -> Result<Order, Failure> {
         let ids = own_ids();
         let apart = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC;
         // The user of a network's namespaces may make others there.
-        let of_user = if spaces.is_empty() { CloneFlags::CLONE_NEWUSER } else { CloneFlags::empty() };
+        let of_user = if spaces.is_empty() {
+            CloneFlags::CLONE_NEWUSER
+        } else {
+            CloneFlags::empty()
+        };
         unshare(of_user | apart).map_err(io::Error::from)?;
         if spaces.is_empty() {
             map_own_user(ids)?;
@@ -207,14 +236,24 @@ fn confine(order: &Order) -> io::Result<()> {
 }
 
 fn command(order: &Order) -> io::Result<Command> {
-    let (program, arguments) = order.words.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let (program, arguments) = order
+        .words
+        .split_first()
+        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let mut command = Command::new(program);
-    command.args(arguments).env_clear().envs(order.variables.iter().map(|(name, value)| (name, value)));
+    command
+        .args(arguments)
+        .env_clear()
+        .envs(order.variables.iter().map(|(name, value)| (name, value)));
     Ok(command)
 }
 
 /// Becomes the program. Returns why it did not.
-fn become_program(mut line: &UnixStream, order: &Order, unblock: impl Fn() -> nix::Result<()>) -> Failure {
+fn become_program(
+    mut line: &UnixStream,
+    order: &Order,
+    unblock: impl Fn() -> nix::Result<()>,
+) -> Failure {
     let mut ready = || -> io::Result<Command> {
         confine(order)?;
         let command = command(order)?;
@@ -240,8 +279,12 @@ fn start_inside(order: &Order) -> Result<Pid, Failure> {
 
 /// Gives up standard input and outputs, so that an output ends with the programs that write to it.
 fn release_streams() {
-    let Ok(nothing) = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) else { return };
-    let _ = dup2_stdin(&nothing).and_then(|()| dup2_stdout(&nothing)).and_then(|()| dup2_stderr(&nothing));
+    let Ok(nothing) = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) else {
+        return;
+    };
+    let _ = dup2_stdin(&nothing)
+        .and_then(|()| dup2_stdout(&nothing))
+        .and_then(|()| dup2_stderr(&nothing));
 }
 
 /// Reaps whatever ends, reports the end of the program, and ends when nothing is left. Until then its end would end all others.
@@ -270,8 +313,19 @@ fn end_of(status: WaitStatus) -> End {
 fn await_end(mut reader: PipeReader) -> u8 {
     // If the first process inside was killed, so was the program.
     let mut end: End = [0; 2];
-    let (1, number) = reader.read_exact(&mut end).map_or((1, KILLED), |()| (end[0], end[1])) else { return end[1] };
-    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    let (1, number) = reader
+        .read_exact(&mut end)
+        .map_or((1, KILLED), |()| (end[0], end[1]))
+    else {
+        return end[1];
+    };
+    let _ = setrlimit(
+        Resource::Core,
+        Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        },
+    );
     if let Ok(signal) = Signal::try_from(i32::from(number)) {
         let _ = SigSet::from(signal).thread_unblock();
         // The handler that finds overflows of the stack gives way after the first.

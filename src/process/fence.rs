@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
-    RulesetCreatedAttr, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, Scope,
 };
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -20,7 +20,13 @@ const DEVICES: ABI = ABI::V5;
 const SIGNALS: ABI = ABI::V6;
 
 /// The devices of every program: all others, and terminals above all, are refused.
-const DEVICE_FILES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+const DEVICE_FILES: [&str; 5] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+];
 /// Shared memory.
 const MEMORY: &str = "/dev/shm";
 /// Terminals and processes of a program's own, if it has namespaces of its own.
@@ -31,7 +37,9 @@ const OWN_PROCESS: &str = "/proc/self";
 
 /// Returns whether the kernel limits access to files, ports, and processes to signal.
 pub fn support() -> [bool; 3] {
-    let has = |ruleset: Result<Ruleset, landlock::RulesetError>| ruleset.and_then(Ruleset::create).is_ok();
+    let has = |ruleset: Result<Ruleset, landlock::RulesetError>| {
+        ruleset.and_then(Ruleset::create).is_ok()
+    };
     let strict = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     [
         has(strict().handle_access(AccessFs::from_all(LEAST))),
@@ -46,38 +54,63 @@ pub fn restrict(rules: &Rules) -> io::Result<()> {
     let mut grant = |path: &Path, access: BitFlags<AccessFs>| -> io::Result<()> {
         // Opened one at a time: there may be more paths than files that may be open at once.
         if let Some(open) = open(path)? {
-            (&mut ruleset).add_rule(PathBeneath::new(open, access)).map_err(io::Error::other)?;
+            (&mut ruleset)
+                .add_rule(PathBeneath::new(open, access))
+                .map_err(io::Error::other)?;
         }
         Ok(())
     };
     let (read, write) = (AccessFs::from_read(DEVICES), AccessFs::from_all(DEVICES));
     let of_files = AccessFs::from_file(DEVICES);
     grant(Path::new("/"), AccessFs::ReadDir.into())?;
-    for (folders, files, access) in
-        [(&rules.read_folders, &rules.read_files, read), (&rules.written_folders, &rules.written_files, write & !AccessFs::IoctlDev)]
-    {
-        folders.iter().try_for_each(|folder| grant(folder, access))?;
-        files.iter().try_for_each(|file| grant(file, access & of_files))?;
+    for (folders, files, access) in [
+        (&rules.read_folders, &rules.read_files, read),
+        (
+            &rules.written_folders,
+            &rules.written_files,
+            write & !AccessFs::IoctlDev,
+        ),
+    ] {
+        folders
+            .iter()
+            .try_for_each(|folder| grant(folder, access))?;
+        files
+            .iter()
+            .try_for_each(|file| grant(file, access & of_files))?;
     }
-    DEVICE_FILES.iter().try_for_each(|device| grant(Path::new(device), of_files))?;
+    DEVICE_FILES
+        .iter()
+        .try_for_each(|device| grant(Path::new(device), of_files))?;
     grant(Path::new(MEMORY), write)?;
     if rules.is_apart {
-        APART.iter().try_for_each(|folder| grant(Path::new(folder), write))?;
+        APART
+            .iter()
+            .try_for_each(|folder| grant(Path::new(folder), write))?;
         grant(Path::new(TERMINAL), of_files)?;
     } else {
         grant(Path::new("/proc"), read)?;
         grant(Path::new(OWN_PROCESS), write)?;
     }
     for port in rules.ports.iter().flatten() {
-        (&mut ruleset).add_rule(NetPort::new(*port, AccessNet::from_all(NETWORK))).map_err(io::Error::other)?;
+        (&mut ruleset)
+            .add_rule(NetPort::new(*port, AccessNet::from_all(NETWORK)))
+            .map_err(io::Error::other)?;
     }
     ruleset.restrict_self().map_err(io::Error::other)?;
     Ok(())
 }
 
 fn ruleset(has_ports: bool) -> Result<RulesetCreated, landlock::RulesetError> {
-    let ruleset = Ruleset::default().handle_access(AccessFs::from_all(DEVICES))?.scope(Scope::from_all(SIGNALS))?;
-    if has_ports { ruleset.handle_access(AccessNet::from_all(NETWORK))?.create() } else { ruleset.create() }
+    let ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(DEVICES))?
+        .scope(Scope::from_all(SIGNALS))?;
+    if has_ports {
+        ruleset
+            .handle_access(AccessNet::from_all(NETWORK))?
+            .create()
+    } else {
+        ruleset.create()
+    }
 }
 
 /// Opens a path without reading it. Returns `None` if it does not exist or this user may not access it: it then needs no grant.

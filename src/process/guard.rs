@@ -51,7 +51,10 @@ impl Drop for Guarded {
 fn tell(sign: char, group: u32) {
     if let Some(input) = GUARD.get_or_init(start) {
         // Without a guard, programs still keep their limits.
-        let _ = input.lock().unwrap_or_else(PoisonError::into_inner).write_all(format!("{sign} {group}\n").as_bytes());
+        let _ = input
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .write_all(format!("{sign} {group}\n").as_bytes());
     }
 }
 
@@ -60,7 +63,12 @@ fn start() -> Option<Mutex<ChildStdin>> {
         return None;
     }
     let mut command = Command::new("sh");
-    command.args(["-c", SCRIPT]).current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(["-c", SCRIPT])
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     // The terminal's Ctrl-C must not reach the guard.
     system::apart(&mut command);
     let known = system::starting();

@@ -6,7 +6,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
 /// Maximum number of files handed over at once.
@@ -20,7 +21,12 @@ pub fn hand_over(line: &UnixStream, files: &[BorrowedFd<'_>]) -> io::Result<()> 
         return Err(io::ErrorKind::InvalidInput.into());
     }
     // The message must carry at least one byte.
-    sendmsg(line, &[IoSlice::new(b"\n")], &mut beside, SendFlags::NOSIGNAL)?;
+    sendmsg(
+        line,
+        &[IoSlice::new(b"\n")],
+        &mut beside,
+        SendFlags::NOSIGNAL,
+    )?;
     Ok(())
 }
 
@@ -28,7 +34,12 @@ pub fn hand_over(line: &UnixStream, files: &[BorrowedFd<'_>]) -> io::Result<()> 
 pub fn receive(line: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
-    recvmsg(line, &mut [IoSliceMut::new(&mut [0])], &mut beside, RecvFlags::CMSG_CLOEXEC)?;
+    recvmsg(
+        line,
+        &mut [IoSliceMut::new(&mut [0])],
+        &mut beside,
+        RecvFlags::CMSG_CLOEXEC,
+    )?;
     let rights = |message| match message {
         RecvAncillaryMessage::ScmRights(files) => Some(files),
         _ => None,

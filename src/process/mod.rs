@@ -60,7 +60,9 @@ pub use allowance::Allowance;
 pub use background::Background;
 pub use captured::Captured;
 pub use command::{Command, Limits};
-pub use confinement::{Confinement, Grants, Places, Support, TEMPORARY_FOLDERS, all_but, has_spaces, support};
+pub use confinement::{
+    Confinement, Grants, Places, Support, TEMPORARY_FOLDERS, all_but, has_spaces, support,
+};
 pub use finished::{End, Finished};
 pub use helpers::serve_helpers;
 pub use network::Network;
@@ -78,14 +80,27 @@ use running::{Running, Streams, later};
 /// A program counts as ended even if another process holds its output open. That process gets the grace to finish writing.
 pub fn run(command: &Command, stop: &Stop) -> Result<Finished, StartError> {
     if stop.is_stopped() {
-        return Ok(Finished { end: End::Stopped, stdout: Captured::default(), stderr: Captured::default(), wall: Duration::ZERO });
+        return Ok(Finished {
+            end: End::Stopped,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            wall: Duration::ZERO,
+        });
     }
     let mut running = Running::start(command, Streams::Apart)?;
     let _watch = stop.watch(running.sender());
-    let deadline = command.limits.wall.and_then(|wall| running.started().checked_add(wall));
+    let deadline = command
+        .limits
+        .wall
+        .and_then(|wall| running.started().checked_add(wall));
     let is_over = |running: &Running| running.end().is_some() || stop.is_stopped();
     let patience = later(guard::PATIENCE);
-    running.wait(deadline.map_or(patience, |deadline| patience.map(|patience| patience.min(deadline))), is_over);
+    running.wait(
+        deadline.map_or(patience, |deadline| {
+            patience.map(|patience| patience.min(deadline))
+        }),
+        is_over,
+    );
     if !is_over(&running) {
         running.guard();
         running.wait(deadline, is_over);
@@ -96,7 +111,11 @@ pub fn run(command: &Command, stop: &Stop) -> Result<Finished, StartError> {
             end
         }
         None => {
-            let cause = if stop.is_stopped() { End::Stopped } else { End::TimedOut };
+            let cause = if stop.is_stopped() {
+                End::Stopped
+            } else {
+                End::TimedOut
+            };
             running.terminate(|| stop.is_urgent());
             cause
         }

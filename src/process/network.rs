@@ -48,16 +48,31 @@ mod linux {
         pub fn new() -> Option<Self> {
             let (ours, theirs) = UnixStream::pair().ok()?;
             let mut command = Command::new(SELF);
-            command.arg(HOLD).env_clear().current_dir("/").stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+            command
+                .arg(HOLD)
+                .env_clear()
+                .current_dir("/")
+                .stdin(OwnedFd::from(theirs))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
             let starting = system::starting();
             let child = command.spawn().ok()?;
             // Only the child may hold the other end, so that reading ends when the child dies.
             drop(command);
             let own = starting.own(child.id(), &system::fresh_mark());
-            let holder = Holder { child, own, line: Some(BufReader::new(ours)) };
+            let holder = Holder {
+                child,
+                own,
+                line: Some(BufReader::new(ours)),
+            };
             let spaces = holder.line.as_ref().map(|line| receive(line.get_ref()));
-            let spaces = spaces.and_then(Result::ok).filter(|spaces| spaces.len() == inside::SPACES)?;
-            Some(Self { spaces, holder: Mutex::new(holder) })
+            let spaces = spaces
+                .and_then(Result::ok)
+                .filter(|spaces| spaces.len() == inside::SPACES)?;
+            Some(Self {
+                spaces,
+                holder: Mutex::new(holder),
+            })
         }
 
         /// Returns whether this system offers networks.
@@ -74,7 +89,9 @@ mod linux {
         /// Probes an address inside.
         pub fn answers(&self, probe: &Probe) -> bool {
             let mut holder = self.holder.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(line) = &mut holder.line else { return false };
+            let Some(line) = &mut holder.line else {
+                return false;
+            };
             let mut said = String::new();
             let asked = writeln!(line.get_mut(), "{}", inside::written(probe));
             asked.and_then(|()| line.read_line(&mut said)).is_ok() && said.trim_end() == inside::YES
@@ -158,12 +175,22 @@ mod inside {
     fn serve() -> io::Result<()> {
         make()?;
         let line = UnixStream::from(stdin().try_clone_to_owned()?);
-        let spaces = KINDS.map(|name| open(format!("/proc/self/ns/{name}"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()));
+        let spaces = KINDS.map(|name| {
+            open(
+                format!("/proc/self/ns/{name}"),
+                OFlags::RDONLY | OFlags::CLOEXEC,
+                Mode::empty(),
+            )
+        });
         let spaces = spaces.into_iter().collect::<Result<Vec<OwnedFd>, _>>()?;
         hand_over(&line, &spaces.iter().map(AsFd::as_fd).collect::<Vec<_>>())?;
         let mut answers = line.try_clone()?;
         for asked in BufReader::new(line).lines() {
-            writeln!(answers, "{}", if read(&asked?).answers() { YES } else { NO })?;
+            writeln!(
+                answers,
+                "{}",
+                if read(&asked?).answers() { YES } else { NO }
+            )?;
         }
         Ok(())
     }
@@ -177,7 +204,8 @@ mod inside {
     }
 
     fn read(line: &str) -> Probe {
-        line.parse().map_or_else(|_| Probe::Address(line.to_owned()), Probe::Port)
+        line.parse()
+            .map_or_else(|_| Probe::Address(line.to_owned()), Probe::Port)
     }
 
     fn make() -> io::Result<()> {
@@ -194,9 +222,20 @@ mod inside {
 
     /// Maps the outside user and group to the same ids inside a new namespace (user_namespaces(7), "Defining user and group ID mappings").
     pub fn map_own_user((user, group): (u32, u32)) -> io::Result<()> {
-        let maps = [("setgroups", "deny".to_owned()), ("uid_map", format!("{user} {user} 1")), ("gid_map", format!("{group} {group} 1"))];
+        let maps = [
+            ("setgroups", "deny".to_owned()),
+            ("uid_map", format!("{user} {user} 1")),
+            ("gid_map", format!("{group} {group} 1")),
+        ];
         for (file, text) in maps {
-            write(open(format!("/proc/self/{file}"), OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?, text.as_bytes())?;
+            write(
+                open(
+                    format!("/proc/self/{file}"),
+                    OFlags::WRONLY | OFlags::CLOEXEC,
+                    Mode::empty(),
+                )?,
+                text.as_bytes(),
+            )?;
         }
         Ok(())
     }
@@ -221,7 +260,10 @@ mod inside {
         let mut answer = [0; 256];
         let (length, _) = recv(&kernel, &mut answer, RecvFlags::empty())?;
         // The error code follows the header of the answer.
-        let error = answer[..length].get(16..20).and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes);
+        let error = answer[..length]
+            .get(16..20)
+            .and_then(|bytes| bytes.try_into().ok())
+            .map(i32::from_ne_bytes);
         match error {
             Some(0) => Ok(()),
             Some(error) => Err(io::Error::from_raw_os_error(-error)),

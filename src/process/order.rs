@@ -38,7 +38,10 @@ impl Order {
         let mut bytes = Vec::new();
         let mut add = |letter: u8, text: &OsStr| -> io::Result<()> {
             if text.as_bytes().contains(&0) {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "nul byte found in provided data"));
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "nul byte found in provided data",
+                ));
             }
             bytes.push(letter);
             bytes.extend_from_slice(text.as_bytes());
@@ -46,20 +49,32 @@ impl Order {
             Ok(())
         };
         let rules = &self.rules;
-        let lists = [(b'r', &rules.read_folders), (b'R', &rules.read_files), (b'w', &rules.written_folders), (b'W', &rules.written_files)];
+        let lists = [
+            (b'r', &rules.read_folders),
+            (b'R', &rules.read_files),
+            (b'w', &rules.written_folders),
+            (b'W', &rules.written_files),
+        ];
         for (letter, paths) in lists {
-            paths.iter().try_for_each(|path| add(letter, path.as_os_str()))?;
+            paths
+                .iter()
+                .try_for_each(|path| add(letter, path.as_os_str()))?;
         }
         if let Some(ports) = &rules.ports {
             add(b'P', OsStr::new(""))?;
-            ports.iter().try_for_each(|port| add(b'p', OsStr::new(&port.to_string())))?;
+            ports
+                .iter()
+                .try_for_each(|port| add(b'p', OsStr::new(&port.to_string())))?;
         }
         for (letter, is_so) in [(b'n', rules.is_apart), (b'N', rules.has_network)] {
             if is_so {
                 add(letter, OsStr::new(""))?;
             }
         }
-        rules.temporary.iter().try_for_each(|folder| add(b't', folder.as_os_str()))?;
+        rules
+            .temporary
+            .iter()
+            .try_for_each(|folder| add(b't', folder.as_os_str()))?;
         self.words.iter().try_for_each(|word| add(b'a', word))?;
         add(b'f', self.folder.as_os_str())?;
         for (name, value) in &self.variables {
@@ -118,11 +133,36 @@ mod tests {
             temporary: Some(path("/tmp/a")),
         };
         let variables = vec![("LD_PRELOAD".into(), "".into()), ("A".into(), "b=c".into())];
-        let order = Order { rules, words: vec!["sh".into(), "-c".into(), "".into()], folder: path("/tmp/a"), variables };
-        assert_eq!(Order::from_bytes(&order.to_bytes().expect("no zero byte")), Some(order));
-        let none = Order { rules: Rules { ports: Some(Vec::new()), ..Rules::default() }, words: vec!["x".into()], ..Order::default() };
-        assert_eq!(Order::from_bytes(&none.to_bytes().expect("no zero byte")), Some(none));
-        assert!(Order { words: vec!["a\0b".into()], ..Order::default() }.to_bytes().is_err());
+        let order = Order {
+            rules,
+            words: vec!["sh".into(), "-c".into(), "".into()],
+            folder: path("/tmp/a"),
+            variables,
+        };
+        assert_eq!(
+            Order::from_bytes(&order.to_bytes().expect("no zero byte")),
+            Some(order)
+        );
+        let none = Order {
+            rules: Rules {
+                ports: Some(Vec::new()),
+                ..Rules::default()
+            },
+            words: vec!["x".into()],
+            ..Order::default()
+        };
+        assert_eq!(
+            Order::from_bytes(&none.to_bytes().expect("no zero byte")),
+            Some(none)
+        );
+        assert!(
+            Order {
+                words: vec!["a\0b".into()],
+                ..Order::default()
+            }
+            .to_bytes()
+            .is_err()
+        );
         for wrong in [&b""[..], b"x", b"?\0", b"pmany\0", b"V\0", b"\0"] {
             assert_eq!(Order::from_bytes(wrong), None, "{wrong:?}");
         }

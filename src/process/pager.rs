@@ -7,10 +7,17 @@ use std::process::{Command, Stdio};
 ///
 /// The pager owns the terminal, so it is not in a group of its own.
 pub fn page(words: &[&str], variables: &[(&str, &str)], text: &str) -> bool {
-    let Some((program, arguments)) = words.split_first() else { return false };
+    let Some((program, arguments)) = words.split_first() else {
+        return false;
+    };
     let mut command = Command::new(program);
-    command.args(arguments).envs(variables.iter().copied()).stdin(Stdio::piped());
-    let Ok(mut pager) = command.spawn() else { return false };
+    command
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .stdin(Stdio::piped());
+    let Ok(mut pager) = command.spawn() else {
+        return false;
+    };
     if let Some(mut input) = pager.stdin.take() {
         // The user may end the pager before the end of the text.
         drop(input.write_all(text.as_bytes()));

@@ -108,20 +108,32 @@ mod sockets {
     const LISTENS: &str = "0A";
 
     pub fn listener(reach: &Reach, port: u16) -> Listener {
-        let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].map(|table| fs::read_to_string(table).ok());
+        let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
+            .map(|table| fs::read_to_string(table).ok());
         if tables.iter().all(Option::is_none) {
             return Listener::Unknown;
         }
-        let all: Vec<Socket<'_>> =
-            tables.iter().flatten().flat_map(|table| table.lines().filter_map(move |line| socket(line, port))).collect();
+        let all: Vec<Socket<'_>> = tables
+            .iter()
+            .flatten()
+            .flat_map(|table| table.lines().filter_map(move |line| socket(line, port)))
+            .collect();
         // A server may listen on an outer interface only.
         let has_local = all.iter().any(|socket| socket.is_local);
-        let chosen: BTreeSet<&str> = all.iter().filter(|socket| socket.is_local || !has_local).map(|socket| socket.inode).collect();
+        let chosen: BTreeSet<&str> = all
+            .iter()
+            .filter(|socket| socket.is_local || !has_local)
+            .map(|socket| socket.inode)
+            .collect();
         if chosen.is_empty() {
             return Listener::Nobody;
         }
         let of_program = owners(&chosen, |number| is_within(number, reach));
-        if of_program.len() == chosen.len() { Listener::Itself } else { Listener::Another }
+        if of_program.len() == chosen.len() {
+            Listener::Itself
+        } else {
+            Listener::Another
+        }
     }
 
     struct Socket<'a> {
@@ -137,19 +149,31 @@ mod sockets {
         let is_wanted = u16::from_str_radix(number, 16) == Ok(port) && fields.nth(1)? == LISTENS;
         let is_unspecified = address.bytes().all(|byte| byte == b'0');
         let is_loopback = address.ends_with("7F") || address == "00000000000000000000000001000000";
-        is_wanted.then_some(Socket { inode: fields.nth(5)?, is_local: is_unspecified || is_loopback })
+        is_wanted.then_some(Socket {
+            inode: fields.nth(5)?,
+            is_local: is_unspecified || is_loopback,
+        })
     }
 
     /// Returns the sockets that a process for which `is_wanted` holds has open.
-    fn owners<'a>(inodes: &BTreeSet<&'a str>, is_wanted: impl Fn(i32) -> bool) -> BTreeSet<&'a str> {
+    fn owners<'a>(
+        inodes: &BTreeSet<&'a str>,
+        is_wanted: impl Fn(i32) -> bool,
+    ) -> BTreeSet<&'a str> {
         let mut owned = BTreeSet::new();
         let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
         for number in numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
-            let open = fs::read_dir(format!("/proc/{number}/fd")).into_iter().flatten().flatten();
+            let open = fs::read_dir(format!("/proc/{number}/fd"))
+                .into_iter()
+                .flatten()
+                .flatten();
             let targets = open.filter_map(|entry| fs::read_link(entry.path()).ok());
             let found: Vec<&'a str> = targets
                 .filter_map(|target| {
-                    let inode = target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
+                    let inode = target
+                        .to_str()?
+                        .strip_prefix("socket:[")?
+                        .strip_suffix(']')?;
                     inodes.get(inode).copied()
                 })
                 .collect();
@@ -171,13 +195,32 @@ mod sockets {
                     "   0: {address}:1F90 00000000:0000 {state} 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0 100 0 0 10 0"
                 )
             };
-            let read = |line: &str| socket(line, 8080).map(|socket| (socket.inode.to_owned(), socket.is_local));
-            for address in ["0100007F", "00000000", "00000000000000000000000001000000", "0000000000000000FFFF00000100007F"] {
-                assert_eq!(read(&line(address, "0A")), Some(("4711".to_owned(), true)), "{address}");
+            let read = |line: &str| {
+                socket(line, 8080).map(|socket| (socket.inode.to_owned(), socket.is_local))
+            };
+            for address in [
+                "0100007F",
+                "00000000",
+                "00000000000000000000000001000000",
+                "0000000000000000FFFF00000100007F",
+            ] {
+                assert_eq!(
+                    read(&line(address, "0A")),
+                    Some(("4711".to_owned(), true)),
+                    "{address}"
+                );
             }
-            assert_eq!(read(&line("0501A8C0", "0A")), Some(("4711".to_owned(), false)));
+            assert_eq!(
+                read(&line("0501A8C0", "0A")),
+                Some(("4711".to_owned(), false))
+            );
             assert_eq!(read(&line("0100007F", "01")), None);
-            assert_eq!(read("  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"), None);
+            assert_eq!(
+                read(
+                    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
+                ),
+                None
+            );
             assert!(socket(&line("0100007F", "0A"), 8081).is_none());
         }
     }

@@ -3,8 +3,10 @@
 use std::io;
 
 use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set, clear_ambient_capability_set,
-    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities,
+    capability_is_in_bounding_set, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
+    set_no_new_privs,
 };
 
 /// Gives up all powers of this thread, for good: no program that it starts can have any, as root or by a set-user-id file.
@@ -32,10 +34,23 @@ pub fn give_up() -> io::Result<()> {
     let _ = set_capabilities_secure_bits(locked);
     let _ = clear_ambient_capability_set();
     let none = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: none,
+            permitted: none,
+            inheritable: none,
+        },
+    )?;
     set_no_new_privs(true)?;
     match capabilities(None)? {
-        CapabilitySets { effective, permitted, .. } if effective.is_empty() && permitted.is_empty() => Ok(()),
-        _ => Err(io::Error::other("the system's powers could not be given up")),
+        CapabilitySets {
+            effective,
+            permitted,
+            ..
+        } if effective.is_empty() && permitted.is_empty() => Ok(()),
+        _ => Err(io::Error::other(
+            "the system's powers could not be given up",
+        )),
     }
 }

@@ -26,19 +26,32 @@ impl Probe {
 }
 
 fn is_open(port: u16) -> bool {
-    let addresses = [SocketAddr::from(([127, 0, 0, 1], port)), SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], port))];
-    addresses.iter().any(|address| TcpStream::connect_timeout(address, PATIENCE).is_ok())
+    let addresses = [
+        SocketAddr::from(([127, 0, 0, 1], port)),
+        SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], port)),
+    ];
+    addresses
+        .iter()
+        .any(|address| TcpStream::connect_timeout(address, PATIENCE).is_ok())
 }
 
 fn is_healthy(address: &str) -> io::Result<bool> {
-    let Some((scheme, rest)) = address.split_once("://") else { return Ok(false) };
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return Ok(false);
+    };
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let is_encrypted = scheme == "https";
     let default = if is_encrypted { 443 } else { 80 };
-    let target = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:{default}") };
+    let target = if authority.contains(':') {
+        authority.to_owned()
+    } else {
+        format!("{authority}:{default}")
+    };
     let request = format!("GET /{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
     for socket in target.to_socket_addrs()? {
-        let Ok(mut stream) = TcpStream::connect_timeout(&socket, PATIENCE) else { continue };
+        let Ok(mut stream) = TcpStream::connect_timeout(&socket, PATIENCE) else {
+            continue;
+        };
         if is_encrypted {
             return Ok(true);
         }

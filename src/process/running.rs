@@ -33,7 +33,10 @@ pub enum Event {
 pub struct Ended {
     end: End,
     at: Instant,
-    #[expect(dead_code, reason = "held so that it is reaped no earlier than its group is killed")]
+    #[expect(
+        dead_code,
+        reason = "held so that it is reaped no earlier than its group is killed"
+    )]
     remains: Remains,
 }
 
@@ -73,7 +76,10 @@ pub struct Running {
 
 impl Running {
     pub fn start(command: &Command, streams: Streams) -> Result<Self, StartError> {
-        let failed = |source| StartError::Io { program: command.argv.first().cloned().unwrap_or_default(), source };
+        let failed = |source| StartError::Io {
+            program: command.argv.first().cloned().unwrap_or_default(),
+            source,
+        };
         let mark = system::fresh_mark();
         let (mut readers, mut writers) = (Vec::new(), Vec::new());
         for _ in 0..count(streams) {
@@ -81,30 +87,59 @@ impl Running {
             readers.push(reader);
             writers.push(writer);
         }
-        let last = writers.pop().ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
-        let first = writers.pop().map_or_else(|| last.try_clone(), Ok).map_err(failed)?;
+        let last = writers
+            .pop()
+            .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+        let first = writers
+            .pop()
+            .map_or_else(|| last.try_clone(), Ok)
+            .map_err(failed)?;
         let started = Instant::now();
         let (child, own, input) = spawn(command, &mark, first, last)?;
         let reach = Reach::of(&child, mark);
         let (sender, events) = mpsc::channel();
-        let outputs = readers.iter().map(|_| Arc::new(Mutex::new(Keep::new(command.limits.output_bytes)))).collect();
-        let running =
-            Self { guarded: None, reach, started, grace: command.limits.grace, events, sender, ended: None, open: readers.len(), outputs };
-        running.attend(Remains { child, own }, readers, input, &command.input).map_err(|source| {
-            // Without its threads, the program would have no limits.
-            system::signal(&running.reach, Request::Kill, Whom::All);
-            failed(source)
-        })?;
+        let outputs = readers
+            .iter()
+            .map(|_| Arc::new(Mutex::new(Keep::new(command.limits.output_bytes))))
+            .collect();
+        let running = Self {
+            guarded: None,
+            reach,
+            started,
+            grace: command.limits.grace,
+            events,
+            sender,
+            ended: None,
+            open: readers.len(),
+            outputs,
+        };
+        running
+            .attend(Remains { child, own }, readers, input, &command.input)
+            .map_err(|source| {
+                // Without its threads, the program would have no limits.
+                system::signal(&running.reach, Request::Kill, Whom::All);
+                failed(source)
+            })?;
         Ok(running)
     }
 
     /// Starts the threads.
-    fn attend(&self, mut remains: Remains, readers: Vec<PipeReader>, input: Option<PipeWriter>, text: &[u8]) -> io::Result<()> {
+    fn attend(
+        &self,
+        mut remains: Remains,
+        readers: Vec<PipeReader>,
+        input: Option<PipeWriter>,
+        text: &[u8],
+    ) -> io::Result<()> {
         let sender = self.sender.clone();
         // Not reaped here if the system allows: see `Remains`.
         thread::Builder::new().name("await".into()).spawn(move || {
             let end = system::await_end(&mut remains.child);
-            let _ = sender.send(Event::Ended(Ended { end, at: Instant::now(), remains }));
+            let _ = sender.send(Event::Ended(Ended {
+                end,
+                at: Instant::now(),
+                remains,
+            }));
         })?;
         for (reader, keep) in readers.into_iter().zip(&self.outputs) {
             let (sender, keep) = (self.sender.clone(), Arc::clone(keep));
@@ -119,7 +154,9 @@ impl Running {
                 let _ = input.write_all(text);
             } else {
                 let text = text.to_vec();
-                thread::Builder::new().name("feed".into()).spawn(move || input.write_all(&text))?;
+                thread::Builder::new()
+                    .name("feed".into())
+                    .spawn(move || input.write_all(&text))?;
             }
         }
         Ok(())
@@ -153,15 +190,23 @@ impl Running {
     }
 
     pub fn output(&self) -> Captured {
-        self.outputs.first().map(|keep| lock(keep).so_far()).unwrap_or_default()
+        self.outputs
+            .first()
+            .map(|keep| lock(keep).so_far())
+            .unwrap_or_default()
     }
 
     /// Processes reports until `enough` holds or the time is up.
     pub fn wait(&mut self, until: Option<Instant>, enough: impl Fn(&Self) -> bool) {
         while !enough(self) {
             let event = match until {
-                None => self.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(until) => self.events.recv_timeout(until.saturating_duration_since(Instant::now())),
+                None => self
+                    .events
+                    .recv()
+                    .map_err(|_| RecvTimeoutError::Disconnected),
+                Some(until) => self
+                    .events
+                    .recv_timeout(until.saturating_duration_since(Instant::now())),
             };
             match event {
                 Ok(Event::Ended(ended)) => self.ended = Some(ended),
@@ -193,7 +238,10 @@ impl Running {
             self.wait(until, |running| running.ended.is_some() || hurry());
             // Children have the same grace as their parent. Nothing reports their end, so it is polled.
             let mut pause = Duration::from_millis(1);
-            while !hurry() && until.is_none_or(|until| Instant::now() < until) && system::is_left(&self.reach).unwrap_or(self.open > 0) {
+            while !hurry()
+                && until.is_none_or(|until| Instant::now() < until)
+                && system::is_left(&self.reach).unwrap_or(self.open > 0)
+            {
                 let next = later(pause).map(|next| until.map_or(next, |until| next.min(until)));
                 self.wait(next, |_| hurry());
                 pause = (2 * pause).min(Duration::from_millis(50));
@@ -203,15 +251,25 @@ impl Running {
         self.wait(later(SETTLE), |running| running.ended.is_some());
         // Also ends orphans, even those without the mark in their environment.
         system::end_orphans(&self.reach);
-        self.wait(later(SETTLE), |running| running.ended.is_some() && running.open == 0);
+        self.wait(later(SETTLE), |running| {
+            running.ended.is_some() && running.open == 0
+        });
     }
 
     /// Returns the result, and reaps the program.
     pub fn finish(self, end: End) -> Finished {
-        let wall = self.ended.as_ref().map_or_else(|| self.started.elapsed(), |ended| ended.at.saturating_duration_since(self.started));
+        let wall = self.ended.as_ref().map_or_else(
+            || self.started.elapsed(),
+            |ended| ended.at.saturating_duration_since(self.started),
+        );
         let mut outputs = self.outputs.iter().map(|keep| lock(keep).close());
         let stdout = outputs.next().unwrap_or_default();
-        Finished { end, stdout, stderr: outputs.next().unwrap_or_default(), wall }
+        Finished {
+            end,
+            stdout,
+            stderr: outputs.next().unwrap_or_default(),
+            wall,
+        }
     }
 }
 
@@ -226,19 +284,46 @@ fn count(streams: Streams) -> usize {
 type Spawned = (Offspring, Own, Option<PipeWriter>);
 
 /// Starts the program in its own group. Closes this process's copies of the pipes' write ends.
-fn spawn(command: &Command, mark: &str, stdout: PipeWriter, stderr: PipeWriter) -> Result<Spawned, StartError> {
+fn spawn(
+    command: &Command,
+    mark: &str,
+    stdout: PipeWriter,
+    stderr: PipeWriter,
+) -> Result<Spawned, StartError> {
     let Some((program, arguments)) = command.argv.split_first() else {
         let source = io::Error::new(io::ErrorKind::InvalidInput, "the command is empty");
-        return Err(StartError::Io { program: "".into(), source });
+        return Err(StartError::Io {
+            program: "".into(),
+            source,
+        });
     };
-    let failed = |source| StartError::Io { program: program.clone(), source };
-    let (reader, input) = (!command.input.is_empty()).then(io::pipe).transpose().map_err(failed)?.unzip();
+    let failed = |source| StartError::Io {
+        program: program.clone(),
+        source,
+    };
+    let (reader, input) = (!command.input.is_empty())
+        .then(io::pipe)
+        .transpose()
+        .map_err(failed)?
+        .unzip();
     let started = if let Some(confinement) = &command.confinement {
         // A session is a group of its own, too.
-        start(mark, || confinement.spawn(&command.argv, &command.cwd, variables(command, mark), reader.as_ref(), [&stdout, &stderr]))
+        start(mark, || {
+            confinement.spawn(
+                &command.argv,
+                &command.cwd,
+                variables(command, mark),
+                reader.as_ref(),
+                [&stdout, &stderr],
+            )
+        })
     } else {
         let mut starting = std::process::Command::new(program);
-        starting.args(arguments).current_dir(&command.cwd).stdout(stdout).stderr(stderr);
+        starting
+            .args(arguments)
+            .current_dir(&command.cwd)
+            .stdout(stdout)
+            .stderr(stderr);
         starting.stdin(reader.map_or_else(Stdio::null, Stdio::from));
         for (name, value) in &command.env {
             match value {
@@ -255,7 +340,10 @@ fn spawn(command: &Command, mark: &str, stdout: PipeWriter, stderr: PipeWriter) 
 }
 
 /// Starts a program, also if a newly written file is busy, which it is while a program that another thread is just starting still holds it open.
-fn start(mark: &str, mut spawn: impl FnMut() -> io::Result<Offspring>) -> io::Result<(Offspring, Own)> {
+fn start(
+    mark: &str,
+    mut spawn: impl FnMut() -> io::Result<Offspring>,
+) -> io::Result<(Offspring, Own)> {
     let mut attempts = 20;
     loop {
         let known = system::starting();
@@ -277,7 +365,11 @@ fn start(mark: &str, mut spawn: impl FnMut() -> io::Result<Offspring>) -> io::Re
 
 /// Returns all variables of a confined program.
 fn variables(command: &Command, mark: &str) -> Vec<(OsString, OsString)> {
-    let mut variables: BTreeMap<OsString, OsString> = system::variables().unwrap_or_default().iter().cloned().collect();
+    let mut variables: BTreeMap<OsString, OsString> = system::variables()
+        .unwrap_or_default()
+        .iter()
+        .cloned()
+        .collect();
     for (name, value) in &command.env {
         match value {
             Some(value) => variables.insert(name.clone(), value.clone()),
@@ -291,14 +383,22 @@ fn variables(command: &Command, mark: &str) -> Vec<(OsString, OsString)> {
 fn start_error(command: &Command, program: &std::ffi::OsStr, source: io::Error) -> StartError {
     let program = program.to_owned();
     if !command.cwd.is_dir() {
-        let source = io::Error::new(source.kind(), format!("`{}`, where it is to start, is no folder", command.cwd.display()));
+        let source = io::Error::new(
+            source.kind(),
+            format!(
+                "`{}`, where it is to start, is no folder",
+                command.cwd.display()
+            ),
+        );
         return StartError::Io { program, source };
     }
     let path = command.cwd.join(&program);
     let is_path = std::path::Path::new(&program).components().count() > 1;
     match source.kind() {
         // The file exists, so the interpreter in its first line is missing.
-        io::ErrorKind::NotFound if is_path && path.exists() => StartError::NotExecutable { program },
+        io::ErrorKind::NotFound if is_path && path.exists() => {
+            StartError::NotExecutable { program }
+        }
         io::ErrorKind::NotFound => StartError::NotFound { program },
         io::ErrorKind::PermissionDenied => StartError::NotExecutable { program },
         _ if system::is_no_program(&source) => StartError::NotExecutable { program },

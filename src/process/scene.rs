@@ -32,19 +32,40 @@ const QUIET: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV);
 /// Makes the scene. Call it in the first process of the namespaces, in `folder`, which stays where it is.
 pub fn make(rules: &Rules, folder: &Path) -> io::Result<()> {
     // Nothing that is mounted here is seen outside.
-    mount(None, Path::new("/"), None, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None)?;
-    let own: Vec<&Path> =
-        [&rules.written_folders, &rules.written_files].into_iter().flatten().map(PathBuf::as_path).chain([folder]).collect();
+    mount(
+        None,
+        Path::new("/"),
+        None,
+        MsFlags::MS_REC | MsFlags::MS_PRIVATE,
+        None,
+    )?;
+    let own: Vec<&Path> = [&rules.written_folders, &rules.written_files]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .chain([folder])
+        .collect();
     let resolver = fs::canonicalize(RESOLVER).ok();
-    let needed: Vec<&Path> = NEEDED.iter().map(Path::new).chain(resolver.as_deref()).chain(own.iter().copied()).collect();
+    let needed: Vec<&Path> = NEEDED
+        .iter()
+        .map(Path::new)
+        .chain(resolver.as_deref())
+        .chain(own.iter().copied())
+        .collect();
     for place in SERVICES {
         cover(Path::new(place), With::Nothing("mode=755"), &needed)?;
     }
     // A project or a scratch folder may be in shared memory, or among temporary files.
-    let granted = [&rules.read_folders, &rules.read_files].into_iter().flatten().map(PathBuf::as_path).chain(own).collect::<Vec<_>>();
+    let granted = [&rules.read_folders, &rules.read_files]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .chain(own)
+        .collect::<Vec<_>>();
     cover(Path::new("/dev/shm"), With::Nothing("mode=1777"), &granted)?;
     if let Some(folder) = &rules.temporary {
-        let folder = held(folder).ok_or_else(|| io::Error::other("there is no temporary folder"))?;
+        let folder =
+            held(folder).ok_or_else(|| io::Error::other("there is no temporary folder"))?;
         for place in TEMPORARY_FOLDERS {
             cover(Path::new(place), With::Folder(&folder), &granted)?;
         }
@@ -52,12 +73,24 @@ pub fn make(rules: &Rules, folder: &Path) -> io::Result<()> {
     let terminals = Path::new("/dev/pts");
     if is_plain_folder(terminals) {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
-        mount(None, terminals, Some("devpts"), flags, Some("newinstance,ptmxmode=0666,mode=620"))
-            // Without terminals of their own, programs have none.
-            .or_else(|_| mount(None, terminals, Some("tmpfs"), QUIET, None))?;
+        mount(
+            None,
+            terminals,
+            Some("devpts"),
+            flags,
+            Some("newinstance,ptmxmode=0666,mode=620"),
+        )
+        // Without terminals of their own, programs have none.
+        .or_else(|_| mount(None, terminals, Some("tmpfs"), QUIET, None))?;
     }
     if Path::new("/dev/ptmx").exists() && Path::new("/dev/pts/ptmx").exists() {
-        mount(Some(Path::new("/dev/pts/ptmx")), Path::new("/dev/ptmx"), None, MsFlags::MS_BIND, None)?;
+        mount(
+            Some(Path::new("/dev/pts/ptmx")),
+            Path::new("/dev/ptmx"),
+            None,
+            MsFlags::MS_BIND,
+            None,
+        )?;
     }
     own_processes()
 }
@@ -72,12 +105,28 @@ fn own_processes() -> io::Result<()> {
     mount(None, proc, Some("proc"), flags, None)?;
     for entry in fs::read_dir(proc)? {
         let entry = entry?;
-        let is_of_process = entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
-        let (Ok(kind), path) = (entry.file_type(), entry.path()) else { continue };
-        let is_changeable = || entry.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o222 != 0);
+        let is_of_process = entry
+            .file_name()
+            .as_encoded_bytes()
+            .iter()
+            .all(u8::is_ascii_digit);
+        let (Ok(kind), path) = (entry.file_type(), entry.path()) else {
+            continue;
+        };
+        let is_changeable = || {
+            entry
+                .metadata()
+                .is_ok_and(|metadata| metadata.permissions().mode() & 0o222 != 0)
+        };
         if !is_of_process && !kind.is_symlink() && (kind.is_dir() || is_changeable()) {
             mount(Some(&path), &path, None, MsFlags::MS_BIND, None)?;
-            mount(None, &path, None, MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY | flags, None)?;
+            mount(
+                None,
+                &path,
+                None,
+                MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY | flags,
+                None,
+            )?;
         }
     }
     Ok(())
@@ -96,16 +145,29 @@ fn cover(place: &Path, with: With<'_>, kept: &[&Path]) -> io::Result<()> {
     if !is_plain_folder(place) {
         return Ok(());
     }
-    let below = kept.iter().filter(|path| path.starts_with(place) && **path != place);
-    let held: Vec<(&Path, OwnedFd)> = below.filter_map(|path| Some((*path, held(path)?))).collect();
+    let below = kept
+        .iter()
+        .filter(|path| path.starts_with(place) && **path != place);
+    let held: Vec<(&Path, OwnedFd)> = below
+        .filter_map(|path| Some((*path, held(path)?)))
+        .collect();
     match with {
         With::Nothing(mode) => mount(None, place, Some("tmpfs"), QUIET, Some(mode))?,
-        With::Folder(folder) => mount(Some(&path_of(folder)), place, None, MsFlags::MS_BIND | MsFlags::MS_REC, None)?,
+        With::Folder(folder) => mount(
+            Some(&path_of(folder)),
+            place,
+            None,
+            MsFlags::MS_BIND | MsFlags::MS_REC,
+            None,
+        )?,
     }
     for (path, held) in held {
         let source = path_of(&held);
         let target = fs::metadata(&source)?;
-        let above = path.ancestors().skip(usize::from(!target.is_dir())).take_while(|above| *above != place);
+        let above = path
+            .ancestors()
+            .skip(usize::from(!target.is_dir()))
+            .take_while(|above| *above != place);
         for folder in above.collect::<Vec<_>>().into_iter().rev() {
             match mkdir(folder, Mode::from_raw_mode(0o755)) {
                 Ok(()) | Err(Errno::EXIST) => {}
@@ -113,9 +175,19 @@ fn cover(place: &Path, with: With<'_>, kept: &[&Path]) -> io::Result<()> {
             }
         }
         if !target.is_dir() {
-            open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC, Mode::from_raw_mode(0o644))?;
+            open(
+                path,
+                OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC,
+                Mode::from_raw_mode(0o644),
+            )?;
         }
-        mount(Some(&source), path, None, MsFlags::MS_BIND | MsFlags::MS_REC, None)?;
+        mount(
+            Some(&source),
+            path,
+            None,
+            MsFlags::MS_BIND | MsFlags::MS_REC,
+            None,
+        )?;
     }
     Ok(())
 }
@@ -128,7 +200,18 @@ fn held(path: &Path) -> Option<OwnedFd> {
     open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
-fn mount(source: Option<&Path>, place: &Path, kind: Option<&str>, flags: MsFlags, options: Option<&str>) -> io::Result<()> {
-    nix::mount::mount(source, place, kind, flags, options)
-        .map_err(|error| io::Error::other(format!("{} could not be mounted: {}", place.display(), error.desc())))
+fn mount(
+    source: Option<&Path>,
+    place: &Path,
+    kind: Option<&str>,
+    flags: MsFlags,
+    options: Option<&str>,
+) -> io::Result<()> {
+    nix::mount::mount(source, place, kind, flags, options).map_err(|error| {
+        io::Error::other(format!(
+            "{} could not be mounted: {}",
+            place.display(),
+            error.desc()
+        ))
+    })
 }

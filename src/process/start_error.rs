@@ -11,5 +11,8 @@ pub enum StartError {
     #[error("`{}` is not a program that can be executed here", .program.display())]
     NotExecutable { program: OsString },
     #[error("program `{}` could not be started: {source}", .program.display())]
-    Io { program: OsString, source: io::Error },
+    Io {
+        program: OsString,
+        source: io::Error,
+    },
 }

@@ -54,7 +54,11 @@ impl Stop {
     /// Reports a stop to the receiver while the watch lives. A stop that is already set is reported at once.
     pub(super) fn watch(&self, sender: Sender<Event>) -> Watch {
         let id = {
-            let mut watchers = self.0.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut watchers = self
+                .0
+                .watchers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             watchers.next += 1;
             let id = watchers.next;
             watchers.senders.insert(id, sender);
@@ -63,11 +67,21 @@ impl Stop {
         if self.is_stopped() {
             self.wake();
         }
-        Watch { state: Arc::clone(&self.0), id }
+        Watch {
+            state: Arc::clone(&self.0),
+            id,
+        }
     }
 
     fn wake(&self) {
-        for sender in self.0.watchers.lock().unwrap_or_else(PoisonError::into_inner).senders.values() {
+        for sender in self
+            .0
+            .watchers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .senders
+            .values()
+        {
             // A closed receiver has nothing left to stop.
             let _ = sender.send(Event::Stop);
         }
@@ -76,7 +90,10 @@ impl Stop {
 
 impl std::fmt::Debug for Stop {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Stop").field("stopped", &self.is_stopped()).finish()
+        formatter
+            .debug_struct("Stop")
+            .field("stopped", &self.is_stopped())
+            .finish()
     }
 }
 
@@ -87,6 +104,11 @@ pub(super) struct Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.state.watchers.lock().unwrap_or_else(PoisonError::into_inner).senders.remove(&self.id);
+        self.state
+            .watchers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .senders
+            .remove(&self.id);
     }
 }

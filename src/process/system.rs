@@ -78,7 +78,10 @@ impl Offspring {
             #[cfg(target_os = "linux")]
             Self::Adopted(pid) => {
                 let _ = rustix::process::kill_process(*pid, rustix::process::Signal::KILL);
-                while matches!(rustix::process::waitpid(Some(*pid), rustix::process::WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
+                while matches!(
+                    rustix::process::waitpid(Some(*pid), rustix::process::WaitOptions::empty()),
+                    Err(rustix::io::Errno::INTR)
+                ) {}
             }
         }
     }
@@ -102,7 +105,10 @@ mod unix {
 
     impl Reach {
         pub fn of(child: &Offspring, mark: String) -> Self {
-            Self { group: pid(child), mark }
+            Self {
+                group: pid(child),
+                mark,
+            }
         }
 
         pub fn number(&self) -> u32 {
@@ -126,9 +132,16 @@ mod unix {
     /// Waits for the end without reaping the child, so that the number of its group is not reused.
     pub fn await_end(child: &mut Offspring) -> End {
         loop {
-            match waitid(WaitId::Pid(pid(child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            match waitid(
+                WaitId::Pid(pid(child)),
+                WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
+            ) {
                 Ok(Some(status)) => {
-                    if let Some(end) = status.exit_status().map(End::Exited).or(status.terminating_signal().map(End::Signalled)) {
+                    if let Some(end) = status
+                        .exit_status()
+                        .map(End::Exited)
+                        .or(status.terminating_signal().map(End::Signalled))
+                    {
                         return end;
                     }
                 }
@@ -142,7 +155,12 @@ mod unix {
             #[cfg(target_os = "linux")]
             Offspring::Adopted(_) => None,
         };
-        status.map_or(End::Exited(-1), |status| status.code().map_or(End::Signalled(status.signal().unwrap_or_default()), End::Exited))
+        status.map_or(End::Exited(-1), |status| {
+            status.code().map_or(
+                End::Signalled(status.signal().unwrap_or_default()),
+                End::Exited,
+            )
+        })
     }
 
     pub fn is_no_program(error: &io::Error) -> bool {
@@ -224,7 +242,9 @@ mod linux {
     }
 
     pub fn is_left(reach: &Reach) -> Option<bool> {
-        fs::exists("/proc/self/stat").ok().filter(|is_there| *is_there)?;
+        fs::exists("/proc/self/stat")
+            .ok()
+            .filter(|is_there| *is_there)?;
         Some(members(reach).next().is_some())
     }
 
@@ -252,7 +272,10 @@ mod linux {
         }
         let environment = fs::read(format!("/proc/{number}/environ")).ok()?;
         let wanted = format!("{MARK}={}", reach.mark);
-        environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes()).then_some(Member::Marked)
+        environment
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == wanted.as_bytes())
+            .then_some(Member::Marked)
     }
 
     /// Returns the process group from `/proc/PID/stat`, or `None` for a process that has ended and waits to be reaped.
@@ -263,7 +286,9 @@ mod linux {
         let rest = str::from_utf8(&stat[name_end + 1..]).ok()?;
         let mut fields = rest.split_ascii_whitespace();
         let state = fields.next()?;
-        (!matches!(state, "Z" | "X" | "x")).then(|| fields.nth(1)?.parse().ok()).flatten()
+        (!matches!(state, "Z" | "X" | "x"))
+            .then(|| fields.nth(1)?.parse().ok())
+            .flatten()
     }
 
     #[cfg(test)]
@@ -296,7 +321,9 @@ mod orphans {
     use std::time::Duration;
 
     use rustix::process::{DumpableBehavior, Pid, Signal, WaitId, WaitIdOptions};
-    use rustix::process::{getpid, kill_process, set_child_subreaper, set_dumpable_behavior, waitid};
+    use rustix::process::{
+        getpid, kill_process, set_child_subreaper, set_dumpable_behavior, waitid,
+    };
 
     use super::{MARK, Reach};
 
@@ -321,14 +348,20 @@ mod orphans {
     /// that starts programs in no other way.
     pub fn adopt(variables: Vec<(OsString, OsString)>) {
         let _ = VARIABLES.set(variables);
-        ADOPTS.store(set_child_subreaper(Some(getpid())).is_ok(), Ordering::SeqCst);
+        ADOPTS.store(
+            set_child_subreaper(Some(getpid())).is_ok(),
+            Ordering::SeqCst,
+        );
         // Programs run as the same user and could read the keys from `/proc`.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
 
     /// Returns the environment of this process, or `None` if it does not adopt.
     pub fn variables() -> Option<&'static [(OsString, OsString)]> {
-        VARIABLES.get().filter(|_| ADOPTS.load(Ordering::SeqCst)).map(Vec::as_slice)
+        VARIABLES
+            .get()
+            .filter(|_| ADOPTS.load(Ordering::SeqCst))
+            .map(Vec::as_slice)
     }
 
     /// While held, a child that is being started cannot be mistaken for an orphan.
@@ -376,16 +409,26 @@ mod orphans {
         let mut pause = BETWEEN / 32;
         for _ in 0..ROUNDS {
             let gate = GATE.write().unwrap_or_else(PoisonError::into_inner);
-            let Some(mut children) = children() else { return false };
+            let Some(mut children) = children() else {
+                return false;
+            };
             {
                 let own = own();
-                children.retain(|number| !own.contains_key(number) && !belongs_to_another(*number, reach, &own));
+                children.retain(|number| {
+                    !own.contains_key(number) && !belongs_to_another(*number, reach, &own)
+                });
             }
             let mut are_reaped = true;
             for pid in children.iter().filter_map(|number| Pid::from_raw(*number)) {
                 let _ = kill_process(pid, Signal::KILL);
                 // Once it is reaped, its children become ours.
-                are_reaped &= !matches!(waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG), Ok(None));
+                are_reaped &= !matches!(
+                    waitid(
+                        WaitId::Pid(pid),
+                        WaitIdOptions::EXITED | WaitIdOptions::NOHANG
+                    ),
+                    Ok(None)
+                );
             }
             drop(gate);
             if children.is_empty() {
@@ -412,7 +455,9 @@ mod orphans {
                     let own = own();
                     return !own.contains_key(&number) && !belongs_to_another(number, reach, &own);
                 }
-                Some(parent) if parent > 1 && !super::linux::is_member(parent, reach) => number = parent,
+                Some(parent) if parent > 1 && !super::linux::is_member(parent, reach) => {
+                    number = parent
+                }
                 parent => return parent.is_some_and(|parent| parent > 1),
             }
         }
@@ -423,19 +468,29 @@ mod orphans {
         let stat = fs::read(format!("/proc/{number}/stat")).ok()?;
         // The name in parentheses may hold any character.
         let name_end = stat.iter().rposition(|byte| *byte == b')')?;
-        str::from_utf8(&stat[name_end + 1..]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+        str::from_utf8(&stat[name_end + 1..])
+            .ok()?
+            .split_ascii_whitespace()
+            .nth(1)?
+            .parse()
+            .ok()
     }
 
     fn belongs_to_another(number: i32, reach: &Reach, own: &BTreeMap<i32, String>) -> bool {
         let group = super::linux::group_of(number);
-        group.is_some_and(|group| group != reach.number() && i32::try_from(group).is_ok_and(|group| own.contains_key(&group)))
-            || mark_of(number).is_some_and(|mark| mark != reach.mark && own.values().any(|live| *live == mark))
+        group.is_some_and(|group| {
+            group != reach.number()
+                && i32::try_from(group).is_ok_and(|group| own.contains_key(&group))
+        }) || mark_of(number)
+            .is_some_and(|mark| mark != reach.mark && own.values().any(|live| *live == mark))
     }
 
     /// Returns the mark in a process's environment, or `None` if it was removed or cannot be read.
     fn mark_of(number: i32) -> Option<String> {
         let environment = fs::read(format!("/proc/{number}/environ")).ok()?;
-        let mark = environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(format!("{MARK}=").as_bytes()))?;
+        let mark = environment
+            .split(|byte| *byte == 0)
+            .find_map(|variable| variable.strip_prefix(format!("{MARK}=").as_bytes()))?;
         String::from_utf8(mark.to_vec()).ok()
     }
 
@@ -445,10 +500,16 @@ mod orphans {
         for thread in fs::read_dir("/proc/self/task").ok()?.flatten() {
             // The children of an ended thread have moved to another thread.
             if let Ok(text) = fs::read_to_string(thread.path().join("children")) {
-                children.extend(text.split_ascii_whitespace().filter_map(|number| number.parse::<i32>().ok()));
+                children.extend(
+                    text.split_ascii_whitespace()
+                        .filter_map(|number| number.parse::<i32>().ok()),
+                );
             }
         }
-        fs::exists("/proc/thread-self/children").ok().filter(|is_there| *is_there).map(|_| children)
+        fs::exists("/proc/thread-self/children")
+            .ok()
+            .filter(|is_there| *is_there)
+            .map(|_| children)
     }
 
     #[cfg(test)]
@@ -459,16 +520,24 @@ mod orphans {
         #[test]
         fn nobody_reads_what_this_process_was_given() {
             // A process that adopts kills what it did not start: this one has other tests beside this one, and their programs.
-            let other = alone("process::system::orphans::tests::adopted").output().expect("it starts");
+            let other = alone("process::system::orphans::tests::adopted")
+                .output()
+                .expect("it starts");
             let said = String::from_utf8_lossy(&other.stdout);
-            assert!(other.status.success() && said.contains("1 passed"), "{said}");
+            assert!(
+                other.status.success() && said.contains("1 passed"),
+                "{said}"
+            );
         }
 
         #[test]
         #[ignore = "the process in the test above"]
         fn adopted() {
             adopt(Vec::new());
-            assert_eq!(rustix::process::dumpable_behavior().ok(), Some(DumpableBehavior::NotDumpable));
+            assert_eq!(
+                rustix::process::dumpable_behavior().ok(),
+                Some(DumpableBehavior::NotDumpable)
+            );
         }
     }
 }
@@ -521,7 +590,9 @@ mod other {
 
     impl Reach {
         pub fn of(child: &Offspring, _mark: String) -> Self {
-            Self { number: child.number() }
+            Self {
+                number: child.number(),
+            }
         }
 
         pub fn number(&self) -> u32 {
@@ -529,7 +600,10 @@ mod other {
         }
     }
 
-    #[cfg_attr(not(windows), expect(unused_variables, reason = "there is nothing to set"))]
+    #[cfg_attr(
+        not(windows),
+        expect(unused_variables, reason = "there is nothing to set")
+    )]
     pub fn apart(command: &mut std::process::Command) {
         #[cfg(windows)]
         {
@@ -540,7 +614,11 @@ mod other {
 
     pub fn await_end(child: &mut Offspring) -> End {
         let Offspring::Started(child) = child;
-        child.wait().ok().and_then(|status| status.code()).map_or(End::Exited(-1), End::Exited)
+        child
+            .wait()
+            .ok()
+            .and_then(|status| status.code())
+            .map_or(End::Exited(-1), End::Exited)
     }
 
     pub fn is_no_program(error: &io::Error) -> bool {
@@ -557,8 +635,13 @@ mod other {
         }
         let number = reach.number.to_string();
         let mut command = std::process::Command::new("taskkill");
-        command.args(["/T", "/F", "/PID", &number]).stdin(std::process::Stdio::null());
-        let _ = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).status();
+        command
+            .args(["/T", "/F", "/PID", &number])
+            .stdin(std::process::Stdio::null());
+        let _ = command
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .status();
     }
 
     pub fn is_left(_reach: &Reach) -> Option<bool> {

@@ -12,7 +12,10 @@ pub struct PublishError {
 
 impl PublishError {
     pub(super) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
+        Self {
+            message: message.into(),
+            hint: None,
+        }
     }
 
     pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {

@@ -58,8 +58,15 @@ struct New {
 impl SiteFolder {
     /// Returns whether the folder is a site of ours with pages of runs.
     pub fn shows_runs(root: &Path) -> bool {
-        let manifest = files::read(root.join(MANIFEST)).ok().and_then(|bytes| serde_json::from_slice::<Manifest>(&bytes).ok());
-        manifest.is_some_and(|manifest| manifest.files.keys().any(|path| path.starts_with("runs/") && path != "runs/index.html"))
+        let manifest = files::read(root.join(MANIFEST))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice::<Manifest>(&bytes).ok());
+        manifest.is_some_and(|manifest| {
+            manifest
+                .files
+                .keys()
+                .any(|path| path.starts_with("runs/") && path != "runs/index.html")
+        })
     }
 
     /// Opens an empty or new folder, or one that already has a site of ours. Reads the last build's record from `cache`, if given.
@@ -72,27 +79,55 @@ impl SiteFolder {
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // If a build was killed at its very first file, only unfinished files are left.
-                let is_unfinished = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(WRITING);
+                let is_unfinished =
+                    |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(WRITING);
                 let is_empty = match fs::read_dir(root) {
-                    Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| is_unfinished(&entry))),
+                    Ok(mut entries) => {
+                        entries.all(|entry| entry.is_ok_and(|entry| is_unfinished(&entry)))
+                    }
                     Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-                    Err(error) => return Err(PublishError::new(format!("cannot use {}: {error}", shown(root)))),
+                    Err(error) => {
+                        return Err(PublishError::new(format!(
+                            "cannot use {}: {error}",
+                            shown(root)
+                        )));
+                    }
                 };
                 if !is_empty {
-                    return Err(PublishError::new(format!("{} contains files that are not from an evalreport site", shown(root)))
-                        .with_hint("choose an empty or new folder with --out"));
+                    return Err(PublishError::new(format!(
+                        "{} contains files that are not from an evalreport site",
+                        shown(root)
+                    ))
+                    .with_hint("choose an empty or new folder with --out"));
                 }
                 Manifest::default()
             }
-            Err(error) => return Err(PublishError::new(format!("cannot read {}: {error}", shown(&manifest)))),
+            Err(error) => {
+                return Err(PublishError::new(format!(
+                    "cannot read {}: {error}",
+                    shown(&manifest)
+                )));
+            }
         };
         let memory = cache.and_then(|cache| SiteMemory::place(cache, root).ok());
-        let known = memory.as_deref().map_or_else(SiteMemory::default, SiteMemory::load);
-        fs::create_dir_all(root).map_err(|error| PublishError::new(format!("cannot create {}: {error}", shown(root))))?;
+        let known = memory
+            .as_deref()
+            .map_or_else(SiteMemory::default, SiteMemory::load);
+        fs::create_dir_all(root).map_err(|error| {
+            PublishError::new(format!("cannot create {}: {error}", shown(root)))
+        })?;
         let held = FolderUse::begin_cleared(root, |alone| {
             files::sweep_tree(root, alone);
         });
-        let mut folder = Self { root: root.to_owned(), old, known, memory, new: Mutex::default(), journal: Mutex::default(), _use: held };
+        let mut folder = Self {
+            root: root.to_owned(),
+            old,
+            known,
+            memory,
+            new: Mutex::default(),
+            journal: Mutex::default(),
+            _use: held,
+        };
         // From here on the folder is ours, even if this build is interrupted.
         if folder.old.files.is_empty() {
             folder.save(&folder.old)?;
@@ -107,7 +142,9 @@ impl SiteFolder {
     fn begun(&self) -> Vec<String> {
         let text = files::read(self.root.join(JOURNAL)).unwrap_or_default();
         // The last line may be cut off: its file was not made.
-        text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+        text.split(|byte| *byte == b'\n')
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect()
     }
 
     /// Notes that a file is going to be made, unless the last build or this one knows it.
@@ -119,32 +156,53 @@ impl SiteFolder {
         line.push(b'\n');
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         if journal.is_none() {
-            *journal = Some(files::open_by(fs::OpenOptions::new().create(true).append(true), self.root.join(JOURNAL))?);
+            *journal = Some(files::open_by(
+                fs::OpenOptions::new().create(true).append(true),
+                self.root.join(JOURNAL),
+            )?);
         }
-        journal.as_mut().map_or(Ok(()), |file| file.write_all(&line))
+        journal
+            .as_mut()
+            .map_or(Ok(()), |file| file.write_all(&line))
     }
 
     /// Writes one file, unless it already has these bytes.
     pub fn write(&self, path: &str, bytes: &[u8]) -> Result<(), PublishError> {
-        let place =
-            self.place(path).ok_or_else(|| PublishError::new(format!("a page wants the path `{}`", crate::domain::visible(path))))?;
+        let place = self.place(path).ok_or_else(|| {
+            PublishError::new(format!(
+                "a page wants the path `{}`",
+                crate::domain::visible(path)
+            ))
+        })?;
         let digest = digest(bytes);
-        let is_same = self.old.files.get(path) == Some(&digest) && files::read(&place).is_ok_and(|found| found == bytes);
+        let is_same = self.old.files.get(path) == Some(&digest)
+            && files::read(&place).is_ok_and(|found| found == bytes);
         if !is_same {
             self.begin(path)
                 .and_then(|()| replace(&place, bytes))
-                .map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(&place))))?;
+                .map_err(|error| {
+                    PublishError::new(format!("cannot write {}: {error}", shown(&place)))
+                })?;
         }
         let stamp = FileStamp::of(&place).ok();
         let mut new = self.new_files();
-        *(if is_same { &mut new.kept } else { &mut new.written }) += 1;
+        *(if is_same {
+            &mut new.kept
+        } else {
+            &mut new.written
+        }) += 1;
         new.manifest.files.insert(path.to_owned(), digest);
-        new.memory.files.extend(stamp.map(|stamp| (path.to_owned(), stamp)));
+        new.memory
+            .files
+            .extend(stamp.map(|stamp| (path.to_owned(), stamp)));
         Ok(())
     }
 
     /// Writes files and returns their paths.
-    pub fn write_all(&self, files: impl IntoIterator<Item = SiteFile>) -> Result<Vec<String>, PublishError> {
+    pub fn write_all(
+        &self,
+        files: impl IntoIterator<Item = SiteFile>,
+    ) -> Result<Vec<String>, PublishError> {
         let write = |file: SiteFile| self.write(&file.path, &file.bytes).map(|()| file.path);
         files.into_iter().map(write).collect()
     }
@@ -154,8 +212,16 @@ impl SiteFolder {
     pub fn keep(&self, stamp: &str, may: impl FnOnce(&Said) -> bool) -> Option<&Made> {
         let kept = self.known.made.get(stamp).filter(|made| may(&made.said))?;
         let mut files = Vec::with_capacity(kept.paths.len());
-        let parts = kept.parts.iter().map(|part| Some((part, self.known.made.get(part)?))).collect::<Option<Vec<_>>>()?;
-        for path in parts.iter().flat_map(|(_, part)| &part.paths).chain(&kept.paths) {
+        let parts = kept
+            .parts
+            .iter()
+            .map(|part| Some((part, self.known.made.get(part)?)))
+            .collect::<Option<Vec<_>>>()?;
+        for path in parts
+            .iter()
+            .flat_map(|(_, part)| &part.paths)
+            .chain(&kept.paths)
+        {
             let (known, digest) = (self.known.files.get(path)?, self.old.files.get(path)?);
             if FileStamp::of(&self.place(path)?).ok().as_ref() != Some(known) {
                 return None;
@@ -168,8 +234,12 @@ impl SiteFolder {
             new.manifest.files.insert(path.clone(), digest.clone());
             new.memory.files.insert(path.clone(), *known);
         }
-        let made = parts.into_iter().map(|(stamp, part)| (stamp.clone(), part.clone()));
-        new.memory.made.extend(made.chain([(stamp.to_owned(), kept.clone())]));
+        let made = parts
+            .into_iter()
+            .map(|(stamp, part)| (stamp.clone(), part.clone()));
+        new.memory
+            .made
+            .extend(made.chain([(stamp.to_owned(), kept.clone())]));
         Some(kept)
     }
 
@@ -204,20 +274,33 @@ impl SiteFolder {
     pub fn finish(self) -> Result<usize, PublishError> {
         let mut removed = 0;
         let new = self.new_files();
-        for path in self.old.files.keys().filter(|path| !new.manifest.files.contains_key(*path)) {
+        for path in self
+            .old
+            .files
+            .keys()
+            .filter(|path| !new.manifest.files.contains_key(*path))
+        {
             // Never trust the manifest's paths: one could point outside the folder.
-            let Some(place) = self.place(path) else { continue };
+            let Some(place) = self.place(path) else {
+                continue;
+            };
             match fs::remove_file(&place) {
                 Ok(()) => removed += 1,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(PublishError::new(format!("cannot remove {}: {error}", shown(&place)))),
+                Err(error) => {
+                    return Err(PublishError::new(format!(
+                        "cannot remove {}: {error}",
+                        shown(&place)
+                    )));
+                }
             }
             remove_empty_folders(&self.root, &place);
         }
         self.save(&new.manifest)?;
         let journal = self.root.join(JOURNAL);
-        files::if_there(fs::remove_file(&journal))
-            .map_err(|error| PublishError::new(format!("cannot remove {}: {error}", shown(&journal))))?;
+        files::if_there(fs::remove_file(&journal)).map_err(|error| {
+            PublishError::new(format!("cannot remove {}: {error}", shown(&journal)))
+        })?;
         if let Some(Err(error)) = self.memory.as_deref().map(|memory| new.memory.save(memory)) {
             debug!(%error, "the next build makes every page");
         }
@@ -230,17 +313,20 @@ impl SiteFolder {
     }
 
     fn save(&self, manifest: &Manifest) -> Result<(), PublishError> {
-        let mut json =
-            serde_json::to_vec_pretty(manifest).map_err(|error| PublishError::new(format!("cannot write the manifest: {error}")))?;
+        let mut json = serde_json::to_vec_pretty(manifest)
+            .map_err(|error| PublishError::new(format!("cannot write the manifest: {error}")))?;
         json.push(b'\n');
         let place = self.root.join(MANIFEST);
-        replace(&place, &json).map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(&place))))
+        replace(&place, &json)
+            .map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(&place))))
     }
 
     /// Returns the full path of a file of the site, or `None` if it would be outside the folder.
     fn place(&self, path: &str) -> Option<PathBuf> {
         let relative = Path::new(path);
-        let is_plain = relative.components().all(|component| matches!(component, Component::Normal(_)));
+        let is_plain = relative
+            .components()
+            .all(|component| matches!(component, Component::Normal(_)));
         (is_plain && !path.is_empty()).then(|| self.root.join(relative))
     }
 }
@@ -251,7 +337,8 @@ fn digest(bytes: &[u8]) -> String {
 
 fn remove_empty_folders(root: &Path, place: &Path) {
     let mut folder = place.parent();
-    while let Some(current) = folder.filter(|current| *current != root && current.starts_with(root)) {
+    while let Some(current) = folder.filter(|current| *current != root && current.starts_with(root))
+    {
         if fs::remove_dir(current).is_err() {
             return;
         }
@@ -293,7 +380,11 @@ mod tests {
     fn nothing_of_a_killed_build_stays_in_the_next_one() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let root = folder.path().join("site");
-        let made = |site: &SiteFolder, paths: &[&str]| paths.iter().for_each(|path| site.write(path, b"x").expect("writable"));
+        let made = |site: &SiteFolder, paths: &[&str]| {
+            paths
+                .iter()
+                .for_each(|path| site.write(path, b"x").expect("writable"))
+        };
         let site = SiteFolder::open(&root, None).expect("a new folder");
         made(&site, &["index.html", "data/a.json"]);
         site.finish().expect("writable");
@@ -309,14 +400,27 @@ mod tests {
         let names = |folder: &Path| {
             let mut names: Vec<String> = fs::read_dir(folder)
                 .expect("there")
-                .map(|entry| entry.expect("there").file_name().to_string_lossy().into_owned())
+                .map(|entry| {
+                    entry
+                        .expect("there")
+                        .file_name()
+                        .to_string_lossy()
+                        .into_owned()
+                })
                 .collect();
             names.sort();
             names
         };
         assert_eq!(
             (names(&root), names(&root.join("data"))),
-            (vec![MANIFEST.to_owned(), "data".to_owned(), "index.html".to_owned()], vec!["a.json".to_owned()])
+            (
+                vec![
+                    MANIFEST.to_owned(),
+                    "data".to_owned(),
+                    "index.html".to_owned()
+                ],
+                vec!["a.json".to_owned()]
+            )
         );
     }
 
@@ -330,17 +434,30 @@ mod tests {
             let is_kept = site.keep(stamp, |_| true).is_some();
             if !is_kept {
                 site.write("a.html", stamp.as_bytes()).expect("writable");
-                site.note(stamp.to_owned(), Made { paths: vec!["a.html".to_owned()], ..Made::default() });
+                site.note(
+                    stamp.to_owned(),
+                    Made {
+                        paths: vec!["a.html".to_owned()],
+                        ..Made::default()
+                    },
+                );
             }
             site.finish().expect("writable");
             is_kept
         };
-        assert_eq!(["one", "one", "two", "two", "one"].map(make), [false, true, false, true, false]);
+        assert_eq!(
+            ["one", "one", "two", "two", "one"].map(make),
+            [false, true, false, true, false]
+        );
         fs::write(root.join("a.html"), "thr").expect("writable");
         assert!(!make("one"), "somebody changed it");
         assert_eq!(fs::read(root.join("a.html")).expect("readable"), b"one");
         fs::remove_dir_all(&cache).expect("removable");
-        assert_eq!(["one", "one"].map(make), [false, true], "a cache can be deleted");
+        assert_eq!(
+            ["one", "one"].map(make),
+            [false, true],
+            "a cache can be deleted"
+        );
         let refused = SiteFolder::open(&root, Some(&cache)).expect("our folder");
         assert!(refused.keep("one", |_| false).is_none(), "somebody says no");
     }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::domain::{
-    Acceptance, ClaimedRow, ClaimedTable, Foreign, Git, ItemDetails, ItemOutcome, JoinedPart, Provenance, PublishedFigures, Resources, Run,
-    Signer,
+    Acceptance, ClaimedRow, ClaimedTable, Foreign, Git, ItemDetails, ItemOutcome, JoinedPart,
+    Provenance, PublishedFigures, Resources, Run, Signer,
 };
 use crate::results::{JudgeLine, ScoreLine};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
@@ -12,7 +12,18 @@ use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
 /// Skips the names of the runs, as those of a run.
 impl Foreign for Acceptance {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
-        let Acceptance { suite: _, suite_version: _, approach: _, model: _, batches: _, since: _, through: _, reason, who, time: _ } = self;
+        let Acceptance {
+            suite: _,
+            suite_version: _,
+            approach: _,
+            model: _,
+            batches: _,
+            since: _,
+            through: _,
+            reason,
+            who,
+            time: _,
+        } = self;
         visit("reason", reason);
         if let Some(who) = who {
             visit("who", who);
@@ -90,12 +101,20 @@ impl Foreign for Run {
                 visit("resources.tools", &mut tool);
                 (tool, said)
             };
-            resources.tools = std::mem::take(&mut resources.tools).into_iter().map(named).collect();
+            resources.tools = std::mem::take(&mut resources.tools)
+                .into_iter()
+                .map(named)
+                .collect();
         }
         for (key, value) in tags {
             visit(&format!("tags.{key}"), value);
         }
-        if let Some(Git { rev, branch, dirty: _ }) = git {
+        if let Some(Git {
+            rev,
+            branch,
+            dirty: _,
+        }) = git
+        {
             visit("git.rev", rev);
             if let Some(branch) = branch {
                 visit("git.branch", branch);
@@ -104,7 +123,10 @@ impl Foreign for Run {
         for figure in stated {
             visit("stated.name", &mut figure.name);
         }
-        scores.iter_mut().flat_map(|score| &mut score.evaluator).for_each(|evaluator| visit("scores.evaluator", evaluator));
+        scores
+            .iter_mut()
+            .flat_map(|score| &mut score.evaluator)
+            .for_each(|evaluator| visit("scores.evaluator", evaluator));
         for probe in probes {
             visit("probes.metric", &mut probe.metric);
             visit("probes.judge", &mut probe.judge);
@@ -126,13 +148,21 @@ impl Foreign for Run {
             joined,
         }) = provenance
         {
-            for JoinedPart { run: _, importer, file, sha256: _ } in joined {
+            for JoinedPart {
+                run: _,
+                importer,
+                file,
+                sha256: _,
+            } in joined
+            {
                 visit("provenance.joined.importer", importer);
                 visit("provenance.joined.file", file);
             }
-            for (field, text) in
-                [("provenance.importer", Some(importer)), ("provenance.file", Some(file)), ("provenance.map", map.as_mut())]
-            {
+            for (field, text) in [
+                ("provenance.importer", Some(importer)),
+                ("provenance.file", Some(file)),
+                ("provenance.map", map.as_mut()),
+            ] {
                 if let Some(text) = text {
                     visit(field, text);
                 }
@@ -141,7 +171,10 @@ impl Foreign for Run {
                 visit("provenance.url", url);
             }
         }
-        if let Some(Signer { name, key: _ }) = carried.as_mut().and_then(|carried| carried.signed_by.as_mut()) {
+        if let Some(Signer { name, key: _ }) = carried
+            .as_mut()
+            .and_then(|carried| carried.signed_by.as_mut())
+        {
             visit("carried.signed_by", name);
         }
         if let Some(record) = verification {
@@ -193,9 +226,14 @@ impl Foreign for ItemDetails {
             item_hash: _,
             scores,
         } = self;
-        for (field, text) in
-            [("reason", reason), ("reply", reply), ("answer", answer), ("category", category), ("model", model), ("question", question)]
-        {
+        for (field, text) in [
+            ("reason", reason),
+            ("reply", reply),
+            ("answer", answer),
+            ("category", category),
+            ("model", model),
+            ("question", question),
+        ] {
             if let Some(text) = text {
                 visit(field, text);
             }
@@ -218,8 +256,18 @@ impl Foreign for ItemDetails {
 
 impl Foreign for EvaluatorScore {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
-        let Self { evaluator: _, value: _, unit: _, direction: _, revision: _, earlier: _, not_evaluated, reasoning, details, judge } =
-            self;
+        let Self {
+            evaluator: _,
+            value: _,
+            unit: _,
+            direction: _,
+            revision: _,
+            earlier: _,
+            not_evaluated,
+            reasoning,
+            details,
+            judge,
+        } = self;
         for (field, text) in [("not_evaluated", not_evaluated), ("reasoning", reasoning)] {
             if let Some(text) = text {
                 visit(field, text);
@@ -250,7 +298,14 @@ impl Foreign for EvaluatorScore {
 
 impl Foreign for ScoreLine {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
-        let Self { score, details, reasoning, not_evaluated, judge, raw } = self;
+        let Self {
+            score,
+            details,
+            reasoning,
+            not_evaluated,
+            judge,
+            raw,
+        } = self;
         if let Some(evaluator) = &mut score.evaluator {
             visit("evaluator", evaluator);
         }
@@ -262,7 +317,17 @@ impl Foreign for ScoreLine {
         if let Some(details) = details {
             each_string_mut(details, &mut |text| visit("details", text));
         }
-        if let Some(JudgeLine { agent, model, prompt_sha256: _, votes: _, agreement: _, usage: _, cost_usd: _, cost_source: _ }) = judge {
+        if let Some(JudgeLine {
+            agent,
+            model,
+            prompt_sha256: _,
+            votes: _,
+            agreement: _,
+            usage: _,
+            cost_usd: _,
+            cost_source: _,
+        }) = judge
+        {
             visit("judge.agent", agent);
             if let Some(model) = model {
                 visit("judge.model", model);
@@ -276,7 +341,11 @@ impl Foreign for ScoreLine {
 
 impl Foreign for TranscriptPart {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
-        let Self { role, text, spent: _ } = self;
+        let Self {
+            role,
+            text,
+            spent: _,
+        } = self;
         if let Some(role) = role {
             visit("role", role);
         }
@@ -287,13 +356,29 @@ impl Foreign for TranscriptPart {
 /// Skips what the configuration says: the suite, which is shown under its own name, the path and the address.
 impl Foreign for PublishedFigures {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
-        let Self { suite: _, file: _, source: _, tables } = self;
-        for ClaimedTable { name, columns, rows } in tables {
+        let Self {
+            suite: _,
+            file: _,
+            source: _,
+            tables,
+        } = self;
+        for ClaimedTable {
+            name,
+            columns,
+            rows,
+        } in tables
+        {
             visit("table", name);
             for column in columns {
                 visit("column", column);
             }
-            for ClaimedRow { number: _, line: _, cells, doubled: _ } in rows {
+            for ClaimedRow {
+                number: _,
+                line: _,
+                cells,
+                doubled: _,
+            } in rows
+            {
                 for cell in cells.iter_mut().flatten() {
                     visit("cell", cell);
                 }
@@ -306,7 +391,9 @@ fn each_string_mut(value: &mut Value, visit: &mut dyn FnMut(&mut String)) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
         Value::String(text) => visit(text),
-        Value::Array(values) => values.iter_mut().for_each(|value| each_string_mut(value, visit)),
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| each_string_mut(value, visit)),
         Value::Object(fields) => {
             let renamed = |(mut key, mut value): (String, Value)| {
                 visit(&mut key);

@@ -54,7 +54,10 @@ impl SiteMemory {
 
     /// Reads the last build's record. It is empty if it is missing or unreadable.
     pub fn load(place: &Path) -> Self {
-        files::read(place).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+        files::read(place)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
     }
 
     pub fn save(&self, place: &Path) -> io::Result<()> {
@@ -75,6 +78,10 @@ mod places {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Places, D::Error> {
-        Ok(Vec::<((String, String), BTreeSet<String>)>::deserialize(deserializer)?.into_iter().collect())
+        Ok(
+            Vec::<((String, String), BTreeSet<String>)>::deserialize(deserializer)?
+                .into_iter()
+                .collect(),
+        )
     }
 }

@@ -11,7 +11,9 @@ pub(super) fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new("."));
     let mut file = match files::temporary_in(folder) {
         // Create the folder only on failure: a site has few folders with many files, so most exist.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(folder).and_then(|()| files::temporary_in(folder))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(folder).and_then(|()| files::temporary_in(folder))?
+        }
         made => made?,
     };
     file.write_all(bytes)?;

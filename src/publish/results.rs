@@ -3,7 +3,9 @@
 use crate::domain::{Acceptance, Foreign, ItemDetails, ItemOutcome, Run, Secrets};
 use crate::files;
 use crate::render::format;
-use crate::results::{Decisions, Extent, Retraction, Rewriter, ScoreLine, StoreError, page_element};
+use crate::results::{
+    Decisions, Extent, Retraction, Rewriter, ScoreLine, StoreError, page_element,
+};
 use crate::warehouse::{ShownNames, StoredAt, pack};
 
 use super::error::PublishError;
@@ -15,15 +17,26 @@ const MOST_BYTES_IN_PAGE: usize = 16 << 20;
 /// Packs the runs at these places without messages and files. Texts are redacted as on the site.
 ///
 /// If a file of theirs cannot be read, the site goes without them, as its pages go without that file: then returns what to say about it.
-pub(super) fn packed(places: (&[StoredAt], &Decisions), texts: &Texts, secrets: &Secrets) -> Result<Result<Vec<u8>, String>, PublishError> {
-    let cannot = |error: std::io::Error| PublishError::new(format!("cannot pack the results: {error}"));
+pub(super) fn packed(
+    places: (&[StoredAt], &Decisions),
+    texts: &Texts,
+    secrets: &Secrets,
+) -> Result<Result<Vec<u8>, String>, PublishError> {
+    let cannot =
+        |error: std::io::Error| PublishError::new(format!("cannot pack the results: {error}"));
     let folder = tempfile::tempdir().map_err(cannot)?;
     let file = folder.path().join("results.bundle");
-    let mut shown = Shown { texts, names: texts.names_of_outcomes() };
+    let mut shown = Shown {
+        texts,
+        names: texts.names_of_outcomes(),
+    };
     let rewriter = texts.takes_out().then_some(&mut shown as &mut dyn Rewriter);
     match pack(&file, places, Extent::Figures, secrets, rewriter) {
         Ok(_) => files::read(&file).map(Ok).map_err(cannot),
-        Err(error @ StoreError::Io { .. }) => Ok(Err(format!("warning: the site does not hold the results: {}", error.whole()))),
+        Err(error @ StoreError::Io { .. }) => Ok(Err(format!(
+            "warning: the site does not hold the results: {}",
+            error.whole()
+        ))),
         Err(error) => Err(error.into()),
     }
 }
@@ -36,7 +49,9 @@ pub(super) fn for_page(results: &[u8]) -> (String, Option<String>) {
     let size = format::integer(results.len() as u64);
     (
         String::new(),
-        Some(format!("note: the file does not hold the results themselves, which take {size} bytes; the folder of a site does")),
+        Some(format!(
+            "note: the file does not hold the results themselves, which take {size} bytes; the folder of a site does"
+        )),
     )
 }
 

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Published, Run, RunId, hex, standing_of_each};
+use crate::domain::{
+    Filter, ItemDetails, ItemKind, ItemOutcome, Published, Run, RunId, hex, standing_of_each,
+};
 use crate::files;
 use crate::render::html::{ITEMS_PER_PAGE, Plan, around_runs, around_suite, beside_run, run_files};
 use crate::results::to_json;
 use crate::views::{
-    CriteriaTally, DetailsByItem, ItemPage, ItemRow, ItemStories, Overview, RunPage, RunTranscripts, Sides, criteria_of, items_of,
-    reasons_of, run_page,
+    CriteriaTally, DetailsByItem, ItemPage, ItemRow, ItemStories, Overview, RunPage,
+    RunTranscripts, Sides, criteria_of, items_of, reasons_of, run_page,
 };
 use crate::warehouse::{FileStamp, Progress, RunRow, Warehouse};
 
@@ -94,18 +96,26 @@ struct Begun<'a> {
 
 impl Site<'_> {
     /// Writes the pages of runs. Keeps all pages of suites that are unchanged since the last build, and returns the other suites.
-    pub fn write_runs(&self, gathered: &mut Gathered<'_>) -> Result<Vec<UnmadeSuite>, PublishError> {
+    pub fn write_runs(
+        &self,
+        gathered: &mut Gathered<'_>,
+    ) -> Result<Vec<UnmadeSuite>, PublishError> {
         let rows: Vec<&RunRow> = self.warehouse.select(self.filter).collect();
         (self.progress.begin)("writing run pages", rows.len() as u64);
         let mut unmade = Vec::new();
         for rows in rows.chunk_by(|left, right| left.run.suite == right.run.suite) {
             let suite = rows[0].run.suite.as_str();
-            let sources: Vec<String> = rows.par_iter().map(|row| self.sources(row)).collect::<Result<_, PublishError>>()?;
+            let sources: Vec<String> = rows
+                .par_iter()
+                .map(|row| self.sources(row))
+                .collect::<Result<_, PublishError>>()?;
             let around = around_suite(self.overview, self.plan, suite);
             let made_of = std::iter::once(&around).chain(&sources).map(String::as_str);
             let stamp = self.stamp(made_of).filter(|_| !gathered.texts.counts_all());
             let would_repeat = |said: &Said| gathered.transcripts.would_repeat(&said.transcripts);
-            let kept = stamp.as_ref().and_then(|stamp| self.folder.keep(stamp, would_repeat));
+            let kept = stamp
+                .as_ref()
+                .and_then(|stamp| self.folder.keep(stamp, would_repeat));
             match kept {
                 Some(Made { said, .. }) => {
                     gathered.transcripts.repeat(&said.transcripts);
@@ -113,7 +123,11 @@ impl Site<'_> {
                     (self.progress.advance)(rows.len() as u64);
                 }
                 None => {
-                    let mut suite = UnmadeSuite { stamp, places: self.places(suite), ..UnmadeSuite::default() };
+                    let mut suite = UnmadeSuite {
+                        stamp,
+                        places: self.places(suite),
+                        ..UnmadeSuite::default()
+                    };
                     self.write_suite(rows, &sources, &mut suite, gathered)?;
                     unmade.push(suite);
                 }
@@ -132,7 +146,16 @@ impl Site<'_> {
         suite: &mut UnmadeSuite,
         gathered: &mut Gathered<'_>,
     ) -> Result<(), PublishError> {
-        let around = |place: &usize| (*place, hex(&Sha256::digest(around_runs(self.overview, self.plan, *place))));
+        let around = |place: &usize| {
+            (
+                *place,
+                hex(&Sha256::digest(around_runs(
+                    self.overview,
+                    self.plan,
+                    *place,
+                ))),
+            )
+        };
         let around: BTreeMap<usize, String> = suite.places.iter().map(around).collect();
         let mut done = 0;
         while done < rows.len() {
@@ -142,10 +165,23 @@ impl Site<'_> {
                 let around = around.get(&self.plan.suite_of_run(made.row.run.id.as_str())?)?;
                 let turn = serialised(&self.plan.run_turn(made.row.run.id.as_str()));
                 let transcripts = serialised(&made.transcripts);
-                let beside = beside_run(self.overview, self.plan, &made.page, &made.items, &made.transcripts);
-                Some(self.write_run(made, self.stamp([around.as_str(), sources, &turn, &transcripts, &beside])))
+                let beside = beside_run(
+                    self.overview,
+                    self.plan,
+                    &made.page,
+                    &made.items,
+                    &made.transcripts,
+                );
+                Some(self.write_run(
+                    made,
+                    self.stamp([around.as_str(), sources, &turn, &transcripts, &beside]),
+                ))
             };
-            let runs: Vec<Option<String>> = made.par_iter().zip(&sources[done..]).filter_map(write).collect::<Result<_, PublishError>>()?;
+            let runs: Vec<Option<String>> = made
+                .par_iter()
+                .zip(&sources[done..])
+                .filter_map(write)
+                .collect::<Result<_, PublishError>>()?;
             done += some.len();
             suite.made.parts.extend(runs.into_iter().flatten());
             for made in &made {
@@ -153,14 +189,24 @@ impl Site<'_> {
             }
             (self.progress.advance)(some.len() as u64);
         }
-        let found: Places = rows.iter().flat_map(|row| gathered.texts.found_of(&self.stores, row)).collect();
-        suite.made.said = Said { transcripts: gathered.transcripts.end_suite(), places: found };
+        let found: Places = rows
+            .iter()
+            .flat_map(|row| gathered.texts.found_of(&self.stores, row))
+            .collect();
+        suite.made.said = Said {
+            transcripts: gathered.transcripts.end_suite(),
+            places: found,
+        };
         Ok(())
     }
 
     /// Returns the indices in the overview of a suite's versions.
     fn places(&self, suite: &str) -> Vec<usize> {
-        (0..).zip(&self.overview.suites).filter(|(_, own)| own.board.suite == suite).map(|(place, _)| place).collect()
+        (0..)
+            .zip(&self.overview.suites)
+            .filter(|(_, own)| own.board.suite == suite)
+            .map(|(place, _)| place)
+            .collect()
     }
 
     /// Describes the sources of a run's pages as text. Equal texts mean an unchanged run.
@@ -170,10 +216,16 @@ impl Site<'_> {
             for name in JOURNALS {
                 let path = store.run_dir(&row.run.id).join(name);
                 let stamp = files::if_there(FileStamp::of(&path));
-                journals.push(stamp.map_err(|error| PublishError::new(format!("cannot read {}: {error}", shown(&path))))?);
+                journals.push(stamp.map_err(|error| {
+                    PublishError::new(format!("cannot read {}: {error}", shown(&path)))
+                })?);
             }
         }
-        Ok(serialised(&(to_json(&row.run), self.warehouse.outcomes_stamp(&row.run.id), journals)))
+        Ok(serialised(&(
+            to_json(&row.run),
+            self.warehouse.outcomes_stamp(&row.run.id),
+            journals,
+        )))
     }
 
     /// Returns the digest of the rules and these sources, or `None` if the rules are unknown.
@@ -188,7 +240,12 @@ impl Site<'_> {
 
     /// Adds the data of one run to its suite.
     fn tell(&self, made: &OfRun<'_>, suite: &mut UnmadeSuite, sides: &mut Sides) {
-        let OfRun { page, items, transcripts, .. } = made;
+        let OfRun {
+            page,
+            items,
+            transcripts,
+            ..
+        } = made;
         sides.add(page, items, transcripts);
         if let Some(place) = self.plan.suite_of_run(&page.line.id) {
             let told = suite.told.entry(place).or_default();
@@ -198,43 +255,95 @@ impl Site<'_> {
     }
 
     /// Writes the pages of a run, unless the last build made them from the same sources. Returns the stamp.
-    fn write_run(&self, made: &OfRun<'_>, stamp: Option<String>) -> Result<Option<String>, PublishError> {
-        let OfRun { page, items, transcripts, .. } = made;
-        if stamp.as_ref().is_some_and(|stamp| self.folder.keep(stamp, |_| true).is_some()) {
+    fn write_run(
+        &self,
+        made: &OfRun<'_>,
+        stamp: Option<String>,
+    ) -> Result<Option<String>, PublishError> {
+        let OfRun {
+            page,
+            items,
+            transcripts,
+            ..
+        } = made;
+        if stamp
+            .as_ref()
+            .is_some_and(|stamp| self.folder.keep(stamp, |_| true).is_some())
+        {
             return Ok(stamp);
         }
-        let paths = self.folder.write_all(run_files(self.overview, self.plan, page, items, transcripts))?;
+        let paths = self.folder.write_all(run_files(
+            self.overview,
+            self.plan,
+            page,
+            items,
+            transcripts,
+        ))?;
         if let Some(stamp) = &stamp {
-            self.folder.note(stamp.clone(), Made { paths, ..Made::default() });
+            self.folder.note(
+                stamp.clone(),
+                Made {
+                    paths,
+                    ..Made::default()
+                },
+            );
         }
         Ok(stamp)
     }
 
     /// Reads the content of some runs' pages. Texts and transcripts are searched run by run, because they are counted.
-    fn runs<'r>(&self, rows: &[&'r RunRow], texts: &mut Texts, transcripts: &mut Transcripts) -> Result<Vec<OfRun<'r>>, PublishError> {
+    fn runs<'r>(
+        &self,
+        rows: &[&'r RunRow],
+        texts: &mut Texts,
+        transcripts: &mut Transcripts,
+    ) -> Result<Vec<OfRun<'r>>, PublishError> {
         let lines: Vec<Published<(Vec<ItemOutcome>, DetailsByItem)>> = rows
             .iter()
             .zip(self.lines(rows)?)
             .map(|(row, Lines { outcomes, details })| {
                 let file = self.stores.journal_of(&row.run.id, "items.jsonl");
-                texts.outcomes(&file, outcomes).and(texts.published(Page::Items, &file, details))
+                texts
+                    .outcomes(&file, outcomes)
+                    .and(texts.published(Page::Items, &file, details))
             })
             .collect();
         let page = |(row, lines): (&&'r RunRow, Published<(Vec<ItemOutcome>, DetailsByItem)>)| {
             let rows = lines.map(|(outcomes, details)| {
                 let (criteria, others) = without_criteria(&outcomes, &details);
-                (items_of(row.run.id.as_str(), &others, &details, ITEMS_PER_PAGE), criteria)
+                (
+                    items_of(row.run.id.as_str(), &others, &details, ITEMS_PER_PAGE),
+                    criteria,
+                )
             });
             let (items, criteria) = rows.apart();
-            Begun { row, page: run_page(self.warehouse, row), items, criteria }
+            Begun {
+                row,
+                page: run_page(self.warehouse, row),
+                items,
+                criteria,
+            }
         };
         let begun: Vec<Begun<'r>> = rows.par_iter().zip(lines).map(page).collect();
-        begun.into_iter().map(|run| self.complete(run, texts, transcripts)).collect()
+        begun
+            .into_iter()
+            .map(|run| self.complete(run, texts, transcripts))
+            .collect()
     }
 
     /// Adds to a run what is in other files than its outcomes.
-    fn complete<'r>(&self, run: Begun<'r>, texts: &mut Texts, transcripts: &mut Transcripts) -> Result<OfRun<'r>, PublishError> {
-        let Begun { row, page, items, criteria } = run;
+    fn complete<'r>(
+        &self,
+        run: Begun<'r>,
+        texts: &mut Texts,
+        transcripts: &mut Transcripts,
+    ) -> Result<OfRun<'r>, PublishError> {
+        let Begun {
+            row,
+            page,
+            items,
+            criteria,
+        } = run;
         let id = &row.run.id;
         let items = items.map(|pages| {
             let reasons = reasons_of(pages.iter().flat_map(|page| &page.rows));
@@ -243,22 +352,37 @@ impl Site<'_> {
         let (items, reasons) = items.apart();
         let transcripts = match self.plan.run_segment(id.as_str()) {
             Some(segment) => {
-                let arms = self.plan.suite_of_run(id.as_str()).map_or(0, |place| self.overview.suites[place].items.arms.len());
+                let arms = self
+                    .plan
+                    .suite_of_run(id.as_str())
+                    .map_or(0, |place| self.overview.suites[place].items.arms.len());
                 transcripts.of_run(&self.stores, texts, row, &items, segment, arms)?
             }
             None => RunTranscripts::default(),
         };
         let store = self.stores.beside(self.warehouse, id)?;
         let scores = stored::evaluators(store.as_ref(), self.warehouse, id);
-        let scores = texts.published(Page::Runs, &self.stores.journal_of(id, "scores.jsonl"), scores);
+        let scores = texts.published(
+            Page::Runs,
+            &self.stores.journal_of(id, "scores.jsonl"),
+            scores,
+        );
         // The rest of the page comes from the warehouse, which was searched as a whole.
-        let page = scores.and(criteria).and(reasons).map(|((scores, criteria), reasons)| {
-            let mut page = page;
-            page.add_judgements(scores, criteria);
-            page.reasons = reasons;
-            page
-        });
-        Ok(OfRun { row, page, items, transcripts })
+        let page = scores
+            .and(criteria)
+            .and(reasons)
+            .map(|((scores, criteria), reasons)| {
+                let mut page = page;
+                page.add_judgements(scores, criteria);
+                page.reasons = reasons;
+                page
+            });
+        Ok(OfRun {
+            row,
+            page,
+            items,
+            transcripts,
+        })
     }
 
     /// Reads the lines of some runs. Runs with a journal are read from it, in parallel; imports that keep texts from their files. Other
@@ -266,13 +390,26 @@ impl Site<'_> {
     fn lines(&self, rows: &[&RunRow]) -> Result<Vec<Lines>, PublishError> {
         let journal = |row: &&RunRow| {
             let id = &row.run.id;
-            let items = self.stores.of(id)?.map(|store| self.stores.detailed(&store, id));
-            Ok(items.transpose()?.map(|items| Lines::of(items.unwrap_or_default())))
+            let items = self
+                .stores
+                .of(id)?
+                .map(|store| self.stores.detailed(&store, id));
+            Ok(items
+                .transpose()?
+                .map(|items| Lines::of(items.unwrap_or_default())))
         };
-        let mut read: Vec<Option<Lines>> = rows.par_iter().map(journal).collect::<Result<_, PublishError>>()?;
+        let mut read: Vec<Option<Lines>> = rows
+            .par_iter()
+            .map(journal)
+            .collect::<Result<_, PublishError>>()?;
         let imported = |keep_texts: bool| {
-            let unread = rows.iter().zip(&read).filter(|(row, lines)| lines.is_none() && row.items.is_some());
-            unread.map(|(row, _)| *row).filter(move |row| stored::has_details(self.warehouse, row) == keep_texts)
+            let unread = rows
+                .iter()
+                .zip(&read)
+                .filter(|(row, lines)| lines.is_none() && row.items.is_some());
+            unread
+                .map(|(row, _)| *row)
+                .filter(move |row| stored::has_details(self.warehouse, row) == keep_texts)
         };
         let with_texts: Vec<Arc<Run>> = imported(true).map(|row| Arc::clone(&row.run)).collect();
         let without: Vec<&RunId> = imported(false).map(|row| &row.run.id).collect();
@@ -283,7 +420,11 @@ impl Site<'_> {
         for item in self.stores.outcomes_of_imports(self.warehouse, &without)? {
             found.entry(item.0.run.clone()).or_default().push(item);
         }
-        for (row, lines) in rows.iter().zip(&mut read).filter(|(_, lines)| lines.is_none()) {
+        for (row, lines) in rows
+            .iter()
+            .zip(&mut read)
+            .filter(|(_, lines)| lines.is_none())
+        {
             *lines = found.remove(&row.run.id).map(Lines::of);
         }
         Ok(read.into_iter().map(Option::unwrap_or_default).collect())
@@ -294,20 +435,34 @@ impl Lines {
     fn of(items: Vec<(ItemOutcome, ItemDetails)>) -> Self {
         let mut items = items;
         if items.iter().any(|(outcome, _)| outcome.revision > 0) {
-            items = standing_of_each(items, |(outcome, _)| (outcome.key(), outcome.attempt), |(outcome, _)| outcome.revision);
+            items = standing_of_each(
+                items,
+                |(outcome, _)| (outcome.key(), outcome.attempt),
+                |(outcome, _)| outcome.revision,
+            );
         }
-        let mut lines = Self { outcomes: Vec::with_capacity(items.len()), details: DetailsByItem::new() };
+        let mut lines = Self {
+            outcomes: Vec::with_capacity(items.len()),
+            details: DetailsByItem::new(),
+        };
         let mut places: Vec<usize> = (0..items.len()).collect();
         // Sorts indices: the lines themselves are too large to move.
         places.sort_by(|left, right| {
             let (left, right) = (&items[*left].0, &items[*right].0);
-            let by_item = (left.kind.name(), &left.evaluator, &left.item).cmp(&(right.kind.name(), &right.evaluator, &right.item));
+            let by_item = (left.kind.name(), &left.evaluator, &left.item).cmp(&(
+                right.kind.name(),
+                &right.evaluator,
+                &right.item,
+            ));
             by_item.then_with(|| left.attempt.cmp(&right.attempt))
         });
-        let mut items: Vec<Option<(ItemOutcome, ItemDetails)>> = items.into_iter().map(Some).collect();
+        let mut items: Vec<Option<(ItemOutcome, ItemDetails)>> =
+            items.into_iter().map(Some).collect();
         for (outcome, details) in places.into_iter().filter_map(|place| items[place].take()) {
             if details != ItemDetails::default() {
-                lines.details.insert((outcome.key(), outcome.attempt), details);
+                lines
+                    .details
+                    .insert((outcome.key(), outcome.attempt), details);
             }
             lines.outcomes.push(outcome);
         }
@@ -322,21 +477,36 @@ fn at_once(rows: &[&RunRow]) -> usize {
         lines += row.items.map_or(0, |items| items.lines);
         lines <= LINES_AT_ONCE
     };
-    rows.iter().take(RUNS_AT_ONCE).take_while(fits).count().max(1)
+    rows.iter()
+        .take(RUNS_AT_ONCE)
+        .take_while(fits)
+        .count()
+        .max(1)
 }
 
 /// Takes the criteria out of a run's outcomes. If a page has no room for all of them, they stay among the items.
-fn without_criteria<'o>(outcomes: &'o [ItemOutcome], details: &DetailsByItem) -> (Vec<ItemRow>, Cow<'o, [ItemOutcome]>) {
+fn without_criteria<'o>(
+    outcomes: &'o [ItemOutcome],
+    details: &DetailsByItem,
+) -> (Vec<ItemRow>, Cow<'o, [ItemOutcome]>) {
     let is_criterion = |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion;
     let found = outcomes.iter().filter(is_criterion).count();
     if found == 0 || found > ITEMS_PER_PAGE {
         return (Vec::new(), Cow::Borrowed(outcomes));
     }
-    let (criteria, others): (Vec<&ItemOutcome>, Vec<&ItemOutcome>) = outcomes.iter().partition(is_criterion);
+    let (criteria, others): (Vec<&ItemOutcome>, Vec<&ItemOutcome>) =
+        outcomes.iter().partition(is_criterion);
     let with_details = |outcome: &ItemOutcome| {
-        let details = details.get(&(outcome.key(), outcome.attempt)).cloned().unwrap_or_default();
+        let details = details
+            .get(&(outcome.key(), outcome.attempt))
+            .cloned()
+            .unwrap_or_default();
         (outcome.clone(), details)
     };
-    let criteria: Vec<(ItemOutcome, ItemDetails)> = criteria.into_iter().map(with_details).collect();
-    (criteria_of(&criteria), Cow::Owned(others.into_iter().cloned().collect()))
+    let criteria: Vec<(ItemOutcome, ItemDetails)> =
+        criteria.into_iter().map(with_details).collect();
+    (
+        criteria_of(&criteria),
+        Cow::Owned(others.into_iter().cloned().collect()),
+    )
 }

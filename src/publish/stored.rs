@@ -36,12 +36,21 @@ impl Stores<'_> {
     /// Returns the store whose folder of this run has evaluators' scores: the store with the run's own file, or, for an imported run, the
     /// store where judges judged it.
     pub fn beside(&self, warehouse: &Warehouse, id: &RunId) -> Result<Option<Store>, PublishError> {
-        let judged = || warehouse.judgements_of(id).and_then(Path::parent).map(Store::at);
+        let judged = || {
+            warehouse
+                .judgements_of(id)
+                .and_then(Path::parent)
+                .map(Store::at)
+        };
         Ok(self.of(id)?.or_else(judged))
     }
 
     /// Reads a run's journal, under shown names.
-    pub fn detailed(&self, store: &Store, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, PublishError> {
+    pub fn detailed(
+        &self,
+        store: &Store,
+        id: &RunId,
+    ) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, PublishError> {
         let mut items = store.detailed_items(id)?;
         for (outcome, _) in items.iter_mut().flatten() {
             self.names.apply(outcome);
@@ -50,8 +59,14 @@ impl Stores<'_> {
     }
 
     /// Reads the outcomes and details of imported runs, under shown names.
-    pub fn detailed_imports(&self, warehouse: &Warehouse, runs: &[Arc<Run>]) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
-        let mut items = warehouse.detailed(runs).map_err(|error| PublishError::new(visible(&error.to_string())))?;
+    pub fn detailed_imports(
+        &self,
+        warehouse: &Warehouse,
+        runs: &[Arc<Run>],
+    ) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
+        let mut items = warehouse
+            .detailed(runs)
+            .map_err(|error| PublishError::new(visible(&error.to_string())))?;
         for (outcome, _) in &mut items {
             self.names.apply(outcome);
         }
@@ -59,33 +74,58 @@ impl Stores<'_> {
     }
 
     /// Reads the outcomes of imported runs without details, and adds judges' details if there are any.
-    pub fn outcomes_of_imports(&self, warehouse: &Warehouse, runs: &[&RunId]) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
-        let outcomes = warehouse.outcomes(runs).map_err(|error| PublishError::new(visible(&error.to_string())))?;
+    pub fn outcomes_of_imports(
+        &self,
+        warehouse: &Warehouse,
+        runs: &[&RunId],
+    ) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
+        let outcomes = warehouse
+            .outcomes(runs)
+            .map_err(|error| PublishError::new(visible(&error.to_string())))?;
         let mut said = BTreeMap::new();
         for run in runs {
             let items = self.judgements_of_import(warehouse, run)?;
-            said.extend(items.into_iter().map(|(outcome, details)| ((outcome.run.clone(), outcome.key(), outcome.attempt), details)));
+            said.extend(items.into_iter().map(|(outcome, details)| {
+                (
+                    (outcome.run.clone(), outcome.key(), outcome.attempt),
+                    details,
+                )
+            }));
         }
         let with_details = |outcome: ItemOutcome| {
-            let details = said.remove(&(outcome.run.clone(), outcome.key(), outcome.attempt)).unwrap_or_default();
+            let details = said
+                .remove(&(outcome.run.clone(), outcome.key(), outcome.attempt))
+                .unwrap_or_default();
             (outcome, details)
         };
         Ok(outcomes.into_iter().map(with_details).collect())
     }
 
     /// Reads judges' decisions about an imported run, with their reasons.
-    pub fn judgements_of_import(&self, warehouse: &Warehouse, run: &RunId) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
-        warehouse.judged_items(run).map_err(|error| PublishError::new(visible(&error.to_string())))
+    pub fn judgements_of_import(
+        &self,
+        warehouse: &Warehouse,
+        run: &RunId,
+    ) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
+        warehouse
+            .judged_items(run)
+            .map_err(|error| PublishError::new(visible(&error.to_string())))
     }
 
     /// Names the run's file for a message.
     pub(super) fn file_of(&self, id: &RunId) -> String {
-        self.of(id).ok().flatten().map_or_else(|| format!("imported run {id}"), |store| shown(&store.header_path(id)))
+        self.of(id).ok().flatten().map_or_else(
+            || format!("imported run {id}"),
+            |store| shown(&store.header_path(id)),
+        )
     }
 
     /// Names a file of the run's folder for a message.
     pub(super) fn journal_of(&self, id: &RunId, name: &str) -> String {
-        self.of(id).ok().flatten().map_or_else(|| format!("imported run {id}"), |store| shown(&store.run_dir(id).join(name)))
+        self.of(id).ok().flatten().map_or_else(
+            || format!("imported run {id}"),
+            |store| shown(&store.run_dir(id).join(name)),
+        )
     }
 }
 
@@ -100,7 +140,11 @@ const MOST_DETAILED: u64 = 20_000;
 /// Says whether the lines of a run that no store has as a file of its own are worth reading for their texts: only importers of known formats
 /// keep texts. A run of our own that is in a lake has them too.
 pub fn has_details(warehouse: &Warehouse, row: &RunRow) -> bool {
-    let importer = row.run.provenance.as_ref().map(|provenance| provenance.importer.as_str());
+    let importer = row
+        .run
+        .provenance
+        .as_ref()
+        .map(|provenance| provenance.importer.as_str());
     if importer.is_none() && warehouse.is_elsewhere(&row.run.id) {
         return true;
     }
@@ -115,11 +159,24 @@ pub fn evaluators(store: Option<&Store>, warehouse: &Warehouse, id: &RunId) -> V
         Some(store) => ScoreLine::read_all(&store.scores_path(id), &mut Vec::new()),
         None => warehouse.score_lines(id).to_vec(),
     };
-    newest_scores(lines.into_iter().filter(|line| !line.is_probe()).map(evaluator_score).collect())
+    newest_scores(
+        lines
+            .into_iter()
+            .filter(|line| !line.is_probe())
+            .map(evaluator_score)
+            .collect(),
+    )
 }
 
 fn evaluator_score(line: ScoreLine) -> EvaluatorScore {
-    let ScoreLine { score, details, reasoning, not_evaluated, judge, raw: _ } = line;
+    let ScoreLine {
+        score,
+        details,
+        reasoning,
+        not_evaluated,
+        judge,
+        raw: _,
+    } = line;
     EvaluatorScore {
         evaluator: score.metric,
         value: score.value,

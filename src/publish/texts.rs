@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 use tracing::warn;
 
 use crate::domain::{
-    Acceptance, Counts, Filter, Foreign, ItemOutcome, OwnPattern, Published, Redactor, Run, RunId, Secrets, hex, is_known_secret, visible,
+    Acceptance, Counts, Filter, Foreign, ItemOutcome, OwnPattern, Published, Redactor, Run, RunId,
+    Secrets, hex, is_known_secret, visible,
 };
 use crate::render::{format, json};
 use crate::views::{Policy, SiteOptions};
@@ -112,7 +113,11 @@ impl Texts {
             let mut users = texts.users(stores, warehouse, filter)?;
             // A suite's, approach's or model's own name is not a user's name, even if a home folder has it.
             let own = |run: &Run| [run.suite.clone(), run.approach.clone(), run.model.clone()];
-            let own: BTreeSet<String> = warehouse.runs().iter().flat_map(|row| own(&row.run)).collect();
+            let own: BTreeSet<String> = warehouse
+                .runs()
+                .iter()
+                .flat_map(|row| own(&row.run))
+                .collect();
             users.retain(|user| !own.contains(user));
             texts.redactor = texts.redactor.knowing(&users);
             texts.users = users;
@@ -122,17 +127,29 @@ impl Texts {
             let file = stores.file_of(&row.run.id);
             texts.check_id(&row.run.id, &file)?;
             each_name(&row.run, &mut |kind, name| {
-                values.entry(kind).or_default().entry(name.to_owned()).or_insert_with(|| file.clone());
+                values
+                    .entry(kind)
+                    .or_default()
+                    .entry(name.to_owned())
+                    .or_insert_with(|| file.clone());
             });
         }
         // Results that are published with the site have names of their own.
         for run in warehouse.stored_runs(filter) {
             each_name(&run, &mut |kind, name| {
-                values.entry(kind).or_default().entry(name.to_owned()).or_insert_with(|| stores.file_of(&run.id));
+                values
+                    .entry(kind)
+                    .or_default()
+                    .entry(name.to_owned())
+                    .or_insert_with(|| stores.file_of(&run.id));
             });
         }
         for name in warehouse.aliases().item.keys() {
-            values.entry(ITEM).or_default().entry(name.clone()).or_insert_with(|| "the configuration".to_owned());
+            values
+                .entry(ITEM)
+                .or_default()
+                .entry(name.clone())
+                .or_insert_with(|| "the configuration".to_owned());
         }
         warehouse.each_name(&mut |kind, name, file| {
             let names = values.entry(kind_of(kind)).or_default();
@@ -151,7 +168,16 @@ impl Texts {
         let mut taken: BTreeSet<String> = names.keys().cloned().collect();
         let mut instead = BTreeMap::new();
         for (name, file) in names {
-            let Some(base) = self.found_in(&Place { page: Page::Names, file, field: kind }, name) else { continue };
+            let Some(base) = self.found_in(
+                &Place {
+                    page: Page::Names,
+                    file,
+                    field: kind,
+                },
+                name,
+            ) else {
+                continue;
+            };
             let mut shown = base.clone();
             let mut number = 2;
             while !taken.insert(shown.clone()) {
@@ -167,38 +193,65 @@ impl Texts {
 
     /// Checks a run's id. It names files and pages, so it cannot be replaced.
     fn check_id(&mut self, id: &RunId, file: &str) -> Result<(), PublishError> {
-        let found = self.found_in(&Place { page: Page::Names, file, field: "id" }, id.as_str());
+        let found = self.found_in(
+            &Place {
+                page: Page::Names,
+                file,
+                field: "id",
+            },
+            id.as_str(),
+        );
         if self.found == Found::TakenOut && found.is_some() {
-            return Err(PublishError::new(format!("the id of the run in {file} looks like a secret, and ids are addresses of pages"))
-                .with_hint("retract the run, or give its file another name"));
+            return Err(PublishError::new(format!(
+                "the id of the run in {file} looks like a secret, and ids are addresses of pages"
+            ))
+            .with_hint("retract the run, or give its file another name"));
         }
         Ok(())
     }
 
-    fn users(&self, stores: &Stores<'_>, warehouse: &Warehouse, filter: &Filter) -> Result<BTreeSet<String>, PublishError> {
+    fn users(
+        &self,
+        stores: &Stores<'_>,
+        warehouse: &Warehouse,
+        filter: &Filter,
+    ) -> Result<BTreeSet<String>, PublishError> {
         let mut users = BTreeSet::new();
         for row in warehouse.select(filter) {
-            each_name(&row.run, &mut |_, name| self.redactor.learn(name, &mut users));
+            each_name(&row.run, &mut |_, name| {
+                self.redactor.learn(name, &mut users)
+            });
             Run::clone(&row.run).each_text(&mut |_, text| self.redactor.learn(text, &mut users));
             let store = stores.beside(warehouse, &row.run.id)?;
             for score in stored::evaluators(store.as_ref(), warehouse, &row.run.id) {
                 for text in score.not_evaluated.iter().chain(&score.reasoning) {
                     self.redactor.learn(text, &mut users);
                 }
-                score.details.iter().for_each(|details| each_string(details, &mut |text| self.redactor.learn(text, &mut users)));
+                score.details.iter().for_each(|details| {
+                    each_string(details, &mut |text| self.redactor.learn(text, &mut users))
+                });
             }
             if warehouse.is_elsewhere(&row.run.id) && stored::has_details(warehouse, row) {
-                for (_, mut details) in stores.detailed_imports(warehouse, std::slice::from_ref(&row.run))? {
+                for (_, mut details) in
+                    stores.detailed_imports(warehouse, std::slice::from_ref(&row.run))?
+                {
                     details.each_text(&mut |_, text| self.redactor.learn(text, &mut users));
                 }
             }
             let Some(store) = store else { continue };
             let judged = stores.judgements_of_import(warehouse, &row.run.id)?;
-            for (_, mut details) in store.detailed_items(&row.run.id)?.unwrap_or_default().into_iter().chain(judged) {
+            for (_, mut details) in store
+                .detailed_items(&row.run.id)?
+                .unwrap_or_default()
+                .into_iter()
+                .chain(judged)
+            {
                 details.each_text(&mut |_, text| self.redactor.learn(text, &mut users));
             }
             for line in store.transcript(&row.run.id)? {
-                each_string(&line.entry, &mut |text| self.redactor.learn(text, &mut users));
+                each_string(&line.entry, &mut |text| {
+                    self.redactor.learn(text, &mut users)
+                });
             }
         }
         warehouse.each_name(&mut |_, name, _| self.redactor.learn(name, &mut users));
@@ -213,12 +266,19 @@ impl Texts {
         policy: &mut Policy,
         options: &mut SiteOptions,
     ) -> LookedThrough<'w> {
-        let selected: BTreeSet<RunId> = warehouse.select(filter).map(|row| row.run.id.clone()).collect();
+        let selected: BTreeSet<RunId> = warehouse
+            .select(filter)
+            .map(|row| row.run.id.clone())
+            .collect();
         let shown = self.names_of_outcomes();
         // The shown names were decided one by one, so that different names stay different.
         let shown = self.redactor.publish(shown, &mut |_, _| false);
         let texts = std::cell::RefCell::new(&mut *self);
-        let run = |run: &Run| selected.contains(&run.id).then(|| texts.borrow_mut().shown_run(stores, run));
+        let run = |run: &Run| {
+            selected
+                .contains(&run.id)
+                .then(|| texts.borrow_mut().shown_run(stores, run))
+        };
         let accepted = |one: &Acceptance| texts.borrow_mut().shown_acceptance(one);
         let warehouse = warehouse.show_published(shown, (run, accepted));
         if self.found == Found::Named {
@@ -257,10 +317,18 @@ impl Texts {
             named(kind, &mut name);
             name
         };
-        policy.designs = std::mem::take(&mut policy.designs).into_iter().map(|(suite, design)| (renamed("suite", suite), design)).collect();
-        policy.metrics = std::mem::take(&mut policy.metrics).into_iter().map(|(name, set)| (renamed(EVALUATOR, name), set)).collect();
+        policy.designs = std::mem::take(&mut policy.designs)
+            .into_iter()
+            .map(|(suite, design)| (renamed("suite", suite), design))
+            .collect();
+        policy.metrics = std::mem::take(&mut policy.metrics)
+            .into_iter()
+            .map(|(name, set)| (renamed(EVALUATOR, name), set))
+            .collect();
         let primary = std::mem::take(&mut policy.primary).into_iter();
-        policy.primary = primary.map(|(suite, metric)| (renamed("suite", suite), renamed(EVALUATOR, metric))).collect();
+        policy.primary = primary
+            .map(|(suite, metric)| (renamed("suite", suite), renamed(EVALUATOR, metric)))
+            .collect();
         warehouse
     }
 
@@ -284,7 +352,11 @@ impl Texts {
     /// Returns the names under which outcomes are shown, where they differ from the warehouse's before.
     pub fn names_of_outcomes(&self) -> ShownNames {
         let names = |kind| self.names.get(kind).cloned().unwrap_or_default();
-        ShownNames { items: names(ITEM), evaluators: names(EVALUATOR), clusters: names(CLUSTER) }
+        ShownNames {
+            items: names(ITEM),
+            evaluators: names(EVALUATOR),
+            clusters: names(CLUSTER),
+        }
     }
 
     pub fn rename_suite(&self, suite: &mut String) {
@@ -313,7 +385,9 @@ impl Texts {
         rename(&self.names, "suite", &mut one.suite);
         rename(&self.names, "approach", &mut one.approach);
         rename(&self.names, "model", &mut one.model);
-        one.batches.iter_mut().for_each(|batch| rename(&self.names, "batch_id", batch));
+        one.batches
+            .iter_mut()
+            .for_each(|batch| rename(&self.names, "batch_id", batch));
         if let Some(version) = &mut one.suite_version {
             rename(&self.names, "suite_version", version);
         }
@@ -324,7 +398,9 @@ impl Texts {
         if self.found == Found::TakenOut {
             return Ok(());
         }
-        let known = self.places.iter().flat_map(|((file, field), found)| found.iter().map(move |pattern| (file, field, pattern)));
+        let known = self.places.iter().flat_map(|((file, field), found)| {
+            found.iter().map(move |pattern| (file, field, pattern))
+        });
         let known: Vec<String> = known
             .filter(|(_, _, pattern)| is_known_secret(pattern))
             .map(|(file, field, pattern)| format!("{file}: `{}` holds {pattern}", visible(field)))
@@ -332,7 +408,11 @@ impl Texts {
         match known.first() {
             None => Ok(()),
             Some(first) => {
-                let more = if known.len() > 1 { format!(", and {} more do", known.len() - 1) } else { String::new() };
+                let more = if known.len() > 1 {
+                    format!(", and {} more do", known.len() - 1)
+                } else {
+                    String::new()
+                };
                 Err(PublishError::new(format!("{first}{more}; a secret is not published"))
                     .with_hint("change the key, for it is in the results; then retract the runs, or build with --redact"))
             }
@@ -341,7 +421,13 @@ impl Texts {
 
     /// Searches the texts of a run's page, its items or transcripts. `file` is their source.
     pub fn published<T: Foreign>(&mut self, page: Page, file: &str, value: T) -> Published<T> {
-        let Self { redactor, found, counts, places, .. } = self;
+        let Self {
+            redactor,
+            found,
+            counts,
+            places,
+            ..
+        } = self;
         redactor.publish(value, &mut |field, seen| {
             // Redact known secrets in any case: not even a build that will be refused holds one.
             let is_known = seen.keys().any(|pattern| is_known_secret(pattern));
@@ -351,14 +437,34 @@ impl Texts {
     }
 
     /// Searches outcomes under their shown names. Of a category's matches each is counted once: it is in many lines.
-    pub fn outcomes(&mut self, file: &str, outcomes: Vec<ItemOutcome>) -> Published<Vec<ItemOutcome>> {
-        let Self { redactor, found, counts, places, known, .. } = self;
+    pub fn outcomes(
+        &mut self,
+        file: &str,
+        outcomes: Vec<ItemOutcome>,
+    ) -> Published<Vec<ItemOutcome>> {
+        let Self {
+            redactor,
+            found,
+            counts,
+            places,
+            known,
+            ..
+        } = self;
         let mut outcomes = outcomes;
         outcomes.each_text(&mut |field, text| {
             if !known.contains_key(text.as_str()) {
                 let shown = redactor.redact(text).map(|(shorter, seen)| {
                     let is_known = seen.keys().any(|pattern| is_known_secret(pattern));
-                    note(counts, places, &Place { page: Page::Names, file, field }, seen);
+                    note(
+                        counts,
+                        places,
+                        &Place {
+                            page: Page::Names,
+                            file,
+                            field,
+                        },
+                        seen,
+                    );
                     (*found == Found::TakenOut || is_known).then_some(shorter)
                 });
                 known.insert(text.clone(), shown.flatten());
@@ -389,11 +495,15 @@ impl Texts {
 
     /// Returns the matches in the journals of a run.
     pub fn found_of(&self, stores: &Stores<'_>, row: &RunRow) -> Places {
-        let files: BTreeSet<String> = JOURNALS.map(|name| stores.journal_of(&row.run.id, name)).into();
+        let files: BTreeSet<String> = JOURNALS
+            .map(|name| stores.journal_of(&row.run.id, name))
+            .into();
         // Looks up a range per file: scanning all places for each run would take quadratic time.
         let of_file = |file: String| {
             let places = self.places.range((file.clone(), String::new())..);
-            places.take_while(move |((of, _), _)| *of == file).map(|(place, found)| (place.clone(), found.clone()))
+            places
+                .take_while(move |((of, _), _)| *of == file)
+                .map(|(place, found)| (place.clone(), found.clone()))
         };
         files.into_iter().flat_map(of_file).collect()
     }
@@ -401,13 +511,18 @@ impl Texts {
     /// Adds matches that the last build found in texts that are not read again.
     pub fn repeat(&mut self, places: &Places) {
         for (place, found) in places {
-            self.places.entry(place.clone()).or_default().extend(found.iter().cloned());
+            self.places
+                .entry(place.clone())
+                .or_default()
+                .extend(found.iter().cloned());
         }
     }
 
     /// Returns the report to publish beside the pages: counts, and nothing of the redacted texts. `None` if redaction is off.
     pub fn report(&self) -> Option<Vec<u8>> {
-        let report = Report { redacted: &self.counts };
+        let report = Report {
+            redacted: &self.counts,
+        };
         (self.found == Found::TakenOut).then(|| json::document("redactions", report).into_bytes())
     }
 
@@ -422,11 +537,18 @@ impl Texts {
                     Page::Transcripts => "transcripts",
                 };
                 let line = |(pattern, pages): (&String, &BTreeMap<Page, u64>)| {
-                    let pages: Vec<String> = pages.iter().map(|(page, count)| format!("{count} in {}", word(page))).collect();
+                    let pages: Vec<String> = pages
+                        .iter()
+                        .map(|(page, count)| format!("{count} in {}", word(page)))
+                        .collect();
                     format!("  {pattern}: {}", pages.join(", "))
                 };
                 let lines: Vec<String> = self.counts.iter().map(line).collect();
-                vec![if lines.is_empty() { "nothing found to redact".to_owned() } else { format!("redacted\n{}", lines.join("\n")) }]
+                vec![if lines.is_empty() {
+                    "nothing found to redact".to_owned()
+                } else {
+                    format!("redacted\n{}", lines.join("\n"))
+                }]
             }
             Found::Named => {
                 let mut notes = Vec::new();
@@ -434,14 +556,21 @@ impl Texts {
                     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
                     let patterns = patterns.join(", ");
                     warn!(file, field, patterns, "looks like a secret");
-                    notes.push(format!("warning: {file}: `{}` holds what looks like: {patterns}", visible(field)));
+                    notes.push(format!(
+                        "warning: {file}: `{}` holds what looks like: {patterns}",
+                        visible(field)
+                    ));
                 }
                 if self.places.len() > MAX_PLACES {
                     let more = (self.places.len() - MAX_PLACES) as u64;
-                    notes.push(format!("warning: and so do {} more", format::count(more, "field")));
+                    notes.push(format!(
+                        "warning: and so do {} more",
+                        format::count(more, "field")
+                    ));
                 }
                 if !self.places.is_empty() {
-                    notes.push("  hint: build with --redact to leave it out of the site".to_owned());
+                    notes
+                        .push("  hint: build with --redact to leave it out of the site".to_owned());
                 }
                 notes
             }
@@ -463,10 +592,22 @@ fn kind_of(name: NameKind) -> &'static str {
 }
 
 /// Counts matches and records their place, but nothing of the text itself.
-fn note(counts: &mut BTreeMap<String, BTreeMap<Page, u64>>, places: &mut Places, place: &Place, found: Counts) {
+fn note(
+    counts: &mut BTreeMap<String, BTreeMap<Page, u64>>,
+    places: &mut Places,
+    place: &Place,
+    found: Counts,
+) {
     for (pattern, count) in found {
-        places.entry((place.file.to_owned(), place.field.to_owned())).or_default().insert(pattern.clone());
-        *counts.entry(pattern).or_default().entry(place.page).or_default() += count;
+        places
+            .entry((place.file.to_owned(), place.field.to_owned()))
+            .or_default()
+            .insert(pattern.clone());
+        *counts
+            .entry(pattern)
+            .or_default()
+            .entry(place.page)
+            .or_default() += count;
     }
 }
 
@@ -476,8 +617,12 @@ fn each_name(run: &Run, visit: &mut dyn FnMut(&'static str, &str)) {
     visit("approach", &run.approach);
     visit("model", &run.model);
     run.batch_id.iter().for_each(|name| visit("batch_id", name));
-    run.suite_version.iter().for_each(|name| visit("suite_version", name));
-    run.scores.iter().for_each(|score| visit(EVALUATOR, &score.metric));
+    run.suite_version
+        .iter()
+        .for_each(|name| visit("suite_version", name));
+    run.scores
+        .iter()
+        .for_each(|score| visit(EVALUATOR, &score.metric));
     run.tags.keys().for_each(|key| visit("tags", key));
 }
 
@@ -512,7 +657,10 @@ fn rename_run(run: &mut Run, names: &Names) {
             rename("tags", &mut key);
             key
         };
-        run.tags = std::mem::take(&mut run.tags).into_iter().map(|(key, value)| (renamed(key), value)).collect();
+        run.tags = std::mem::take(&mut run.tags)
+            .into_iter()
+            .map(|(key, value)| (renamed(key), value))
+            .collect();
     }
 }
 

@@ -8,7 +8,9 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, ItemStatus, Published, RunStatus, hex};
 use crate::render::{format, html::MOST_BESIDE};
-use crate::views::{ItemPage, ItemTranscript, RunTranscripts, TranscriptPart, TranscriptReader, without_middle};
+use crate::views::{
+    ItemPage, ItemTranscript, RunTranscripts, TranscriptPart, TranscriptReader, without_middle,
+};
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::error::PublishError;
@@ -95,10 +97,28 @@ fn bytes(text: &str) -> Option<u64> {
 
 impl Transcripts {
     pub fn new(warehouse: &Warehouse, filter: &Filter, choice: Choice) -> Self {
-        let needed = matches!(choice, Choice::Usual | Choice::Disagreeing | Choice::Budget(_));
-        let disagreeing = if needed { disagreements(warehouse, filter) } else { BTreeMap::new() };
-        let left = if let Choice::Budget(bytes) = choice { bytes } else { SITE };
-        Self { choice, left, disagreeing, published: BTreeMap::new(), suite: Tally::default(), all: Tally::default() }
+        let needed = matches!(
+            choice,
+            Choice::Usual | Choice::Disagreeing | Choice::Budget(_)
+        );
+        let disagreeing = if needed {
+            disagreements(warehouse, filter)
+        } else {
+            BTreeMap::new()
+        };
+        let left = if let Choice::Budget(bytes) = choice {
+            bytes
+        } else {
+            SITE
+        };
+        Self {
+            choice,
+            left,
+            disagreeing,
+            published: BTreeMap::new(),
+            suite: Tally::default(),
+            all: Tally::default(),
+        }
     }
 
     /// Says whether the next suite would show the same transcripts as at the last build: there was room then, and there is now.
@@ -132,7 +152,9 @@ impl Transcripts {
     ) -> Result<RunTranscripts, PublishError> {
         let mut run = RunTranscripts::default();
         let id = &row.run.id;
-        let Some(store) = stores.of(id)? else { return Ok(run) };
+        let Some(store) = stores.of(id)? else {
+            return Ok(run);
+        };
         // In the order of first appearance; an item's lines need not be adjacent.
         let mut found = Vec::<(Option<String>, TranscriptReader)>::new();
         let mut places = BTreeMap::<Option<String>, usize>::new();
@@ -163,8 +185,15 @@ impl Transcripts {
             let bytes = parts.iter().map(|part| part.text.len() as u64).sum();
             let digest = digest(&parts);
             let (parts, left_out) = parts.map(|parts| without_middle(parts, HEAD, TAIL)).apart();
-            let kept: usize = parts.iter().map(|part| AROUND_PART + escaped_length(&part.text)).sum();
-            let same_as = self.published.get(&digest).filter(|_| bytes > SHORT).cloned();
+            let kept: usize = parts
+                .iter()
+                .map(|part| AROUND_PART + escaped_length(&part.text))
+                .sum();
+            let same_as = self
+                .published
+                .get(&digest)
+                .filter(|_| bytes > SHORT)
+                .cloned();
             let kept = around + if same_as.is_some() { 0 } else { kept };
             if run.pages.is_empty() || page_bytes + kept > PAGE {
                 run.pages.push(Vec::new());
@@ -172,17 +201,32 @@ impl Transcripts {
             }
             page_bytes += kept;
             let number = run.pages.len();
-            let Some(page) = run.pages.last_mut() else { continue };
+            let Some(page) = run.pages.last_mut() else {
+                continue;
+            };
             let link = format!("t/{number:04}.html#t-{}", page.len() + 1);
-            let parts = if same_as.is_some() { Published::default() } else { parts };
+            let parts = if same_as.is_some() {
+                Published::default()
+            } else {
+                parts
+            };
             let spent = parts.iter().map(|part| part.text.len() as u64).sum::<u64>();
             self.left -= spent.min(self.left);
             self.suite.spent += spent;
-            self.published.entry(digest.clone()).or_insert_with(|| format!("runs/{segment}/{link}"));
+            self.published
+                .entry(digest.clone())
+                .or_insert_with(|| format!("runs/{segment}/{link}"));
             run.links.insert(item.clone().unwrap_or_default(), link);
             run.shown += 1;
             run.cut += u64::from(*left_out > 0);
-            page.push(ItemTranscript { item, digest, bytes, left_out: *left_out, same_as, parts });
+            page.push(ItemTranscript {
+                item,
+                digest,
+                bytes,
+                left_out: *left_out,
+                same_as,
+                parts,
+            });
         }
         self.suite.shown += run.shown;
         self.suite.cut += run.cut;
@@ -192,13 +236,23 @@ impl Transcripts {
     }
 
     /// Chooses among the items that have a transcript.
-    fn wanted<'a>(&self, row: &RunRow, pages: &[ItemPage], items: impl Iterator<Item = Option<&'a str>>) -> BTreeSet<Option<String>> {
+    fn wanted<'a>(
+        &self,
+        row: &RunRow,
+        pages: &[ItemPage],
+        items: impl Iterator<Item = Option<&'a str>>,
+    ) -> BTreeSet<Option<String>> {
         let disagreeing = self.disagreeing.get(&row.run.suite);
         let disagrees = |item: &str| disagreeing.is_some_and(|items| items.contains(item));
-        let is_failure =
-            |status: &str| ItemStatus::from_name(status).is_none_or(|status| status != ItemStatus::Pass && status != ItemStatus::Skipped);
+        let is_failure = |status: &str| {
+            ItemStatus::from_name(status)
+                .is_none_or(|status| status != ItemStatus::Pass && status != ItemStatus::Skipped)
+        };
         let rows = || pages.iter().flat_map(|page| &page.rows);
-        let failing: BTreeSet<&str> = rows().filter(|row| is_failure(&row.status)).map(|row| row.item.as_str()).collect();
+        let failing: BTreeSet<&str> = rows()
+            .filter(|row| is_failure(&row.status))
+            .map(|row| row.item.as_str())
+            .collect();
         let fails = !failing.is_empty() || row.run.status != RunStatus::Completed;
         let splits = || rows().any(|row| disagrees(&row.item));
         let mut wanted = BTreeSet::new();
@@ -213,7 +267,10 @@ impl Transcripts {
                 (Choice::Disagreeing, Some(item)) => disagrees(item),
                 (Choice::Usual | Choice::Budget(_), Some(item)) => {
                     if !failing.contains(item) && !disagrees(item) {
-                        passing.push((hex(&Sha256::digest(format!("{}\n{item}", row.run.id))), item));
+                        passing.push((
+                            hex(&Sha256::digest(format!("{}\n{item}", row.run.id))),
+                            item,
+                        ));
                     }
                     failing.contains(item) || disagrees(item)
                 }
@@ -223,13 +280,24 @@ impl Transcripts {
             }
         }
         passing.sort();
-        wanted.extend(passing.into_iter().take(DRAWN).map(|(_, item)| Some(item.to_owned())));
+        wanted.extend(
+            passing
+                .into_iter()
+                .take(DRAWN)
+                .map(|(_, item)| Some(item.to_owned())),
+        );
         wanted
     }
 
     /// Summarises the transcripts that are shown and not shown, or returns `None` if there are none.
     pub fn note(&self) -> Option<String> {
-        let Tally { shown, cut, left_out, left_out_bytes, .. } = self.all;
+        let Tally {
+            shown,
+            cut,
+            left_out,
+            left_out_bytes,
+            ..
+        } = self.all;
         if shown + left_out == 0 {
             return None;
         }
@@ -238,7 +306,10 @@ impl Transcripts {
             line.push_str(&format!(", {cut} of them without the middle"));
         }
         if left_out > 0 {
-            line.push_str(&format!("; {left_out} left out, {}", format::count(left_out_bytes, "byte")));
+            line.push_str(&format!(
+                "; {left_out} left out, {}",
+                format::count(left_out_bytes, "byte")
+            ));
         }
         Some(line)
     }
@@ -254,20 +325,33 @@ fn disagreements(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<String, BTr
             for (item, status) in row.outcomes() {
                 match status {
                     ItemStatus::Pass => seen[item as usize].0 = true,
-                    ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => seen[item as usize].1 = true,
+                    ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => {
+                        seen[item as usize].1 = true
+                    }
                     ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => {}
                 }
             }
         }
-        let both = matrix.items.into_iter().zip(seen).filter(|(_, seen)| *seen == (true, true));
+        let both = matrix
+            .items
+            .into_iter()
+            .zip(seen)
+            .filter(|(_, seen)| *seen == (true, true));
         both.map(|(item, _)| item.key.item).collect()
     };
-    rows.chunk_by(|left, right| left.run.suite == right.run.suite).map(|suite| (suite[0].run.suite.clone(), of_suite(suite))).collect()
+    rows.chunk_by(|left, right| left.run.suite == right.run.suite)
+        .map(|suite| (suite[0].run.suite.clone(), of_suite(suite)))
+        .collect()
 }
 
 fn digest(parts: &[TranscriptPart]) -> String {
     let mut hasher = Sha256::new();
-    for TranscriptPart { role, text, spent: _ } in parts {
+    for TranscriptPart {
+        role,
+        text,
+        spent: _,
+    } in parts
+    {
         let role = role.as_deref().unwrap_or_default();
         hasher.update(format!("{} {}\n{role}{text}", role.len(), text.len()));
     }
@@ -276,7 +360,11 @@ fn digest(parts: &[TranscriptPart]) -> String {
 
 /// Returns the length of a text in HTML, in bytes.
 fn escaped_length(text: &str) -> usize {
-    text.len() + 4 * text.bytes().filter(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'')).count()
+    text.len()
+        + 4 * text
+            .bytes()
+            .filter(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\''))
+            .count()
 }
 
 #[cfg(test)]
@@ -288,7 +376,13 @@ mod tests {
         assert_eq!("failing".parse(), Ok(Choice::Failing));
         assert_eq!("budget:2mb".parse(), Ok(Choice::Budget(2 << 20)));
         assert_eq!("budget:500".parse(), Ok(Choice::Budget(500)));
-        for wrong in ["budget:", "budget:x", "budget:1TB", "some", "budget:99999999999999GB"] {
+        for wrong in [
+            "budget:",
+            "budget:x",
+            "budget:1TB",
+            "some",
+            "budget:99999999999999GB",
+        ] {
             assert!(wrong.parse::<Choice>().is_err(), "{wrong}");
         }
     }

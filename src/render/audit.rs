@@ -1,6 +1,9 @@
 //! What a board establishes, as tables and sentences.
 
-use crate::views::{Audit, AuditedData, Fact, InvarianceDrift, Order, RankRange, RecordedFact, Splitting, StandardCard};
+use crate::views::{
+    Audit, AuditedData, Fact, InvarianceDrift, Order, RankRange, RecordedFact, Splitting,
+    StandardCard,
+};
 
 use super::cell::{Cell, Datum};
 use super::table::{Column, Table};
@@ -18,32 +21,72 @@ fn places(audit: &Audit) -> Table {
         AuditedData::Rates => "pass rates",
         AuditedData::Scores => "scores",
     };
-    let size = format!("{}, {}", count_of(audit.systems, "systems"), count_of(audit.items, "items"));
-    let mut table = Table::of("audit").titled(format!("{}: how much of the order is established ({size}, {kind})", audit.board));
-    let each = |cell: &dyn Fn(usize) -> Cell| (0..audit.places.len()).map(cell).collect::<Vec<Cell>>();
+    let size = format!(
+        "{}, {}",
+        count_of(audit.systems, "systems"),
+        count_of(audit.items, "items")
+    );
+    let mut table = Table::of("audit").titled(format!(
+        "{}: how much of the order is established ({size}, {kind})",
+        audit.board
+    ));
+    let each =
+        |cell: &dyn Fn(usize) -> Cell| (0..audit.places.len()).map(cell).collect::<Vec<Cell>>();
     let place = |at: usize| &audit.places[at];
-    table.column(Column::number("Place").keys(["place"]), each(&|at| Cell::count(at as u64 + 1)));
-    table.column(Column::words("System").keys(["system"]), each(&|at| Cell::words(place(at).system.as_str())));
+    table.column(
+        Column::number("Place").keys(["place"]),
+        each(&|at| Cell::count(at as u64 + 1)),
+    );
+    table.column(
+        Column::words("System").keys(["system"]),
+        each(&|at| Cell::words(place(at).system.as_str())),
+    );
     let mean = |at: usize| match audit.data {
-        AuditedData::Passes | AuditedData::Rates => Cell::number(format::percent_number(place(at).mean, audit.items), place(at).mean),
+        AuditedData::Passes | AuditedData::Rates => Cell::number(
+            format::percent_number(place(at).mean, audit.items),
+            place(at).mean,
+        ),
         AuditedData::Scores => Cell::number(format::fixed(place(at).mean, 4), place(at).mean),
     };
-    let label = if audit.data == AuditedData::Scores { "Mean score" } else { "Pass rate %" };
+    let label = if audit.data == AuditedData::Scores {
+        "Mean score"
+    } else {
+        "Pass rate %"
+    };
     table.column(Column::number(label).keys(["mean"]), each(&mean));
     let range = |range: Option<RankRange>| match range {
-        Some(range) => Cell::shown(words::rank(range)).data([Datum::from(range.best as u64), Datum::from(range.worst as u64)]),
+        Some(range) => Cell::shown(words::rank(range)).data([
+            Datum::from(range.best as u64),
+            Datum::from(range.worst as u64),
+        ]),
         None => Cell::unknown("none"),
     };
-    table.column(Column::number("Rank").over("95% for all at once").keys(["best", "worst"]), each(&|at| range(place(at).rank)));
-    table.column(Column::number("Tier").keys(["tier"]).rank(1), each(&|at| Cell::counted(place(at).tier)));
+    table.column(
+        Column::number("Rank")
+            .over("95% for all at once")
+            .keys(["best", "worst"]),
+        each(&|at| range(place(at).rank)),
+    );
+    table.column(
+        Column::number("Tier").keys(["tier"]).rank(1),
+        each(&|at| Cell::counted(place(at).tier)),
+    );
     let next = |at: usize| match place(at).beats_next {
         Some(true) => Cell::words("established"),
         Some(false) => Cell::words("open"),
         None => Cell::words(""),
     };
-    table.column(Column::words("Over the next").keys(["beats_next"]), each(&next));
+    table.column(
+        Column::words("Over the next").keys(["beats_next"]),
+        each(&next),
+    );
     let published = |at: usize| range(place(at).standard_rank);
-    table.column(Column::number("Rank by the standard").keys(["standard_best", "standard_worst"]).rank(2), each(&published));
+    table.column(
+        Column::number("Rank by the standard")
+            .keys(["standard_best", "standard_worst"])
+            .rank(2),
+        each(&published),
+    );
     table.notes = notes(audit);
     table
 }
@@ -52,10 +95,18 @@ fn places(audit: &Audit) -> Table {
 pub fn could_be_first(audit: &Audit) -> String {
     let said = match &audit.established {
         Some(order) if order.could_be_first == 1 => "first place is established".to_owned(),
-        Some(order) => format!("{} of {} could be first", format::integer(order.could_be_first), format::integer(audit.systems)),
+        Some(order) => format!(
+            "{} of {} could be first",
+            format::integer(order.could_be_first),
+            format::integer(audit.systems)
+        ),
         None => "nothing is established".to_owned(),
     };
-    if audit.judged_by.is_some() { format!("{said}, by an unchecked judge") } else { said }
+    if audit.judged_by.is_some() {
+        format!("{said}, by an unchecked judge")
+    } else {
+        said
+    }
 }
 
 /// Names a fact that a board's runs may record.
@@ -90,7 +141,9 @@ fn notes(audit: &Audit) -> Vec<String> {
     if let Some(found) = &audit.minority {
         let count = found.items.len() as u64;
         let ahead = |by: f64| match audit.data {
-            AuditedData::Passes | AuditedData::Rates => format!("{} pp", format::fixed(100.0 * by, 1)),
+            AuditedData::Passes | AuditedData::Rates => {
+                format!("{} pp", format::fixed(100.0 * by, 1))
+            }
             AuditedData::Scores => format::fixed(by, 3),
         };
         notes.push(format!(
@@ -115,14 +168,20 @@ fn notes(audit: &Audit) -> Vec<String> {
         notes.push(core);
         if let Some((moved, rival)) = groups.moved_weight.zip(groups.moved_to.as_ref()) {
             let share = format::percent(moved, audit.items);
-            notes.push(format!("If {share} of the weight moves between clusters, {rival} is level with the first."));
+            notes.push(format!(
+                "If {share} of the weight moves between clusters, {rival} is level with the first."
+            ));
         }
     }
     notes
 }
 
 fn established(audit: &Audit, order: &Order) -> Vec<String> {
-    let unit = if audit.clusters.is_some() { "clusters" } else { "items" };
+    let unit = if audit.clusters.is_some() {
+        "clusters"
+    } else {
+        "items"
+    };
     let mut notes = vec![format!(
         "Established, with 95% confidence for all pairs at once: {} of {} and {} of {}.",
         format::integer(order.established_neighbours),
@@ -138,7 +197,11 @@ fn established(audit: &Audit, order: &Order) -> Vec<String> {
         format::plain(order.median_width + 1.0),
         format::integer(audit.systems),
     ));
-    let open = if order.ceiling_bits > 0.0 { order.entropy_bits / order.ceiling_bits } else { 0.0 };
+    let open = if order.ceiling_bits > 0.0 {
+        order.entropy_bits / order.ceiling_bits
+    } else {
+        0.0
+    };
     notes.push(format!(
         "{} of the order is open ({} of {} bits), and {} of the first {} places. It has {}; the largest group without a known order has {}.",
         format::percent(open, audit.items.max(100)),
@@ -154,7 +217,9 @@ fn established(audit: &Audit, order: &Order) -> Vec<String> {
         if order.draws < 2 { "no draw".to_owned() } else { count_of(order.draws, "draws") },
     ));
     if order.critical.is_none() {
-        notes.push(format!("So few {unit} cannot establish anything, whatever the scores."));
+        notes.push(format!(
+            "So few {unit} cannot establish anything, whatever the scores."
+        ));
     }
     if order.violations > 0 || !order.places_inside {
         notes.push("The sets contradict each other or the places: do not publish them.".to_owned());
@@ -165,88 +230,233 @@ fn established(audit: &Audit, order: &Order) -> Vec<String> {
 /// The fields of the standard, by their names.
 fn card(audit: &Audit) -> Table {
     let standard = &audit.standard;
-    let mut table = Table::of("standard").titled(format!("Leaderboard Reporting Standard, draft {}", standard.draft));
+    let mut table = Table::of("standard").titled(format!(
+        "Leaderboard Reporting Standard, draft {}",
+        standard.draft
+    ));
     let mut rows: Vec<[String; 3]> = Vec::new();
-    let mut add = |field: &str, name: &str, value: String| rows.push([field.to_owned(), name.to_owned(), value]);
-    let data = if audit.data == AuditedData::Passes { "binary" } else { "continuous" };
-    let digest = standard.sha256_12.as_deref().map_or_else(String::new, |digest| format!(", sha256 {digest}"));
-    add("R1", "shape", format!("{} × {}, {data}{digest}", audit.systems, audit.items));
+    let mut add = |field: &str, name: &str, value: String| {
+        rows.push([field.to_owned(), name.to_owned(), value])
+    };
+    let data = if audit.data == AuditedData::Passes {
+        "binary"
+    } else {
+        "continuous"
+    };
+    let digest = standard
+        .sha256_12
+        .as_deref()
+        .map_or_else(String::new, |digest| format!(", sha256 {digest}"));
+    add(
+        "R1",
+        "shape",
+        format!("{} × {}, {data}{digest}", audit.systems, audit.items),
+    );
     if let Some(order) = &standard.order {
         of_order(order, &mut add);
     }
     if let Some(found) = &standard.drift {
         let line = |drift: f64, floor: f64| {
-            let exceeds = if drift > InvarianceDrift::EXCESS * floor { ": exceeds" } else { "" };
-            format!("{} (floor {}){exceeds}", format::fixed(drift, 3), format::fixed(floor, 3))
+            let exceeds = if drift > InvarianceDrift::EXCESS * floor {
+                ": exceeds"
+            } else {
+                ""
+            };
+            format!(
+                "{} (floor {}){exceeds}",
+                format::fixed(drift, 3),
+                format::fixed(floor, 3)
+            )
         };
-        add("R7", "metric drift, hard to easy items", line(found.drift.metric, found.floor.metric));
-        add("R7", "ordinal drift", line(found.drift.ordinal, found.floor.ordinal));
+        add(
+            "R7",
+            "metric drift, hard to easy items",
+            line(found.drift.metric, found.floor.metric),
+        );
+        add(
+            "R7",
+            "ordinal drift",
+            line(found.drift.ordinal, found.floor.ordinal),
+        );
     }
     let top = standard.discordance_top_systems;
-    let discordance =
-        format!("{}; {} over the first {top}", format::fixed(standard.discordance, 1), format::fixed(standard.discordance_top, 1));
+    let discordance = format!(
+        "{}; {} over the first {top}",
+        format::fixed(standard.discordance, 1),
+        format::fixed(standard.discordance_top, 1)
+    );
     add("R8", "discordance", discordance);
-    let missing: Vec<&RecordedFact> = audit.provenance.iter().filter(|fact| fact.is_missing()).collect();
+    let missing: Vec<&RecordedFact> = audit
+        .provenance
+        .iter()
+        .filter(|fact| fact.is_missing())
+        .collect();
     let known = audit.provenance.len() - missing.len();
-    add("R9", "provenance recorded", format!("{known} of {} facts; seed of this card {}", audit.provenance.len(), standard.seed));
+    add(
+        "R9",
+        "provenance recorded",
+        format!(
+            "{known} of {} facts; seed of this card {}",
+            audit.provenance.len(),
+            standard.seed
+        ),
+    );
     of_first(standard, audit, &mut add);
-    table.column(Column::words("Field").keys(["field"]), rows.iter().map(|row| Cell::words(row[0].as_str())));
-    table.column(Column::words("Name").keys(["name"]), rows.iter().map(|row| Cell::words(row[1].as_str())));
-    table.column(Column::words("Value").keys(["value"]), rows.iter().map(|row| Cell::words(row[2].as_str())));
+    table.column(
+        Column::words("Field").keys(["field"]),
+        rows.iter().map(|row| Cell::words(row[0].as_str())),
+    );
+    table.column(
+        Column::words("Name").keys(["name"]),
+        rows.iter().map(|row| Cell::words(row[1].as_str())),
+    );
+    table.column(
+        Column::words("Value").keys(["value"]),
+        rows.iter().map(|row| Cell::words(row[2].as_str())),
+    );
     table.notes.push(warning(standard));
-    table.notes.extend(unrecorded(&missing, audit.sha256.is_some()));
+    table
+        .notes
+        .extend(unrecorded(&missing, audit.sha256.is_some()));
     table
 }
 
 fn of_order(order: &Order, add: &mut impl FnMut(&str, &str, String)) {
-    add("R2", "median width of rank sets", format::plain(order.median_width));
+    add(
+        "R2",
+        "median width of rank sets",
+        format::plain(order.median_width),
+    );
     add("R2", "could be first", order.could_be_first.to_string());
     if let Some((first, last)) = order.critical.zip(order.critical_last) {
-        add("R2", "critical value, first and last step", format!("{}, {}", format::fixed(first, 3), format::fixed(last, 3)));
+        add(
+            "R2",
+            "critical value, first and last step",
+            format!("{}, {}", format::fixed(first, 3), format::fixed(last, 3)),
+        );
     }
-    add("R2", "places inside their sets", if order.places_inside { "all".to_owned() } else { "not all: withheld".to_owned() });
+    add(
+        "R2",
+        "places inside their sets",
+        if order.places_inside {
+            "all".to_owned()
+        } else {
+            "not all: withheld".to_owned()
+        },
+    );
     let bits = |own: f64, ceiling: f64| {
-        let share = if ceiling > 0.0 { format!(", {}", format::percent(own / ceiling, 1000)) } else { String::new() };
-        format!("{} of {} bits{share}", format::fixed(own, 1), format::fixed(ceiling, 1))
+        let share = if ceiling > 0.0 {
+            format!(", {}", format::percent(own / ceiling, 1000))
+        } else {
+            String::new()
+        };
+        format!(
+            "{} of {} bits{share}",
+            format::fixed(own, 1),
+            format::fixed(ceiling, 1)
+        )
     };
-    add("R3", "entropy of the order", bits(order.entropy_bits, order.ceiling_bits));
-    add("R4", &format!("entropy of the first {}", order.top), bits(order.top_entropy_bits, order.top_ceiling_bits));
-    add("R5", "established share of ordered pairs", format::percent(order.established_share, 1000));
-    add("R5", "violations of transitivity", order.violations.to_string());
+    add(
+        "R3",
+        "entropy of the order",
+        bits(order.entropy_bits, order.ceiling_bits),
+    );
+    add(
+        "R4",
+        &format!("entropy of the first {}", order.top),
+        bits(order.top_entropy_bits, order.top_ceiling_bits),
+    );
+    add(
+        "R5",
+        "established share of ordered pairs",
+        format::percent(order.established_share, 1000),
+    );
+    add(
+        "R5",
+        "violations of transitivity",
+        order.violations.to_string(),
+    );
     add("R6", "tiers", order.tiers.to_string());
-    add("R6", "largest antichain", order.largest_open_group.to_string());
+    add(
+        "R6",
+        "largest antichain",
+        order.largest_open_group.to_string(),
+    );
 }
 
 fn of_first(standard: &StandardCard, audit: &Audit, add: &mut impl FnMut(&str, &str, String)) {
     let first = &standard.first_against_second;
-    let known =
-        |value: Option<f64>, decimals: usize| value.map_or_else(|| "not defined".to_owned(), |value| format::fixed(value, decimals));
+    let known = |value: Option<f64>, decimals: usize| {
+        value.map_or_else(
+            || "not defined".to_owned(),
+            |value| format::fixed(value, decimals),
+        )
+    };
     add(
         "R10",
         "gap of the first two",
-        format!("{}, se {}, t {}", format::fixed(first.gap, 4), known(first.standard_error, 4), known(first.t, 2)),
+        format!(
+            "{}, se {}, t {}",
+            format::fixed(first.gap, 4),
+            known(first.standard_error, 4),
+            known(first.t, 2)
+        ),
     );
-    add("R10", "kappa", format!("{}; median of all pairs {}", known(first.kappa, 2), known(standard.median_kappa, 2)));
+    add(
+        "R10",
+        "kappa",
+        format!(
+            "{}; median of all pairs {}",
+            known(first.kappa, 2),
+            known(standard.median_kappa, 2)
+        ),
+    );
     if let Some(items) = first.effective_items {
         let share = format::percent(items / audit.items as f64, 100);
-        let needed =
-            first.needed_items.map_or_else(|| "no number suffices".to_owned(), |items| format!("{} needed", format::fixed(items, 0)));
-        add("R11", "effective items of the first two", format!("{} ({share}); {needed}", format::fixed(items, 1)));
+        let needed = first.needed_items.map_or_else(
+            || "no number suffices".to_owned(),
+            |items| format!("{} needed", format::fixed(items, 0)),
+        );
+        add(
+            "R11",
+            "effective items of the first two",
+            format!("{} ({share}); {needed}", format::fixed(items, 1)),
+        );
     }
     let split = |found: &Splitting| {
-        let effective = found.effective_items.map_or_else(String::new, |items| format!("{} effective, ", format::fixed(items, 1)));
-        format!("{effective}{} live, {} dead", found.live_items, found.dead_items)
+        let effective = found.effective_items.map_or_else(String::new, |items| {
+            format!("{} effective, ", format::fixed(items, 1))
+        });
+        format!(
+            "{effective}{} live, {} dead",
+            found.live_items, found.dead_items
+        )
     };
     if let Some(found) = &standard.splitting {
         add("C1", "items that split pairs", split(found));
     }
     if let Some(found) = &standard.splitting_of_first {
-        add("C1", "the same among those that could be first", split(found));
+        add(
+            "C1",
+            "the same among those that could be first",
+            split(found),
+        );
     }
-    if let Some((regrades, (one, other))) = standard.regrades.zip(standard.only_first.zip(standard.only_second)) {
+    if let Some((regrades, (one, other))) = standard
+        .regrades
+        .zip(standard.only_first.zip(standard.only_second))
+    {
         let swaps = regrades.div_ceil(2);
-        add("C5", "solved by the first only, the second only", format!("{one}, {other}"));
-        add("C5", "re-grades until the second is level", format!("{regrades} ({swaps} swapped)"));
+        add(
+            "C5",
+            "solved by the first only, the second only",
+            format!("{one}, {other}"),
+        );
+        add(
+            "C5",
+            "re-grades until the second is level",
+            format!("{regrades} ({swaps} swapped)"),
+        );
     }
 }
 
@@ -257,7 +467,12 @@ fn unrecorded(missing: &[&RecordedFact], is_table: bool) -> Option<String> {
     }
     let named = |missing: &&RecordedFact| match missing.recorded {
         0 => fact(missing.fact).to_owned(),
-        some => format!("{} (recorded by {} of {})", fact(missing.fact), format::integer(some), count_of(missing.of, "runs")),
+        some => format!(
+            "{} (recorded by {} of {})",
+            fact(missing.fact),
+            format::integer(some),
+            count_of(missing.of, "runs")
+        ),
     };
     let named: Vec<String> = missing.iter().map(named).collect();
     let hint = if is_table {
@@ -265,8 +480,19 @@ fn unrecorded(missing: &[&RecordedFact], is_table: bool) -> Option<String> {
     } else {
         "A run's tag `contamination` holds that statement."
     };
-    let is_asked = is_table || missing.iter().any(|missing| missing.fact == Fact::Contamination);
-    Some(format!("R9, not recorded: {}.{}", named.join(", "), if is_asked { format!(" {hint}") } else { String::new() }))
+    let is_asked = is_table
+        || missing
+            .iter()
+            .any(|missing| missing.fact == Fact::Contamination);
+    Some(format!(
+        "R9, not recorded: {}.{}",
+        named.join(", "),
+        if is_asked {
+            format!(" {hint}")
+        } else {
+            String::new()
+        }
+    ))
 }
 
 fn warning(standard: &StandardCard) -> String {

@@ -29,7 +29,10 @@ impl Datum {
 
     /// Returns both ends of an interval, absent for `None`.
     pub fn ends(interval: Option<Interval>) -> [Self; 2] {
-        [interval.map(|ends| ends.low).into(), interval.map(|ends| ends.high).into()]
+        [
+            interval.map(|ends| ends.low).into(),
+            interval.map(|ends| ends.high).into(),
+        ]
     }
 
     /// Returns the key by which a page sorts. `None` for texts, which sort by what is shown.
@@ -76,13 +79,21 @@ impl From<bool> for Datum {
 
 impl From<&str> for Datum {
     fn from(text: &str) -> Self {
-        if text.is_empty() { Self::Absent } else { Self::Text(text.to_owned()) }
+        if text.is_empty() {
+            Self::Absent
+        } else {
+            Self::Text(text.to_owned())
+        }
     }
 }
 
 impl From<String> for Datum {
     fn from(text: String) -> Self {
-        if text.is_empty() { Self::Absent } else { Self::Text(text) }
+        if text.is_empty() {
+            Self::Absent
+        } else {
+            Self::Text(text)
+        }
     }
 }
 
@@ -121,30 +132,51 @@ impl Cell {
     /// Creates a cell of words, which are also its figure.
     pub fn words(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { data: vec![text.as_str().into()], text, ..Self::default() }
+        Self {
+            data: vec![text.as_str().into()],
+            text,
+            ..Self::default()
+        }
     }
 
     /// Creates a cell of text for people. [`Self::data`] adds its figures.
     pub fn shown(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
     }
 
     pub fn count(number: u64) -> Self {
-        Self { text: format::integer(number), data: vec![number.into()], ..Self::default() }
+        Self {
+            text: format::integer(number),
+            data: vec![number.into()],
+            ..Self::default()
+        }
     }
 
     pub fn number(text: impl Into<String>, number: f64) -> Self {
-        Self { text: text.into(), data: vec![number.into()], ..Self::default() }
+        Self {
+            text: text.into(),
+            data: vec![number.into()],
+            ..Self::default()
+        }
     }
 
     /// Creates a cell for a number, blank if it is `None`.
     pub fn known(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
-        value.map_or_else(|| Self::unknown(""), |value| Self::number(text(value), value))
+        value.map_or_else(
+            || Self::unknown(""),
+            |value| Self::number(text(value), value),
+        )
     }
 
     /// Creates a cell for a number, `unknown` if it is `None`.
     pub fn measured(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
-        value.map_or_else(|| Self::unknown("unknown"), |value| Self::number(text(value), value))
+        value.map_or_else(
+            || Self::unknown("unknown"),
+            |value| Self::number(text(value), value),
+        )
     }
 
     /// Creates a cell for a count, blank if it is `None`.
@@ -154,17 +186,30 @@ impl Cell {
 
     /// Creates a cell for a day, or a day with a time.
     pub fn time(time: Option<DateTime<Utc>>) -> Self {
-        time.map_or_else(|| Self::unknown("unknown"), |time| Self { data: vec![time.into()], ..Self::shown(format::date(&time)) })
+        time.map_or_else(
+            || Self::unknown("unknown"),
+            |time| Self {
+                data: vec![time.into()],
+                ..Self::shown(format::date(&time))
+            },
+        )
     }
 
     /// Creates a cell for an unknown value, shown as `word`.
     pub fn unknown(word: &str) -> Self {
-        Self { text: word.to_owned(), is_unknown: true, ..Self::default() }
+        Self {
+            text: word.to_owned(),
+            is_unknown: true,
+            ..Self::default()
+        }
     }
 
     /// Creates a cell of figures for programs only.
     pub fn figures(data: impl Into<Vec<Datum>>) -> Self {
-        Self { data: data.into(), ..Self::default() }
+        Self {
+            data: data.into(),
+            ..Self::default()
+        }
     }
 
     #[must_use]
@@ -202,7 +247,8 @@ impl Cell {
 
     /// Says whether the cell is unknown, or has neither text nor figures.
     pub fn is_blank(&self) -> bool {
-        self.is_unknown || (self.text.is_empty() && self.data.iter().all(|datum| *datum == Datum::Absent))
+        self.is_unknown
+            || (self.text.is_empty() && self.data.iter().all(|datum| *datum == Datum::Absent))
     }
 }
 

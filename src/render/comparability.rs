@@ -2,7 +2,8 @@
 
 use crate::domain::{Evaluator, score_label};
 use crate::views::{
-    Apart, Board, Comparability, Comparison, GateReport, Grade, Mismatch, MismatchKind, SharedItems, SuiteBoard, UnlikePairs,
+    Apart, Board, Comparability, Comparison, GateReport, Grade, Mismatch, MismatchKind,
+    SharedItems, SuiteBoard, UnlikePairs,
 };
 
 use super::{format, words};
@@ -19,8 +20,16 @@ const MOST_APART: usize = 5;
 /// Lists the differences between two arms' measurements, without a full stop, or says that there are none.
 pub fn reasons(pair: &Comparability) -> String {
     let mut said: Vec<String> = pair.items.as_ref().and_then(shared).into_iter().collect();
-    said.extend(pair.mismatches.iter().filter_map(|found| mismatch(found, pair.items.as_ref())));
-    if said.is_empty() { "no known differences".to_owned() } else { said.join("; ") }
+    said.extend(
+        pair.mismatches
+            .iter()
+            .filter_map(|found| mismatch(found, pair.items.as_ref())),
+    );
+    if said.is_empty() {
+        "no known differences".to_owned()
+    } else {
+        said.join("; ")
+    }
 }
 
 /// Lists each difference with its grade and meaning, worst first.
@@ -28,15 +37,26 @@ pub(super) fn lines(pair: &Comparability) -> Vec<(&'static str, String)> {
     let line = |found: &Mismatch| {
         let said = mismatch(found, pair.items.as_ref()).or_else(|| shared(pair.items.as_ref()?));
         let meaning = found.kind.meaning();
-        (letter(found.grade), said.map_or_else(|| meaning.to_owned(), |said| format!("{said} ({meaning})")))
+        (
+            letter(found.grade),
+            said.map_or_else(|| meaning.to_owned(), |said| format!("{said} ({meaning})")),
+        )
     };
     pair.mismatches.iter().map(line).collect()
 }
 
 /// Says how many items are shared, or returns `None` if all are.
 fn shared(items: &SharedItems) -> Option<String> {
-    let shared = if items.shared == 0 { "none".to_owned() } else { format::integer(items.shared) };
-    let all = format!("{} {} shared", format::integer(items.of), words::one_or_many(items.of, "items"));
+    let shared = if items.shared == 0 {
+        "none".to_owned()
+    } else {
+        format::integer(items.shared)
+    };
+    let all = format!(
+        "{} {} shared",
+        format::integer(items.of),
+        words::one_or_many(items.of, "items")
+    );
     (items.shared < items.of).then(|| format!("{shared} of {all}"))
 }
 
@@ -51,23 +71,44 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
         MismatchKind::Items | MismatchKind::FewItems | MismatchKind::NoItems => return None,
         MismatchKind::UnknownTexts => match items {
             Some(items) if items.unknown < items.shared => {
-                format!("texts of {} items not recorded, so they may differ", format::integer(items.unknown))
+                format!(
+                    "texts of {} items not recorded, so they may differ",
+                    format::integer(items.unknown)
+                )
             }
             Some(_) | None => "item texts not recorded, so they may differ".to_owned(),
         },
-        MismatchKind::UnknownItems => format!("only {} are known, not the items behind them", what.unwrap_or("counts")),
+        MismatchKind::UnknownItems => format!(
+            "only {} are known, not the items behind them",
+            what.unwrap_or("counts")
+        ),
         MismatchKind::UnknownSetting => {
             let said = |text: &Option<String>| text.clone().unwrap_or_default();
-            format!("{}: {}, {}", setting(what), said(&found.first), said(&found.second))
+            format!(
+                "{}: {}, {}",
+                setting(what),
+                said(&found.first),
+                said(&found.second)
+            )
         }
-        MismatchKind::Revision => differs(&format!("number of new judgements of {}", what.map_or("", score_label))),
+        MismatchKind::Revision => differs(&format!(
+            "number of new judgements of {}",
+            what.map_or("", score_label)
+        )),
         MismatchKind::Texts => {
             let changed = items.map_or(0, |items| items.changed);
-            format!("{} changed {} text", format::integer(changed), if changed == 1 { "its" } else { "their" })
+            format!(
+                "{} changed {} text",
+                format::integer(changed),
+                if changed == 1 { "its" } else { "their" }
+            )
         }
         MismatchKind::Templates => differs("chat template"),
         MismatchKind::Resources => differs(what.unwrap_or("resources")),
-        MismatchKind::EffectOfResources => format!("{}, which changes pass rates", differs(what.unwrap_or("resources"))),
+        MismatchKind::EffectOfResources => format!(
+            "{}, which changes pass rates",
+            differs(what.unwrap_or("resources"))
+        ),
         MismatchKind::Attempts => differs("number of attempts"),
         MismatchKind::Prompts => match what {
             None => "different prompts".to_owned(),
@@ -78,14 +119,26 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
             Some(EVALUATOR) => differs(EVALUATOR),
             Some(metric) => {
                 let is_judged = Evaluator::from_name(metric).is_some_and(Evaluator::is_judged);
-                differs(&format!("{} of {}", if is_judged { "judge" } else { "evaluator" }, score_label(metric)))
+                differs(&format!(
+                    "{} of {}",
+                    if is_judged { "judge" } else { "evaluator" },
+                    score_label(metric)
+                ))
             }
         },
         MismatchKind::Shots => differs("n-shot"),
         MismatchKind::Limit => differs(what.unwrap_or("limit")),
         MismatchKind::SuiteVersion => {
-            let short = |version: &Option<String>| version.as_deref().map_or_else(|| "unknown".to_owned(), words::version);
-            format!("different suite version ({}, {})", short(&found.first), short(&found.second))
+            let short = |version: &Option<String>| {
+                version
+                    .as_deref()
+                    .map_or_else(|| "unknown".to_owned(), words::version)
+            };
+            format!(
+                "different suite version ({}, {})",
+                short(&found.first),
+                short(&found.second)
+            )
         }
         MismatchKind::Source => differs("source"),
         MismatchKind::Totals => differs("number of items"),
@@ -119,7 +172,11 @@ pub fn letter(grade: Grade) -> &'static str {
 
 /// Returns the differences of the first two arms that a comparison refuses to compare.
 pub(super) fn reason(comparison: &Comparison) -> Option<String> {
-    comparison.comparability.iter().find(|pair| pair.is_refused()).map(reasons)
+    comparison
+        .comparability
+        .iter()
+        .find(|pair| pair.is_refused())
+        .map(reasons)
 }
 
 /// Returns the note below a comparison: the pair's grade, or the number of pairs by grade and the worst one's differences.
@@ -132,40 +189,78 @@ pub(super) fn note(comparison: &Comparison, labels: &[String]) -> Option<String>
             let worst = pairs.iter().map(|pair| pair.grade).max()?;
             let all: Vec<String> = [Grade::A, Grade::B, Grade::C, Grade::D, Grade::E, Grade::F]
                 .into_iter()
-                .map(|grade| (grade, pairs.iter().filter(|pair| pair.grade == grade).count() as u64))
+                .map(|grade| {
+                    (
+                        grade,
+                        pairs.iter().filter(|pair| pair.grade == grade).count() as u64,
+                    )
+                })
                 .filter(|(_, count)| *count > 0)
-                .map(|(grade, count)| format!("{} {} {}", format::integer(count), words::one_or_many(count, "pairs"), letter(grade)))
+                .map(|(grade, count)| {
+                    format!(
+                        "{} {} {}",
+                        format::integer(count),
+                        words::one_or_many(count, "pairs"),
+                        letter(grade)
+                    )
+                })
                 .collect();
             let mut told: Vec<String> = pairs
                 .iter()
                 .filter(|pair| pair.grade == worst && worst > Grade::A)
-                .map(|pair| format!("{} and {}: {}", labels[pair.first], labels[pair.second], reasons(pair)))
+                .map(|pair| {
+                    format!(
+                        "{} and {}: {}",
+                        labels[pair.first],
+                        labels[pair.second],
+                        reasons(pair)
+                    )
+                })
                 .collect();
             let more = told.len().saturating_sub(MOST_PAIRS);
             told.truncate(MOST_PAIRS);
             if more > 0 {
-                told.push(format!("and {} more such {}", format::integer(more as u64), words::one_or_many(more as u64, "pairs")));
+                told.push(format!(
+                    "and {} more such {}",
+                    format::integer(more as u64),
+                    words::one_or_many(more as u64, "pairs")
+                ));
             }
             let told: Vec<String> = told.into_iter().map(|told| format!(" {told}.")).collect();
-            Some(format!("Comparability: {}.{}", all.join(", "), told.concat()))
+            Some(format!(
+                "Comparability: {}.{}",
+                all.join(", "),
+                told.concat()
+            ))
         }
     }
 }
 
 /// Warns if some arms of a board were measured differently.
 pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
-    let UnlikePairs { pairs, of, worst, mismatches } = board.unlike.as_ref()?;
+    let UnlikePairs {
+        pairs,
+        of,
+        worst,
+        mismatches,
+    } = board.unlike.as_ref()?;
     let what: Vec<String> = mismatches
         .iter()
         .filter_map(|found| match found.kind {
-            MismatchKind::FewItems => Some("fewer than nine tenths of the items are shared".to_owned()),
+            MismatchKind::FewItems => {
+                Some("fewer than nine tenths of the items are shared".to_owned())
+            }
             MismatchKind::NoItems => Some("no item is shared".to_owned()),
             MismatchKind::Items => Some("not all items are shared".to_owned()),
             MismatchKind::Texts => Some("items changed their text".to_owned()),
             _ => mismatch(found, None),
         })
         .collect();
-    let letters = if *worst == Grade::C { "C".to_owned() } else { format!("C to {}", letter(*worst)) };
+    let letters = if *worst == Grade::C {
+        "C".to_owned()
+    } else {
+        format!("C to {}", letter(*worst))
+    };
     Some(format!(
         "Comparability: {} of {} {} grade {letters}: {}.",
         format::integer(*pairs),
@@ -177,28 +272,62 @@ pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
 
 /// Lists arms that are in no common table.
 pub fn apart_notes(apart: &[Apart]) -> Vec<String> {
-    let mut notes: Vec<String> = apart.iter().take(MOST_APART).map(|pair| format!("{}.", apart_sentence(pair))).collect();
+    let mut notes: Vec<String> = apart
+        .iter()
+        .take(MOST_APART)
+        .map(|pair| format!("{}.", apart_sentence(pair)))
+        .collect();
     let more = apart.len() - notes.len();
     if more > 0 {
-        notes.push(format!("{} more groups of arms not compared; --format json has them.", format::integer(more as u64)));
+        notes.push(format!(
+            "{} more groups of arms not compared; --format json has them.",
+            format::integer(more as u64)
+        ));
     }
     notes
 }
 
 fn apart_sentence(pair: &Apart) -> String {
-    let named = |arms: &[crate::views::Arm]| words::listed(&arms.iter().map(|arm| words::arm_name(&pair.suite, arm)).collect::<Vec<_>>());
-    let why: Vec<String> = pair.mismatches.iter().filter_map(|found| mismatch(found, None)).collect();
+    let named = |arms: &[crate::views::Arm]| {
+        words::listed(
+            &arms
+                .iter()
+                .map(|arm| words::arm_name(&pair.suite, arm))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let why: Vec<String> = pair
+        .mismatches
+        .iter()
+        .filter_map(|found| mismatch(found, None))
+        .collect();
     let (first, second) = (named(&pair.first), named(&pair.second));
-    format!("Not compared on {}: {first} with {second} (grade {}: {})", pair.suite, letter(pair.grade), why.join("; "))
+    format!(
+        "Not compared on {}: {first} with {second} (grade {}: {})",
+        pair.suite,
+        letter(pair.grade),
+        why.join("; ")
+    )
 }
 
 /// Lists everything that a strict comparison refuses, one line each.
 pub fn refusals(comparisons: &[Comparison], apart: &[Apart]) -> Vec<String> {
     let of_tables = comparisons.iter().flat_map(|comparison| {
         let names: Vec<String> = words::labels(comparison);
-        let refused = comparison.comparability.iter().filter(|pair| pair.is_refused());
+        let refused = comparison
+            .comparability
+            .iter()
+            .filter(|pair| pair.is_refused());
         refused
-            .map(move |pair| format!("{}: {} and {}: grade {}", comparison.suite, names[pair.first], names[pair.second], graded(pair)))
+            .map(move |pair| {
+                format!(
+                    "{}: {} and {}: grade {}",
+                    comparison.suite,
+                    names[pair.first],
+                    names[pair.second],
+                    graded(pair)
+                )
+            })
             .collect::<Vec<_>>()
     });
     of_tables.chain(apart.iter().map(apart_sentence)).collect()
@@ -206,15 +335,27 @@ pub fn refusals(comparisons: &[Comparison], apart: &[Apart]) -> Vec<String> {
 
 /// Lists what a strict board refuses, one line per suite.
 pub fn board_refusals(board: &Board) -> Vec<String> {
-    board.suites.iter().filter_map(|suite| Some(format!("{}: {}", suite.suite, board_note(suite)?))).collect()
+    board
+        .suites
+        .iter()
+        .filter_map(|suite| Some(format!("{}: {}", suite.suite, board_note(suite)?)))
+        .collect()
 }
 
 /// Lists comparisons that a strict gate refuses, one line per arm.
 pub fn gate_notes(report: &GateReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for check in &report.checks {
-        if let Some(pair) = check.comparability.as_ref().filter(|pair| pair.is_refused()) {
-            let note = format!("{} and its baseline: comparability {}", words::arm_on(&check.suite, &check.arm), graded(pair));
+        if let Some(pair) = check
+            .comparability
+            .as_ref()
+            .filter(|pair| pair.is_refused())
+        {
+            let note = format!(
+                "{} and its baseline: comparability {}",
+                words::arm_on(&check.suite, &check.arm),
+                graded(pair)
+            );
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -229,43 +370,76 @@ mod tests {
 
     fn found(kind: MismatchKind, what: Option<&str>, ends: Option<(&str, &str)>) -> Mismatch {
         let grade = kind.grade();
-        let (first, second) = ends.map(|(first, second)| (first.to_owned(), second.to_owned())).unzip();
-        Mismatch { kind, grade, what: what.map(str::to_owned), first, second }
+        let (first, second) = ends
+            .map(|(first, second)| (first.to_owned(), second.to_owned()))
+            .unzip();
+        Mismatch {
+            kind,
+            grade,
+            what: what.map(str::to_owned),
+            first,
+            second,
+        }
     }
 
     #[test]
     fn what_differs_is_said_with_its_numbers() {
-        let check = |items: Option<(u64, u64, u64, u64)>, mismatches: &[Mismatch], expected: &str| {
-            let items = items.map(|(shared, of, changed, unknown)| SharedItems { shared, of, changed, unknown });
-            let pair = Comparability {
-                first: 0,
-                second: 1,
-                grade: crate::views::grade(mismatches),
-                items,
-                mismatches: mismatches.to_vec(),
-                changed_items: Vec::new(),
+        let check =
+            |items: Option<(u64, u64, u64, u64)>, mismatches: &[Mismatch], expected: &str| {
+                let items = items.map(|(shared, of, changed, unknown)| SharedItems {
+                    shared,
+                    of,
+                    changed,
+                    unknown,
+                });
+                let pair = Comparability {
+                    first: 0,
+                    second: 1,
+                    grade: crate::views::grade(mismatches),
+                    items,
+                    mismatches: mismatches.to_vec(),
+                    changed_items: Vec::new(),
+                };
+                assert_eq!(graded(&pair), expected);
             };
-            assert_eq!(graded(&pair), expected);
-        };
         check(Some((300, 300, 0, 0)), &[], "A: no known differences");
         check(
             Some((298, 300, 2, 0)),
-            &[found(MismatchKind::Judge, None, Some(("gpt-4o", "gpt-5"))), found(MismatchKind::Texts, None, None)],
+            &[
+                found(MismatchKind::Judge, None, Some(("gpt-4o", "gpt-5"))),
+                found(MismatchKind::Texts, None, None),
+            ],
             "D: 298 of 300 items shared; different judge (gpt-4o, gpt-5); 2 changed their text",
         );
         check(
             Some((4, 4, 0, 4)),
             &[
                 found(MismatchKind::UnknownTexts, None, None),
-                found(MismatchKind::UnknownSetting, Some("n_shot"), Some(("5", "not stated"))),
+                found(
+                    MismatchKind::UnknownSetting,
+                    Some("n_shot"),
+                    Some(("5", "not stated")),
+                ),
             ],
             "B: item texts not recorded, so they may differ; n-shot: 5, not stated",
         );
-        check(Some((0, 7, 0, 0)), &[found(MismatchKind::NoItems, None, None)], "F: none of 7 items shared");
-        check(None, &[found(MismatchKind::Totals, None, Some(("48", "50")))], "E: different number of items (48, 50)");
+        check(
+            Some((0, 7, 0, 0)),
+            &[found(MismatchKind::NoItems, None, None)],
+            "F: none of 7 items shared",
+        );
+        check(
+            None,
+            &[found(MismatchKind::Totals, None, Some(("48", "50")))],
+            "E: different number of items (48, 50)",
+        );
         check(
             Some((1, 1, 0, 0)),
-            &[found(MismatchKind::Limit, Some("time limit"), Some(("60", "none")))],
+            &[found(
+                MismatchKind::Limit,
+                Some("time limit"),
+                Some(("60", "none")),
+            )],
             "D: different time limit (60, none)",
         );
     }

@@ -23,7 +23,9 @@ pub(super) fn state(course: &ItemCourse) -> String {
         CourseKind::Flaky => "flaky",
     };
     match point(course.since, course.since_commit.as_deref()) {
-        Some(point) if !matches!(course.kind, CourseKind::Steady | CourseKind::Flaky) => format!("{word} since {point}"),
+        Some(point) if !matches!(course.kind, CourseKind::Steady | CourseKind::Flaky) => {
+            format!("{word} since {point}")
+        }
         _ => word.to_owned(),
     }
 }
@@ -44,20 +46,44 @@ pub(super) fn short(commit: &str) -> String {
 
 /// Returns the outcomes on both sides: `failed 1 of 1 since, passed 7 of 7 before; may be flaky`.
 pub(super) fn counts(course: &ItemCourse) -> String {
-    let of = |count: u64, all: u64| format!("{} of {}", format::integer(count), format::integer(all));
-    let (passed, failed) = (course.passed_before, course.attempts_before - course.passed_before);
+    let of =
+        |count: u64, all: u64| format!("{} of {}", format::integer(count), format::integer(all));
+    let (passed, failed) = (
+        course.passed_before,
+        course.attempts_before - course.passed_before,
+    );
     let (since, before) = match course.kind {
         CourseKind::Broken | CourseKind::MaybeBroken => (
-            format!("failed {}", of(course.attempts_since - course.passed_since, course.attempts_since)),
+            format!(
+                "failed {}",
+                of(
+                    course.attempts_since - course.passed_since,
+                    course.attempts_since
+                )
+            ),
             format!("passed {}", of(passed, course.attempts_before)),
         ),
-        CourseKind::Repaired | CourseKind::MaybeRepaired => {
-            (format!("passed {}", of(course.passed_since, course.attempts_since)), format!("failed {}", of(failed, course.attempts_before)))
-        }
+        CourseKind::Repaired | CourseKind::MaybeRepaired => (
+            format!("passed {}", of(course.passed_since, course.attempts_since)),
+            format!("failed {}", of(failed, course.attempts_before)),
+        ),
         CourseKind::Steady | CourseKind::Flaky => {
-            return format!("passed {}", of(passed + course.passed_since, course.attempts_before + course.attempts_since));
+            return format!(
+                "passed {}",
+                of(
+                    passed + course.passed_since,
+                    course.attempts_before + course.attempts_since
+                )
+            );
         }
     };
-    let doubt = if matches!(course.kind, CourseKind::MaybeBroken | CourseKind::MaybeRepaired) { "; may be flaky" } else { "" };
+    let doubt = if matches!(
+        course.kind,
+        CourseKind::MaybeBroken | CourseKind::MaybeRepaired
+    ) {
+        "; may be flaky"
+    } else {
+        ""
+    };
     format!("{since} since, {before} before{doubt}")
 }

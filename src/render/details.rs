@@ -1,7 +1,10 @@
 //! Secondary results beside a verdict, in words. They decide nothing.
 
 use crate::domain::Metric;
-use crate::views::{Bill, Check, Comparison, ComparisonRow, CrossCheck, Effect, Estimate, PairEvidence, PriceMethod, Scale, SuiteBoard};
+use crate::views::{
+    Bill, Check, Comparison, ComparisonRow, CrossCheck, Effect, Estimate, PairEvidence,
+    PriceMethod, Scale, SuiteBoard,
+};
 
 use super::{format, verdicts, words};
 
@@ -17,21 +20,32 @@ fn second_look(row: &ComparisonRow) -> Option<String> {
     let pair = row.evidence.pairs.first()?;
     let detail = &pair.detail;
     let parts: Vec<String> = [
-        detail.cross_check.map(|check| cross_check(&row.metric, &check)),
+        detail
+            .cross_check
+            .map(|check| cross_check(&row.metric, &check)),
         detail.effect.map(|effect| self::effect(pair, &effect)),
         detail.bill.map(|bill| self::bill(&bill)),
     ]
     .into_iter()
     .flatten()
     .collect();
-    (!parts.is_empty()).then(|| format!("{}, for a second look: {}.", row.metric.label, parts.join("; ")))
+    (!parts.is_empty()).then(|| {
+        format!(
+            "{}, for a second look: {}.",
+            row.metric.label,
+            parts.join("; ")
+        )
+    })
 }
 
 fn cross_check(metric: &Metric, check: &CrossCheck) -> String {
     let p = verdicts::p_value(Some(check.p));
-    let interval = check
-        .interval
-        .map_or_else(String::new, |ends| format!(", Newcombe's paired interval {}", verdicts::interval(metric, Scale::Share, ends)));
+    let interval = check.interval.map_or_else(String::new, |ends| {
+        format!(
+            ", Newcombe's paired interval {}",
+            verdicts::interval(metric, Scale::Share, ends)
+        )
+    });
     match check.check {
         Check::McnemarMidP => format!("McNemar's mid-p {}{interval}", p.trim_start_matches("p ")),
         Check::SignFlip => format!("signs flipped {p}{interval}"),
@@ -40,22 +54,37 @@ fn cross_check(metric: &Metric, check: &CrossCheck) -> String {
 }
 
 fn effect(pair: &PairEvidence, effect: &Effect) -> String {
-    let is_ratio = pair.difference.is_some_and(|difference| difference.scale == Scale::Ratio);
+    let is_ratio = pair
+        .difference
+        .is_some_and(|difference| difference.scale == Scale::Ratio);
     let on = if is_ratio { " on logarithms" } else { "" };
-    let g = effect.hedges_g.map_or_else(String::new, |g| format!("Hedges' g {}{on}, ", format::signed(g, 2)));
-    format!("{g}Cliff's delta {}", format::signed(effect.cliffs_delta, 2))
+    let g = effect.hedges_g.map_or_else(String::new, |g| {
+        format!("Hedges' g {}{on}, ", format::signed(g, 2))
+    });
+    format!(
+        "{g}Cliff's delta {}",
+        format::signed(effect.cliffs_delta, 2)
+    )
 }
 
 fn bill(bill: &Bill) -> String {
-    let [low, high] = [bill.interval.low, bill.interval.high].map(|end| verdicts::ratio(end).trim_end_matches('×').to_owned());
-    format!("mean over mean {} [{low}, {high}], which is about the bill", verdicts::ratio(bill.ratio))
+    let [low, high] = [bill.interval.low, bill.interval.high]
+        .map(|end| verdicts::ratio(end).trim_end_matches('×').to_owned());
+    format!(
+        "mean over mean {} [{low}, {high}], which is about the bill",
+        verdicts::ratio(bill.ratio)
+    )
 }
 
 /// Describes how the intervals of a board's amounts were computed.
 pub fn amounts(board: &SuiteBoard) -> Vec<String> {
     let mut notes = Vec::new();
     let mut prices: Vec<String> = Vec::new();
-    for price in board.entries.iter().filter_map(|entry| entry.cost_per_solved_interval) {
+    for price in board
+        .entries
+        .iter()
+        .filter_map(|entry| entry.cost_per_solved_interval)
+    {
         let method = match price.method {
             PriceMethod::Delta => "delta method on logarithms",
             PriceMethod::Bca => "bootstrap, bias-corrected and accelerated",
@@ -68,31 +97,65 @@ pub fn amounts(board: &SuiteBoard) -> Vec<String> {
     if !prices.is_empty() {
         notes.push(format!("Cost per solved [95% CI]: {}.", prices.join("; ")));
     }
-    if board.entries.iter().any(|entry| entry.duration.as_ref().is_some_and(|spread| spread.interval.is_some())) {
-        notes.push("Duration: median of runs [95% CI by order statistics, from six runs on].".to_owned());
+    if board.entries.iter().any(|entry| {
+        entry
+            .duration
+            .as_ref()
+            .is_some_and(|spread| spread.interval.is_some())
+    }) {
+        notes.push(
+            "Duration: median of runs [95% CI by order statistics, from six runs on].".to_owned(),
+        );
     }
     notes
 }
 
 /// States bounds for arms that passed everything or nothing.
 pub fn extremes(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.suite, &board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
-    let rates = labels.iter().zip(&board.entries).filter_map(|(label, entry)| Some((label, entry.pass_rate.as_ref()?)));
-    let said: Vec<String> = rates.filter_map(|(label, rate)| extreme(label, rate)).take(words::MAX_LEADING).collect();
+    let labels = words::arm_labels(
+        &board.suite,
+        &board
+            .entries
+            .iter()
+            .map(|entry| entry.arm.clone())
+            .collect::<Vec<_>>(),
+    );
+    let rates = labels
+        .iter()
+        .zip(&board.entries)
+        .filter_map(|(label, entry)| Some((label, entry.pass_rate.as_ref()?)));
+    let said: Vec<String> = rates
+        .filter_map(|(label, rate)| extreme(label, rate))
+        .take(words::MAX_LEADING)
+        .collect();
     if said.is_empty() {
         Vec::new()
     } else {
-        vec![format!("Guaranteed at 95% for independent items (Clopper–Pearson): {}.", said.join("; "))]
+        vec![format!(
+            "Guaranteed at 95% for independent items (Clopper–Pearson): {}.",
+            said.join("; ")
+        )]
     }
 }
 
 fn extreme(label: &str, rate: &Estimate) -> Option<String> {
     let (passed, total, ends) = (rate.passed?, rate.total?, rate.guaranteed?);
     let all = format::integer(total);
-    let percent = |share: f64| format!("{}%", format::fixed(share * 100.0, format::percent_decimals(total)));
+    let percent = |share: f64| {
+        format!(
+            "{}%",
+            format::fixed(share * 100.0, format::percent_decimals(total))
+        )
+    };
     match passed {
-        0 => Some(format!("{label} passed none of {all}, at most {}", percent(ends.high))),
-        passed if passed == total => Some(format!("{label} passed all of {all}, at least {}", percent(ends.low))),
+        0 => Some(format!(
+            "{label} passed none of {all}, at most {}",
+            percent(ends.high)
+        )),
+        passed if passed == total => Some(format!(
+            "{label} passed all of {all}, at least {}",
+            percent(ends.low)
+        )),
         _ => None,
     }
 }
@@ -102,16 +165,31 @@ const MAX_K: usize = 5;
 
 /// Returns notes that no column has room for: chances over several attempts, rates that count excluded items, and others.
 pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.suite, &board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
-    let mut notes: Vec<String> =
-        board.primary_not_measured.iter().map(|name| words::primary_not_measured(name, &board.primary.label)).collect();
+    let labels = words::arm_labels(
+        &board.suite,
+        &board
+            .entries
+            .iter()
+            .map(|entry| entry.arm.clone())
+            .collect::<Vec<_>>(),
+    );
+    let mut notes: Vec<String> = board
+        .primary_not_measured
+        .iter()
+        .map(|name| words::primary_not_measured(name, &board.primary.label))
+        .collect();
     notes.extend(verdicts::excluded(&board.excluded_items));
     notes.extend(extremes(board));
     notes.extend(amounts(board));
     let with: Vec<String> = labels
         .iter()
         .zip(&board.entries)
-        .filter_map(|(label, entry)| Some(format!("{label} {}", words::figure(&board.primary, entry.with_excluded.as_ref()?))))
+        .filter_map(|(label, entry)| {
+            Some(format!(
+                "{label} {}",
+                words::figure(&board.primary, entry.with_excluded.as_ref()?)
+            ))
+        })
         .collect();
     if !with.is_empty() {
         notes.push(format!("With excluded items: {}.", with.join(", ")));
@@ -122,11 +200,19 @@ pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
             .iter()
             .take(MAX_K)
             .map(|chance| {
-                format!("{} {}/{}", chance.k, format::fixed(chance.all_pass * 100.0, 1), format::fixed(chance.any_passes * 100.0, 1))
+                format!(
+                    "{} {}/{}",
+                    chance.k,
+                    format::fixed(chance.all_pass * 100.0, 1),
+                    format::fixed(chance.any_passes * 100.0, 1)
+                )
             })
             .collect();
         if !chances.is_empty() {
-            notes.push(format!("{label}: all of k attempts pass / any does (pass^k / pass@k), %: {}.", chances.join(", ")));
+            notes.push(format!(
+                "{label}: all of k attempts pass / any does (pass^k / pass@k), %: {}.",
+                chances.join(", ")
+            ));
         }
     }
     notes

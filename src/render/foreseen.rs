@@ -20,7 +20,10 @@ pub fn tables(found: &ForeseenVerdict) -> Vec<Table> {
     table.head(Column::number(if is_of_runs(found) { "Runs" } else { "Asked" }).keys(["asked"]));
     table.head(Column::number("Cost").keys(["cost_usd"]));
     for (place, arm) in found.arms.iter().enumerate() {
-        let cost = arm.cost_usd.map_or_else(|| Cell::unknown("unknown"), |cost| Cell::shown(format::money(cost)).data([cost.into()]));
+        let cost = arm.cost_usd.map_or_else(
+            || Cell::unknown("unknown"),
+            |cost| Cell::shown(format::money(cost)).data([cost.into()]),
+        );
         let first = match found.pairs.as_slice() {
             [pair] => {
                 if place == 0 {
@@ -32,15 +35,30 @@ pub fn tables(found: &ForeseenVerdict) -> Vec<Table> {
             _ => arm.beats,
         };
         let names = [arm.arm.approach.as_str(), arm.arm.model.as_str()].map(Cell::words);
-        table.row(names.into_iter().chain([Cell::count(first), Cell::count(arm.asked), cost]));
+        table.row(
+            names
+                .into_iter()
+                .chain([Cell::count(first), Cell::count(arm.asked), cost]),
+        );
     }
     table.notes.push(sentence(found));
     if let Some(saved) = found.saved_usd {
-        let what = if is_of_runs(found) { "runs that were not made" } else { "questions that were not asked" };
-        table.notes.push(format!("The {what} would have cost about {}.", format::money(saved)));
+        let what = if is_of_runs(found) {
+            "runs that were not made"
+        } else {
+            "questions that were not asked"
+        };
+        table.notes.push(format!(
+            "The {what} would have cost about {}.",
+            format::money(saved)
+        ));
     }
     table.notes.push(limits(found).to_owned());
-    if found.pairs.len() < 2 { vec![table] } else { vec![table, pairs(found)] }
+    if found.pairs.len() < 2 {
+        vec![table]
+    } else {
+        vec![table, pairs(found)]
+    }
 }
 
 fn is_of_runs(found: &ForeseenVerdict) -> bool {
@@ -48,7 +66,11 @@ fn is_of_runs(found: &ForeseenVerdict) -> bool {
 }
 
 fn alone_label(found: &ForeseenVerdict) -> &'static str {
-    if is_of_runs(found) { "Runs won" } else { "Passed alone" }
+    if is_of_runs(found) {
+        "Runs won"
+    } else {
+        "Passed alone"
+    }
 }
 
 fn limits(found: &ForeseenVerdict) -> &'static str {
@@ -63,7 +85,11 @@ fn limits(found: &ForeseenVerdict) -> &'static str {
 /// Lays out the pairs of arms.
 fn pairs(found: &ForeseenVerdict) -> Table {
     let mut table = Table::new("Pairs");
-    let (won, lost) = if is_of_runs(found) { ("First won", "Second won") } else { ("First alone", "Second alone") };
+    let (won, lost) = if is_of_runs(found) {
+        ("First won", "Second won")
+    } else {
+        ("First alone", "Second alone")
+    };
     table.head(Column::words("First").keys(["first"]));
     table.head(Column::words("Second").keys(["second"]));
     table.head(Column::words("Verdict").keys(["verdict"]));
@@ -72,16 +98,31 @@ fn pairs(found: &ForeseenVerdict) -> Table {
     table.head(Column::number("Compared").keys(["compared"]));
     let names = names(found);
     for pair in &found.pairs {
-        let verdict = winner(pair).map_or_else(|| "no winner".to_owned(), |place| format!("{} wins", names[place]));
+        let verdict = winner(pair).map_or_else(
+            || "no winner".to_owned(),
+            |place| format!("{} wins", names[place]),
+        );
         let counts = [pair.won, pair.lost, pair.compared].map(Cell::count);
-        let words = [names[pair.first].clone(), names[pair.second].clone(), verdict].map(Cell::words);
+        let words = [
+            names[pair.first].clone(),
+            names[pair.second].clone(),
+            verdict,
+        ]
+        .map(Cell::words);
         table.row(words.into_iter().chain(counts));
     }
     table
 }
 
 fn names(found: &ForeseenVerdict) -> Vec<String> {
-    words::arm_labels(&words::first_three(&found.suites), &found.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>())
+    words::arm_labels(
+        &words::first_three(&found.suites),
+        &found
+            .arms
+            .iter()
+            .map(|arm| arm.arm.clone())
+            .collect::<Vec<Arm>>(),
+    )
 }
 
 fn winner(pair: &ForeseenPair) -> Option<usize> {
@@ -100,9 +141,17 @@ pub fn sentence(found: &ForeseenVerdict) -> String {
         Units::Clusters => format!(" in {} clusters", format::integer(found.unit_count)),
         Units::Tasks => format!(" over {} tasks", format::integer(found.unit_count)),
     };
-    let what = if is_of_runs(found) { "runs of each arm" } else { "questions" };
+    let what = if is_of_runs(found) {
+        "runs of each arm"
+    } else {
+        "questions"
+    };
     let [pair] = found.pairs.as_slice() else {
-        let decided = found.pairs.iter().filter(|pair| winner(pair).is_some()).count();
+        let decided = found
+            .pairs
+            .iter()
+            .filter(|pair| winner(pair).is_some())
+            .count();
         let lead = match found.winner {
             Some(place) => format!("{} wins against every other arm", names[place]),
             None => "No arm wins against every other".to_owned(),
@@ -113,15 +162,27 @@ pub fn sentence(found: &ForeseenVerdict) -> String {
             found.pairs.len()
         );
     };
-    let asked = format!("{} of {} {what}{units}", format::integer(pair.compared), format::integer(found.items));
+    let asked = format!(
+        "{} of {} {what}{units}",
+        format::integer(pair.compared),
+        format::integer(found.items)
+    );
     let alone = if is_of_runs(found) {
-        format!("{} had the higher pass rate in {}, {} in {}", names[0], pair.won, names[1], pair.lost)
+        format!(
+            "{} had the higher pass rate in {}, {} in {}",
+            names[0], pair.won, names[1], pair.lost
+        )
     } else {
-        format!("{} alone passed {}, {} alone passed {}", names[0], pair.won, names[1], pair.lost)
+        format!(
+            "{} alone passed {}, {} alone passed {}",
+            names[0], pair.won, names[1], pair.lost
+        )
     };
     match winner(pair) {
         Some(place) => format!("{} wins: of {asked}, {alone}.", names[place]),
-        None if is_of_runs(found) => format!("No winner: all runs together would name none. Of {asked}, {alone}. More tasks may decide."),
+        None if is_of_runs(found) => format!(
+            "No winner: all runs together would name none. Of {asked}, {alone}. More tasks may decide."
+        ),
         None => format!(
             "No winner: all questions together would name none. Of {asked}, {alone}. More questions may decide; `--max-runs N` repeats \
              whole runs."

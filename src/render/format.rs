@@ -29,16 +29,26 @@ pub fn percent(share: f64, n: u64) -> String {
 pub fn percent_number(share: f64, n: u64) -> String {
     let value = without_noise(share * 100.0);
     let (own, size) = (percent_decimals(n), value.abs());
-    let hides = |decimals: usize| (size < 100.0 && rounds_to(size, decimals, 100.0)) || (size > 0.0 && rounds_to(size, decimals, 0.0));
+    let hides = |decimals: usize| {
+        (size < 100.0 && rounds_to(size, decimals, 100.0))
+            || (size > 0.0 && rounds_to(size, decimals, 0.0))
+    };
     // What no fourth decimal shows is noise.
-    fixed(value, (own..=MOST_DECIMALS).find(|decimals| !hides(*decimals)).unwrap_or(own))
+    fixed(
+        value,
+        (own..=MOST_DECIMALS)
+            .find(|decimals| !hides(*decimals))
+            .unwrap_or(own),
+    )
 }
 
 /// Maximum number of decimals of a percentage that is nearly 0 or 100.
 const MOST_DECIMALS: usize = 4;
 
 fn rounds_to(value: f64, decimals: usize, target: f64) -> bool {
-    rounded(value.abs(), decimals).parse::<f64>().is_ok_and(|rounded| (rounded - target).abs() < f64::EPSILON)
+    rounded(value.abs(), decimals)
+        .parse::<f64>()
+        .is_ok_and(|rounded| (rounded - target).abs() < f64::EPSILON)
 }
 
 /// Number of reliable digits. The digits behind them depend on how a number was computed: 47 of 80 passed, and the mean of four runs'
@@ -47,7 +57,9 @@ const SIGNIFICANT: usize = 12;
 
 /// Rounds a number to [`SIGNIFICANT`] digits.
 fn without_noise(value: f64) -> f64 {
-    format!("{value:.*e}", SIGNIFICANT - 1).parse().unwrap_or(value)
+    format!("{value:.*e}", SIGNIFICANT - 1)
+        .parse()
+        .unwrap_or(value)
 }
 
 /// Rounds a number of at least 0 half up in decimal, after removing noise behind the reliable digits.
@@ -56,7 +68,10 @@ fn without_noise(value: f64) -> f64 {
 /// rounds an exact half to the even digit.
 fn rounded(value: f64, decimals: usize) -> String {
     let digits = format!("{value:.*e}", SIGNIFICANT - 1);
-    let magnitude = digits.split_once('e').and_then(|(_, exponent)| exponent.parse::<isize>().ok()).unwrap_or(0);
+    let magnitude = digits
+        .split_once('e')
+        .and_then(|(_, exponent)| exponent.parse::<isize>().ok())
+        .unwrap_or(0);
     let known = (SIGNIFICANT - 1).saturating_add_signed(-magnitude);
     if known <= decimals || !value.is_finite() {
         // There is nothing to round: all reliable digits are shown.
@@ -65,7 +80,11 @@ fn rounded(value: f64, decimals: usize) -> String {
     let text = format!("{:.known$}", without_noise(value));
     let (kept, behind) = text.split_at(text.len() - (known - decimals));
     let kept = kept.trim_end_matches('.');
-    if behind.starts_with(|digit: char| digit >= '5') { one_more(kept) } else { kept.to_owned() }
+    if behind.starts_with(|digit: char| digit >= '5') {
+        one_more(kept)
+    } else {
+        kept.to_owned()
+    }
 }
 
 /// Adds one to the last digit of a decimal number.
@@ -93,7 +112,11 @@ pub fn estimate(estimate: &Estimate) -> String {
     let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
     let value = percent_number(estimate.value, n);
     match estimate.interval {
-        Some(interval) => format!("{value} [{}, {}]", interval_end(interval.low, n), interval_end(interval.high, n)),
+        Some(interval) => format!(
+            "{value} [{}, {}]",
+            interval_end(interval.low, n),
+            interval_end(interval.high, n)
+        ),
         None => value,
     }
 }
@@ -102,12 +125,19 @@ pub fn estimate(estimate: &Estimate) -> String {
 pub fn rate(estimate: &Estimate) -> String {
     let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
     let value = percent(estimate.value, n);
-    estimate.interval.map_or_else(|| value.clone(), |interval| format!("{value} {}", percent_interval(interval, n)))
+    estimate.interval.map_or_else(
+        || value.clone(),
+        |interval| format!("{value} {}", percent_interval(interval, n)),
+    )
 }
 
 /// Formats an interval in percent: `[47.8, 56.2]`.
 pub fn percent_interval(interval: Interval, n: u64) -> String {
-    format!("[{}, {}]", interval_end(interval.low, n), interval_end(interval.high, n))
+    format!(
+        "[{}, {}]",
+        interval_end(interval.low, n),
+        interval_end(interval.high, n)
+    )
 }
 
 fn interval_end(share: f64, n: u64) -> String {
@@ -120,10 +150,22 @@ const WITH_EXPONENT: f64 = 1e15;
 /// Formats a number with a fixed count of decimals, rounded half up in decimal, with grouped thousands and without a negative zero.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if value.abs() >= WITH_EXPONENT {
-        return format!("{}{:.2e}", if value < 0.0 { MINUS.to_string() } else { String::new() }, value.abs());
+        return format!(
+            "{}{:.2e}",
+            if value < 0.0 {
+                MINUS.to_string()
+            } else {
+                String::new()
+            },
+            value.abs()
+        );
     }
     let text = rounded(value.abs(), decimals);
-    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(whole, fraction)| (whole, Some(fraction)));
+    let (whole, fraction) = text
+        .split_once('.')
+        .map_or((text.as_str(), None), |(whole, fraction)| {
+            (whole, Some(fraction))
+        });
     let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     let mut shown = String::new();
     if value < 0.0 && !is_zero {
@@ -142,7 +184,11 @@ pub fn money(usd: f64) -> String {
     if usd == 0.0 {
         return "$0".to_owned();
     }
-    let decimals = if usd.abs() >= 0.1 { 2 } else { significant_decimals(usd, 3) };
+    let decimals = if usd.abs() >= 0.1 {
+        2
+    } else {
+        significant_decimals(usd, 3)
+    };
     let text = fixed(usd, decimals);
     match text.strip_prefix(MINUS) {
         Some(positive) => format!("{MINUS}${positive}"),
@@ -151,14 +197,26 @@ pub fn money(usd: f64) -> String {
 }
 
 /// Returns the decimals that show `digits` significant digits of a number below 1.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a magnitude is between 1 and 324")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a magnitude is between 1 and 324"
+)]
 fn significant_decimals(value: f64, digits: usize) -> usize {
     let magnitude = value.abs().log10().floor();
-    if magnitude.is_finite() && magnitude < 0.0 { ((-magnitude) as usize + digits - 1).min(12) } else { digits - 1 }
+    if magnitude.is_finite() && magnitude < 0.0 {
+        ((-magnitude) as usize + digits - 1).min(12)
+    } else {
+        digits - 1
+    }
 }
 
 /// Formats a duration: `850 ms`, `12.3 s`, `12m 34s`, `1h 05m`.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "durations are positive, and the cast saturates")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "durations are positive, and the cast saturates"
+)]
 pub fn seconds(seconds: f64) -> String {
     if seconds < 0.999_5 {
         return format!("{} ms", fixed(seconds * 1000.0, 0));
@@ -188,7 +246,11 @@ pub fn value(number: f64, unit: Unit, n: u64) -> String {
 
 /// Formats a tick's label with no more digits than the step between ticks needs: `$0.05`, `2.5 min`, `80%`.
 pub fn tick(value: f64, unit: Unit, step: f64) -> String {
-    let decimals = |step: f64| (0..9).find(|places| rounds_to_itself(step, *places)).unwrap_or(9);
+    let decimals = |step: f64| {
+        (0..9)
+            .find(|places| rounds_to_itself(step, *places))
+            .unwrap_or(9)
+    };
     match unit {
         Unit::Fraction => format!("{}%", fixed(value * 100.0, decimals(step * 100.0))),
         Unit::Usd => match decimals(step) {
@@ -202,7 +264,11 @@ pub fn tick(value: f64, unit: Unit, step: f64) -> String {
                 step if step < 3600.0 => (60.0, "min"),
                 _ => (3600.0, "h"),
             };
-            if value == 0.0 { "0".to_owned() } else { format!("{} {name}", fixed(value / size, decimals(step / size))) }
+            if value == 0.0 {
+                "0".to_owned()
+            } else {
+                format!("{} {name}", fixed(value / size, decimals(step / size)))
+            }
         }
         Unit::Points | Unit::Tokens | Unit::Count | Unit::Number => fixed(value, decimals(step)),
     }
@@ -210,7 +276,9 @@ pub fn tick(value: f64, unit: Unit, step: f64) -> String {
 
 /// Says whether a value equals itself rounded to `decimals`.
 fn rounds_to_itself(value: f64, decimals: usize) -> bool {
-    format!("{value:.decimals$}").parse::<f64>().is_ok_and(|rounded| (rounded - value).abs() <= 1e-9 * value.abs())
+    format!("{value:.decimals$}")
+        .parse::<f64>()
+        .is_ok_and(|rounded| (rounded - value).abs() <= 1e-9 * value.abs())
 }
 
 /// Formats a number of unknown scale with four significant digits.
@@ -232,8 +300,15 @@ pub fn factor(ratio: f64) -> String {
 
 /// Formats a number with at least `decimals` decimals, and with more if it would otherwise round to zero.
 pub fn nonzero(value: f64, decimals: usize) -> String {
-    let shows = |decimals: &usize| format!("{:.decimals$}", value.abs()).bytes().any(|byte| matches!(byte, b'1'..=b'9'));
-    fixed(value, (decimals..=MOST_DECIMALS).find(shows).unwrap_or(decimals))
+    let shows = |decimals: &usize| {
+        format!("{:.decimals$}", value.abs())
+            .bytes()
+            .any(|byte| matches!(byte, b'1'..=b'9'))
+    };
+    fixed(
+        value,
+        (decimals..=MOST_DECIMALS).find(shows).unwrap_or(decimals),
+    )
 }
 
 /// Formats a number of a query with six significant digits. Its data has all of them.
@@ -242,9 +317,15 @@ pub fn significant(number: f64) -> String {
         return fixed(number, 0);
     }
     let magnitude = number.abs().log10().floor();
-    let decimals = (0..=17_u8).find(|decimals| f64::from(*decimals) + magnitude >= 5.0).unwrap_or(17);
+    let decimals = (0..=17_u8)
+        .find(|decimals| f64::from(*decimals) + magnitude >= 5.0)
+        .unwrap_or(17);
     let text = fixed(number, usize::from(decimals));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// Formats a change with its sign, also for gains: `−82%`, `+50%`. What rounds to zero has none.
@@ -301,9 +382,36 @@ mod tests {
 
     #[test]
     fn what_rounds_to_zero_has_no_sign_and_queries_have_six_digits() {
-        assert_eq!([signed(-0.01, 1), signed(0.01, 1), signed(0.0, 0), signed(-0.05, 1)], ["0.0", "0.0", "0", "−0.1"]);
-        let all = [0.003_090_825_688_073_394_4, 1.0 / 3.0, 12_345.678_91, 250.0, -0.5, 1e15, 0.1 + 0.2];
-        assert_eq!(all.map(significant), ["0.00309083", "0.333333", "12,345.7", "250", "−0.5", "1.00e15", "0.3"]);
+        assert_eq!(
+            [
+                signed(-0.01, 1),
+                signed(0.01, 1),
+                signed(0.0, 0),
+                signed(-0.05, 1)
+            ],
+            ["0.0", "0.0", "0", "−0.1"]
+        );
+        let all = [
+            0.003_090_825_688_073_394_4,
+            1.0 / 3.0,
+            12_345.678_91,
+            250.0,
+            -0.5,
+            1e15,
+            0.1 + 0.2,
+        ];
+        assert_eq!(
+            all.map(significant),
+            [
+                "0.00309083",
+                "0.333333",
+                "12,345.7",
+                "250",
+                "−0.5",
+                "1.00e15",
+                "0.3"
+            ]
+        );
     }
 
     proptest::proptest! {
@@ -376,9 +484,14 @@ mod tests {
 
     #[test]
     fn money_and_time() {
-        for (usd, text) in
-            [(0.52, "$0.52"), (186.4958, "$186.50"), (0.032_44, "$0.0324"), (0.0, "$0"), (1234.5, "$1,234.50"), (0.1, "$0.10")]
-        {
+        for (usd, text) in [
+            (0.52, "$0.52"),
+            (186.4958, "$186.50"),
+            (0.032_44, "$0.0324"),
+            (0.0, "$0"),
+            (1234.5, "$1,234.50"),
+            (0.1, "$0.10"),
+        ] {
             assert_eq!(money(usd), text);
         }
         for (time, text) in [

@@ -4,8 +4,8 @@ use chrono::NaiveDate;
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    AbsentArm, Arm, Ask, Basis, Cell, Difference, EarlierArm, GateCheck, GateReport, NewFailures, NewPasses, OpenArm, OutdatedArm,
-    PairEvidence, Ruling, Scale, TurnedItem, UndatedArm,
+    AbsentArm, Arm, Ask, Basis, Cell, Difference, EarlierArm, GateCheck, GateReport, NewFailures,
+    NewPasses, OpenArm, OutdatedArm, PairEvidence, Ruling, Scale, TurnedItem, UndatedArm,
 };
 
 use super::cell::{Cell as TableCell, Datum};
@@ -23,24 +23,63 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
     table.head(Column::words("Result").keys(["ruling", "basis"]));
     table.head(Column::words("Suite").keys(["suite", "suite_version"]));
     let is_named = report.checks.iter().any(|check| !arm(check).is_empty());
-    let arms = Column::words("Arm").keys(["approach", "model", "approach_against", "model_against"]);
-    table.head(if is_named { arms } else { arms.seen(Seen::Data) });
+    let arms =
+        Column::words("Arm").keys(["approach", "model", "approach_against", "model_against"]);
+    table.head(if is_named {
+        arms
+    } else {
+        arms.seen(Seen::Data)
+    });
     table.head(Column::words("Rule").keys(["rule", "metric", "allowed"]));
-    table.head(Column::words("Head").keys(["head", "passed", "attempts"]).rank(2));
+    table.head(
+        Column::words("Head")
+            .keys(["head", "passed", "attempts"])
+            .rank(2),
+    );
     table.head(Column::words("Baseline").keys(["baseline"]).rank(2));
     let confidence = format::fixed(report.confidence * 100.0, 0);
-    let keys = ["change".to_owned(), "scale".to_owned(), format!("change_ci{confidence}_low"), format!("change_ci{confidence}_high")];
-    table.head(Column::words(format!("Change [{confidence}% CI]")).keys(keys).rank(1));
+    let keys = [
+        "change".to_owned(),
+        "scale".to_owned(),
+        format!("change_ci{confidence}_low"),
+        format!("change_ci{confidence}_high"),
+    ];
+    table.head(
+        Column::words(format!("Change [{confidence}% CI]"))
+            .keys(keys)
+            .rank(1),
+    );
     table.fill(report.checks.iter().map(cells));
     let is_told = |check: &&GateCheck| {
-        let is_odd = matches!(check.basis, Basis::Deterministic | Basis::Identical | Basis::Steady);
+        let is_odd = matches!(
+            check.basis,
+            Basis::Deterministic | Basis::Identical | Basis::Steady
+        );
         let is_turned = check.repaired.is_some() || check.basis == Basis::Accepted;
-        check.ruling != Ruling::Pass || is_odd || is_turned || check.over_nights.as_ref().is_some_and(|nights| nights.alarm)
+        check.ruling != Ruling::Pass
+            || is_odd
+            || is_turned
+            || check
+                .over_nights
+                .as_ref()
+                .is_some_and(|nights| nights.alarm)
     };
-    table.notes.extend(report.looked_at.iter().map(looked_at::line));
-    table.notes.extend(report.checks.iter().filter(is_told).map(|check| format!("{}.", sentence(check, report.confidence))));
-    table.notes.extend(report.looked_at.iter().flat_map(looked_at::gone));
-    table.notes.extend(report.new_failures.iter().flat_map(new_failures));
+    table
+        .notes
+        .extend(report.looked_at.iter().map(looked_at::line));
+    table.notes.extend(
+        report
+            .checks
+            .iter()
+            .filter(is_told)
+            .map(|check| format!("{}.", sentence(check, report.confidence))),
+    );
+    table
+        .notes
+        .extend(report.looked_at.iter().flat_map(looked_at::gone));
+    table
+        .notes
+        .extend(report.new_failures.iter().flat_map(new_failures));
     table.notes.extend(report.new_passes.iter().map(new_passes));
     table.notes.extend(asides(report));
     table.notes.extend_from_slice(notes);
@@ -49,13 +88,20 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
 
 /// Lists what may make a reader doubt the answer: unlike measurements, arms without a check, and chance.
 pub(super) fn asides(report: &GateReport) -> Vec<String> {
-    let mut notes: Vec<String> = comparability::gate_notes(report).iter().map(|note| format!("{note}.")).collect();
+    let mut notes: Vec<String> = comparability::gate_notes(report)
+        .iter()
+        .map(|note| format!("{note}."))
+        .collect();
     notes.extend(absent(&report.absent));
     notes.extend(earlier(&report.earlier));
     notes.extend(report.undated.iter().map(undated));
     notes.extend(outdated(&report.outdated));
     notes.extend(begun(report));
-    if report.checks.iter().any(|check| check.regressed.as_ref().is_some_and(|open| open.nights > 1)) {
+    if report
+        .checks
+        .iter()
+        .any(|check| check.regressed.as_ref().is_some_and(|open| open.nights > 1))
+    {
         notes.push("If the new level is right, the same command with `--accept REASON` makes it the baseline.".to_owned());
     }
     if report.ruling == Ruling::Regression && report.by_interval > 1 {
@@ -73,9 +119,16 @@ pub(super) fn asides(report: &GateReport) -> Vec<String> {
 fn begun(report: &GateReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for check in &report.checks {
-        let Some(accepted) = &check.accepted else { continue };
-        let since = accepted.since.map_or_else(String::new, |day| format!(" on {day}"));
-        let by = accepted.who.as_deref().map_or_else(String::new, |who| format!("{who}, "));
+        let Some(accepted) = &check.accepted else {
+            continue;
+        };
+        let since = accepted
+            .since
+            .map_or_else(String::new, |day| format!(" on {day}"));
+        let by = accepted
+            .who
+            .as_deref()
+            .map_or_else(String::new, |who| format!("{who}, "));
         let (reason, day) = (shown::short(&accepted.reason), accepted.time.date_naive());
         let note = format!(
             "{}: the baseline begins{since} with an accepted regression ({by}{day}): {reason}.",
@@ -90,21 +143,45 @@ fn begun(report: &GateReport) -> Vec<String> {
 
 fn cells(check: &GateCheck) -> [TableCell; 7] {
     let value = |cell: Option<&Cell>| Datum::from(cell.and_then(|cell| cell.value));
-    let names = |arm: Option<&Arm>| [arm.map(|arm| arm.approach.as_str()).into(), arm.map(|arm| arm.model.as_str()).into()];
-    let ([approach, model], [other, other_model]) = (names(Some(&check.arm)), names(check.against.as_ref()));
-    let found = check.evidence.as_ref().and_then(|pair| pair.difference.as_ref());
-    let [low, high] = Datum::ends(found.filter(|_| is_by_interval(check)).and_then(|found| found.interval));
+    let names = |arm: Option<&Arm>| {
+        [
+            arm.map(|arm| arm.approach.as_str()).into(),
+            arm.map(|arm| arm.model.as_str()).into(),
+        ]
+    };
+    let ([approach, model], [other, other_model]) =
+        (names(Some(&check.arm)), names(check.against.as_ref()));
+    let found = check
+        .evidence
+        .as_ref()
+        .and_then(|pair| pair.difference.as_ref());
+    let [low, high] = Datum::ends(
+        found
+            .filter(|_| is_by_interval(check))
+            .and_then(|found| found.interval),
+    );
     let (metric, allowed) = match &check.rule {
-        Ask::MaxDrop { metric, allowed } | Ask::MaxRise { metric, allowed } => (metric.as_str().into(), (*allowed).into()),
+        Ask::MaxDrop { metric, allowed } | Ask::MaxRise { metric, allowed } => {
+            (metric.as_str().into(), (*allowed).into())
+        }
         Ask::MustPass { .. } | Ask::NoNewFailures => (Datum::Absent, Datum::Absent),
     };
     [
-        TableCell::shown(ruling(check.ruling)).data([Datum::name(check.ruling), Datum::name(check.basis)]),
-        TableCell::shown(check.suite.as_str()).data([check.suite.as_str().into(), check.suite_version.as_deref().into()]),
+        TableCell::shown(ruling(check.ruling))
+            .data([Datum::name(check.ruling), Datum::name(check.basis)]),
+        TableCell::shown(check.suite.as_str()).data([
+            check.suite.as_str().into(),
+            check.suite_version.as_deref().into(),
+        ]),
         TableCell::shown(arm(check)).data([approach, model, other, other_model]),
         TableCell::shown(rule(check)).data([rule(check).into(), metric, allowed]),
-        TableCell::shown(head(check)).data([value(check.head.as_ref()), check.passed.into(), check.attempts.into()]),
-        TableCell::shown(cell(check, check.baseline.as_ref())).data([value(check.baseline.as_ref())]),
+        TableCell::shown(head(check)).data([
+            value(check.head.as_ref()),
+            check.passed.into(),
+            check.attempts.into(),
+        ]),
+        TableCell::shown(cell(check, check.baseline.as_ref()))
+            .data([value(check.baseline.as_ref())]),
         TableCell::shown(change(check)).data([
             found.map(|found| found.value).into(),
             found.map_or(Datum::Absent, |found| Datum::name(found.scale)),
@@ -117,7 +194,10 @@ fn cells(check: &GateCheck) -> [TableCell; 7] {
 /// Lists the arms that only the baseline has, one line each.
 pub(super) fn absent(arms: &[AbsentArm]) -> Vec<String> {
     let line = |absent: &AbsentArm| {
-        let who = absent.arm.title().map_or_else(|| absent.suite.clone(), |arm| format!("{arm} on {}", absent.suite));
+        let who = absent.arm.title().map_or_else(
+            || absent.suite.clone(),
+            |arm| format!("{arm} on {}", absent.suite),
+        );
         format!("{who} is in the baseline, but has no new runs.")
     };
     arms.iter().map(line).collect()
@@ -125,16 +205,26 @@ pub(super) fn absent(arms: &[AbsentArm]) -> Vec<String> {
 
 /// Says that runs without a time are not judged.
 fn undated(one: &UndatedArm) -> String {
-    let (verb, them) =
-        if one.runs == 1 { ("has", "It is taken for the oldest, and is") } else { ("have", "They are taken for the oldest, and are") };
-    format!("{}: {} {verb} no time. {them} not judged.", words::arm_on(&one.suite, &one.arm), words::count_of(one.runs, "runs"))
+    let (verb, them) = if one.runs == 1 {
+        ("has", "It is taken for the oldest, and is")
+    } else {
+        ("have", "They are taken for the oldest, and are")
+    };
+    format!(
+        "{}: {} {verb} no time. {them} not judged.",
+        words::arm_on(&one.suite, &one.arm),
+        words::count_of(one.runs, "runs")
+    )
 }
 
 /// Lists the arms that did not run when the newest arm did, one line each.
 fn earlier(arms: &[EarlierArm]) -> Vec<String> {
     let line = |one: &EarlierArm| {
         let who = words::arm_on(&one.suite, &one.arm);
-        format!("{who}: no run of {}. It is judged by its newest runs, of {}.", one.of_others, one.newest)
+        format!(
+            "{who}: no run of {}. It is judged by its newest runs, of {}.",
+            one.of_others, one.newest
+        )
     };
     arms.iter().map(line).collect()
 }
@@ -142,10 +232,17 @@ fn earlier(arms: &[EarlierArm]) -> Vec<String> {
 /// Lists arms among the new runs that were not judged because of their suite version, one line each.
 pub fn outdated(arms: &[OutdatedArm]) -> Vec<String> {
     let line = |left: &OutdatedArm| {
-        let versions: Vec<String> = left.suite_versions.iter().map(|version| words::version(version)).collect();
+        let versions: Vec<String> = left
+            .suite_versions
+            .iter()
+            .map(|version| words::version(version))
+            .collect();
         format!(
             "{} was not checked: it has runs of version {} only, but the gate uses version {}.",
-            left.arm.title().map_or_else(|| left.suite.clone(), |arm| format!("{arm} on {}", left.suite)),
+            left.arm.title().map_or_else(
+                || left.suite.clone(),
+                |arm| format!("{arm} on {}", left.suite)
+            ),
             versions.join(", "),
             words::version(&left.judged_version)
         )
@@ -160,7 +257,11 @@ pub(super) fn arm(check: &GateCheck) -> String {
 
 pub(super) fn arm_vs(suite: &str, arm: &Arm, against: Option<&Arm>) -> String {
     match against {
-        Some(against) if against != arm => format!("{} vs {}", words::arm_name(suite, arm), words::arm_name(suite, against)),
+        Some(against) if against != arm => format!(
+            "{} vs {}",
+            words::arm_name(suite, arm),
+            words::arm_name(suite, against)
+        ),
         _ => arm.title().unwrap_or_default(),
     }
 }
@@ -179,7 +280,9 @@ pub fn rule(check: &GateCheck) -> String {
     match &check.rule {
         Ask::MaxDrop { .. } | Ask::MaxRise { .. } => format!("{}: {}", metric(check), limit(check)),
         Ask::MustPass { item } => match check.matched {
-            Some(matched) if matched > 1 => format!("must pass {item} ({})", words::count_of(matched, "items")),
+            Some(matched) if matched > 1 => {
+                format!("must pass {item} ({})", words::count_of(matched, "items"))
+            }
             _ => format!("must pass {item}"),
         },
         Ask::NoNewFailures => "no new failures".to_owned(),
@@ -189,9 +292,10 @@ pub fn rule(check: &GateCheck) -> String {
 /// Names the metric that the rule is about. Empty for rules about items.
 pub(super) fn metric(check: &GateCheck) -> String {
     match &check.rule {
-        Ask::MaxDrop { metric, .. } | Ask::MaxRise { metric, .. } => {
-            check.metric.as_ref().map_or_else(|| metric.clone(), |metric| metric.label.clone())
-        }
+        Ask::MaxDrop { metric, .. } | Ask::MaxRise { metric, .. } => check
+            .metric
+            .as_ref()
+            .map_or_else(|| metric.clone(), |metric| metric.label.clone()),
         Ask::MustPass { .. } | Ask::NoNewFailures => String::new(),
     }
 }
@@ -208,7 +312,11 @@ pub(super) fn limit(check: &GateCheck) -> String {
 fn allowance(check: &GateCheck, allowed: f64) -> String {
     // As many decimals as the limit has, up to four.
     let short = |value: f64| {
-        let decimals = (0..4).find(|decimals| format!("{value:.decimals$}").parse::<f64>().is_ok_and(|shown| (shown - value).abs() < 1e-9));
+        let decimals = (0..4).find(|decimals| {
+            format!("{value:.decimals$}")
+                .parse::<f64>()
+                .is_ok_and(|shown| (shown - value).abs() < 1e-9)
+        });
         format::fixed(value, decimals.unwrap_or(4))
     };
     match check.metric.as_ref() {
@@ -221,21 +329,39 @@ fn allowance(check: &GateCheck, allowed: f64) -> String {
 
 fn head(check: &GateCheck) -> String {
     match (check.passed, check.attempts) {
-        (Some(passed), Some(attempts)) => format!("{}/{}", format::integer(passed), format::integer(attempts)),
+        (Some(passed), Some(attempts)) => {
+            format!("{}/{}", format::integer(passed), format::integer(attempts))
+        }
         _ => cell(check, check.head.as_ref()),
     }
 }
 
 fn cell(check: &GateCheck, cell: Option<&Cell>) -> String {
-    check.metric.as_ref().zip(cell).map_or_else(String::new, |(metric, cell)| words::cell(metric, cell))
+    check
+        .metric
+        .as_ref()
+        .zip(cell)
+        .map_or_else(String::new, |(metric, cell)| words::cell(metric, cell))
 }
 
 /// Formats the change: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`. An interval that did not decide is not shown: beside a pass it would
 /// contradict the result.
 pub(super) fn change(check: &GateCheck) -> String {
-    let Some((metric, pair)) = check.metric.as_ref().zip(check.evidence.as_ref()) else { return String::new() };
-    let difference = pair.difference.map(|found| Difference { interval: found.interval.filter(|_| is_by_interval(check)), ..found });
-    verdicts::change_of(metric, &PairEvidence { difference, ..pair.clone() }).unwrap_or_default()
+    let Some((metric, pair)) = check.metric.as_ref().zip(check.evidence.as_ref()) else {
+        return String::new();
+    };
+    let difference = pair.difference.map(|found| Difference {
+        interval: found.interval.filter(|_| is_by_interval(check)),
+        ..found
+    });
+    verdicts::change_of(
+        metric,
+        &PairEvidence {
+            difference,
+            ..pair.clone()
+        },
+    )
+    .unwrap_or_default()
 }
 
 /// Returns whether the interval of the newest runs decided, also that the answer is open.
@@ -247,9 +373,25 @@ fn is_by_interval(check: &GateCheck) -> bool {
 pub fn sentence(check: &GateCheck, confidence: f64) -> String {
     let since = standing(check).map_or_else(String::new, |standing| format!("{standing}: "));
     let arm = arm(check);
-    let arm = if arm.is_empty() { arm } else { format!(", {arm}") };
-    let mut text = format!("{}: {}{arm}: {since}{}", capital(check.ruling), check.suite, headline(check));
-    for more in [gap(check), evidence(check, confidence), newest(check), why(check), nights(check), further(check)] {
+    let arm = if arm.is_empty() {
+        arm
+    } else {
+        format!(", {arm}")
+    };
+    let mut text = format!(
+        "{}: {}{arm}: {since}{}",
+        capital(check.ruling),
+        check.suite,
+        headline(check)
+    );
+    for more in [
+        gap(check),
+        evidence(check, confidence),
+        newest(check),
+        why(check),
+        nights(check),
+        further(check),
+    ] {
         if !more.is_empty() {
             text.push_str(&format!(". {more}"));
         }
@@ -259,20 +401,43 @@ pub fn sentence(check: &GateCheck, confidence: f64) -> String {
 
 /// Says since when an arm is regressed, or that it is repaired: `still regressed since 2026-03-03 (4 nights), p < 0.001`.
 fn standing(check: &GateCheck) -> Option<String> {
-    let since = |day: Option<NaiveDate>| day.map_or_else(String::new, |day| format!(" since {day}"));
+    let since =
+        |day: Option<NaiveDate>| day.map_or_else(String::new, |day| format!(" since {day}"));
     if let Some(open) = check.regressed.as_ref().filter(|open| open.nights > 1) {
-        let p = check.evidence.as_ref().and_then(|pair| pair.p).map_or_else(String::new, |p| format!(", {}", verdicts::p_value(Some(p))));
-        return Some(format!("still regressed{} ({}){p}", since(open.since), words::count_of(open.nights, "nights")));
+        let p = check
+            .evidence
+            .as_ref()
+            .and_then(|pair| pair.p)
+            .map_or_else(String::new, |p| format!(", {}", verdicts::p_value(Some(p))));
+        return Some(format!(
+            "still regressed{} ({}){p}",
+            since(open.since),
+            words::count_of(open.nights, "nights")
+        ));
     }
     let repaired = check.repaired.as_ref()?;
-    let on = repaired.on.map_or_else(String::new, |day| format!(" on {day}"));
-    Some(format!("repaired{on} (regressed{}, {})", since(repaired.since), words::count_of(repaired.nights, "nights")))
+    let on = repaired
+        .on
+        .map_or_else(String::new, |day| format!(" on {day}"));
+    Some(format!(
+        "repaired{on} (regressed{}, {})",
+        since(repaired.since),
+        words::count_of(repaired.nights, "nights")
+    ))
 }
 
 /// Gives the value of the newest of several regressed nights.
 fn newest(check: &GateCheck) -> String {
-    let value = check.regressed.as_ref().filter(|open| open.nights > 1).and_then(|open| open.newest.as_ref());
-    value.filter(|value| value.value.is_some()).map_or_else(String::new, |value| format!("The newest night: {}", cell(check, Some(value))))
+    let value = check
+        .regressed
+        .as_ref()
+        .filter(|open| open.nights > 1)
+        .and_then(|open| open.newest.as_ref());
+    value
+        .filter(|value| value.value.is_some())
+        .map_or_else(String::new, |value| {
+            format!("The newest night: {}", cell(check, Some(value)))
+        })
 }
 
 /// Lists what was accepted, one arm per row.
@@ -284,18 +449,30 @@ pub fn accepted(arms: &[OpenArm], reason: &str, who: Option<&str>) -> Table {
     table.head(Column::words("Since").keys(["since"]));
     table.head(Column::number("Nights").keys(["nights"]));
     let row = |arm: &OpenArm| {
-        let since = arm.since.map_or_else(|| "unknown".to_owned(), |day| day.to_string());
+        let since = arm
+            .since
+            .map_or_else(|| "unknown".to_owned(), |day| day.to_string());
         [
-            TableCell::shown(arm.suite.as_str()).data([arm.suite.as_str().into(), arm.suite_version.as_deref().into()]),
-            TableCell::shown(words::arm_name(&arm.suite, &arm.arm)).data([arm.arm.approach.as_str().into(), arm.arm.model.as_str().into()]),
+            TableCell::shown(arm.suite.as_str()).data([
+                arm.suite.as_str().into(),
+                arm.suite_version.as_deref().into(),
+            ]),
+            TableCell::shown(words::arm_name(&arm.suite, &arm.arm)).data([
+                arm.arm.approach.as_str().into(),
+                arm.arm.model.as_str().into(),
+            ]),
             TableCell::shown(since.as_str()).data([arm.since.map(|day| day.to_string()).into()]),
             TableCell::shown(format::integer(arm.nights)).data([arm.nights.into()]),
         ]
     };
     table.fill(arms.iter().map(row));
     let by = who.map_or_else(String::new, |who| format!(", {who}"));
-    table.notes.push(format!("Accepted: {}{by}.", reason.trim_end_matches('.')));
-    table.notes.push("From these nights on, the level is the baseline.".to_owned());
+    table
+        .notes
+        .push(format!("Accepted: {}{by}.", reason.trim_end_matches('.')));
+    table
+        .notes
+        .push("From these nights on, the level is the baseline.".to_owned());
     table
 }
 
@@ -308,27 +485,49 @@ pub(super) fn capital(ruling: Ruling) -> &'static str {
 }
 
 fn headline(check: &GateCheck) -> String {
-    let found = check.metric.as_ref().zip(check.evidence.as_ref().and_then(|pair| pair.difference.as_ref()));
+    let found = check.metric.as_ref().zip(
+        check
+            .evidence
+            .as_ref()
+            .and_then(|pair| pair.difference.as_ref()),
+    );
     let limit = match &check.rule {
         Ask::MaxDrop { allowed, .. } | Ask::MaxRise { allowed, .. } => allowance(check, *allowed),
         Ask::MustPass { .. } | Ask::NoNewFailures => return items(check),
     };
-    let Some((metric, difference)) = found else { return rule(check) };
+    let Some((metric, difference)) = found else {
+        return rule(check);
+    };
     let name = words::metric(metric);
-    let (a, b) = (cell(check, check.head.as_ref()), cell(check, check.baseline.as_ref()));
+    let (a, b) = (
+        cell(check, check.head.as_ref()),
+        cell(check, check.baseline.as_ref()),
+    );
     match (check.ruling, check.basis) {
         (Ruling::Pass, _) => format!("{name} is within {limit} of the baseline ({a} vs {b})"),
         (Ruling::Inconclusive, Basis::TooWide) => {
-            format!("{name} {}; the limit of {limit} is inside the interval", moved(metric, difference))
+            format!(
+                "{name} {}; the limit of {limit} is inside the interval",
+                moved(metric, difference)
+            )
         }
-        (Ruling::Regression | Ruling::Inconclusive, _) => format!("{name} {}, from {b} to {a} (limit {limit})", moved(metric, difference)),
+        (Ruling::Regression | Ruling::Inconclusive, _) => format!(
+            "{name} {}, from {b} to {a} (limit {limit})",
+            moved(metric, difference)
+        ),
     }
 }
 
 /// Describes the change: `fell 15.0 pp`, `rose 30%`, `did not change`.
 fn moved(metric: &Metric, difference: &Difference) -> String {
     let (none, by) = match difference.scale {
-        Scale::Ratio => (1.0, format!("{}%", format::nonzero((difference.value - 1.0).abs() * 100.0, 0))),
+        Scale::Ratio => (
+            1.0,
+            format!(
+                "{}%",
+                format::nonzero((difference.value - 1.0).abs() * 100.0, 0)
+            ),
+        ),
         Scale::Share | Scale::Unit => (0.0, verdicts::amount(metric, difference.value)),
     };
     if difference.value < none {
@@ -344,21 +543,35 @@ fn moved(metric: &Metric, difference: &Difference) -> String {
 fn items(check: &GateCheck) -> String {
     let mut text = rule(check);
     if let (Some(passed), Some(attempts)) = (check.passed, check.attempts) {
-        text.push_str(&format!("; passed {} of {}", format::integer(passed), words::count_of(attempts, "attempts")));
+        text.push_str(&format!(
+            "; passed {} of {}",
+            format::integer(passed),
+            words::count_of(attempts, "attempts")
+        ));
     }
     let failing = check.failing.unwrap_or(0);
     let named = check.not_passed.join(", ");
     let more = failing.saturating_sub(check.not_passed.len() as u64);
-    let named = if more > 0 { format!("{named} and {} more", format::integer(more)) } else { named };
+    let named = if more > 0 {
+        format!("{named} and {} more", format::integer(more))
+    } else {
+        named
+    };
     match check.rule {
         Ask::NoNewFailures if failing > 0 => {
             let verb = if failing == 1 { "fails" } else { "fail" };
             let what = match check.broken {
                 Some(broken) if broken == failing => "that broke in the baseline".to_owned(),
-                Some(broken) => format!("that passed in the baseline, always or until {} of them broke,", format::integer(broken)),
+                Some(broken) => format!(
+                    "that passed in the baseline, always or until {} of them broke,",
+                    format::integer(broken)
+                ),
                 None => "that always passed in the baseline".to_owned(),
             };
-            text.push_str(&format!("; {} {what} {verb}: {named}", words::count_of(failing, "items")));
+            text.push_str(&format!(
+                "; {} {what} {verb}: {named}",
+                words::count_of(failing, "items")
+            ));
         }
         Ask::MustPass { .. } if failing > 0 && check.matched.is_some_and(|matched| matched > 1) => {
             text.push_str(&format!("; not passed: {named}"));
@@ -370,12 +583,25 @@ fn items(check: &GateCheck) -> String {
 
 /// Describes the evidence: `95% CI −20.6 to −10.7 pp, 200 shared questions`.
 fn evidence(check: &GateCheck, confidence: f64) -> String {
-    let Some((metric, pair)) = check.metric.as_ref().zip(check.evidence.as_ref()) else { return String::new() };
-    let Some(difference) = &pair.difference else { return String::new() };
+    let Some((metric, pair)) = check.metric.as_ref().zip(check.evidence.as_ref()) else {
+        return String::new();
+    };
+    let Some(difference) = &pair.difference else {
+        return String::new();
+    };
     let units = verdicts::units(pair);
     match difference.interval {
-        Some(ends) if matches!(check.basis, Basis::Interval | Basis::TooWide | Basis::Nights) => {
-            format!("{}% CI {}, {units}", format::fixed(confidence * 100.0, 0), verdicts::interval(metric, difference.scale, ends))
+        Some(ends)
+            if matches!(
+                check.basis,
+                Basis::Interval | Basis::TooWide | Basis::Nights
+            ) =>
+        {
+            format!(
+                "{}% CI {}, {units}",
+                format::fixed(confidence * 100.0, 0),
+                verdicts::interval(metric, difference.scale, ends)
+            )
         }
         _ => units,
     }
@@ -383,32 +609,60 @@ fn evidence(check: &GateCheck, confidence: f64) -> String {
 
 /// Says what is not there and decides.
 fn gap(check: &GateCheck) -> String {
-    check.gap.as_ref().map_or_else(String::new, |gap| looked_at::gap(gap, check.rule == Ask::NoNewFailures))
+    check.gap.as_ref().map_or_else(String::new, |gap| {
+        looked_at::gap(gap, check.rule == Ask::NoNewFailures)
+    })
 }
 
 fn why(check: &GateCheck) -> String {
-    let reason = || check.evidence.as_ref().and_then(|pair: &PairEvidence| verdicts::reason(pair.verdict));
+    let reason = || {
+        check
+            .evidence
+            .as_ref()
+            .and_then(|pair: &PairEvidence| verdicts::reason(pair.verdict))
+    };
     let of_one_state = || {
         let (metric, pair) = check.metric.as_ref().zip(check.evidence.as_ref())?;
         verdicts::of_one_state(metric, pair, "items")
     };
     let text = match check.basis {
-        Basis::Attempts if check.ruling == Ruling::Regression && matches!(check.rule, Ask::MustPass { .. }) => {
+        Basis::Attempts
+            if check.ruling == Ruling::Regression && matches!(check.rule, Ask::MustPass { .. }) =>
+        {
             "More than half of the attempts must pass".to_owned()
         }
-        Basis::Interval | Basis::TooWide | Basis::Attempts | Basis::ItemsMissing | Basis::UnknownErrors => String::new(),
+        Basis::Interval
+        | Basis::TooWide
+        | Basis::Attempts
+        | Basis::ItemsMissing
+        | Basis::UnknownErrors => String::new(),
         Basis::StillOpen => "No night since shows that it is repaired".to_owned(),
         Basis::Accepted => "This regression was accepted: it begins the new baseline".to_owned(),
-        Basis::Nights => "The interval alone is inconclusive; all nights since the baseline together are not".to_owned(),
-        Basis::Deterministic if check.metric.as_ref().is_some_and(|metric| metric.kind == MetricKind::Amount) => {
+        Basis::Nights => {
+            "The interval alone is inconclusive; all nights since the baseline together are not"
+                .to_owned()
+        }
+        Basis::Deterministic
+            if check
+                .metric
+                .as_ref()
+                .is_some_and(|metric| metric.kind == MetricKind::Amount) =>
+        {
             "every run of each arm has the same amount, so the difference itself decides".to_owned()
         }
-        Basis::Deterministic => "every run of each arm has the same outcomes, so the difference itself decides".to_owned(),
+        Basis::Deterministic => {
+            "every run of each arm has the same outcomes, so the difference itself decides"
+                .to_owned()
+        }
         Basis::Identical => "Every item has the outcomes of the baseline".to_owned(),
         Basis::Steady => "No run differs from another, and both sides are equal".to_owned(),
         Basis::Uniform => "Every item changed equally, which is beyond chance".to_owned(),
-        Basis::TooFew => of_one_state().or_else(reason).unwrap_or_else(|| "Too few runs".to_owned()),
-        Basis::NotComparable => reason().unwrap_or_else(|| "The arms cannot be compared".to_owned()),
+        Basis::TooFew => of_one_state()
+            .or_else(reason)
+            .unwrap_or_else(|| "Too few runs".to_owned()),
+        Basis::NotComparable => {
+            reason().unwrap_or_else(|| "The arms cannot be compared".to_owned())
+        }
         Basis::NoInterval => reason().unwrap_or_else(|| "These data allow no interval".to_owned()),
         Basis::MissingOutcomes => "Missing outcomes could change the result".to_owned(),
         Basis::NoBaseline => "This arm has no baseline runs".to_owned(),
@@ -419,17 +673,33 @@ fn why(check: &GateCheck) -> String {
         Basis::NoItems => "An arm has counts only, without items".to_owned(),
     };
     let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+    characters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(characters).collect()
+    })
 }
 
 /// Describes the evidence over nights: `Evidence over 7 nights: e = 34, above the limit of 20`.
 fn nights(check: &GateCheck) -> String {
-    let Some(found) = &check.over_nights else { return String::new() };
-    let evidence = |value: f64| format::plain(if value < 10.0 { (value * 10.0).round() / 10.0 } else { value.min(1e6).round() });
-    let over = format!("Evidence over {}: e = {}", words::count_of(found.nights, "nights"), evidence(found.e_value));
+    let Some(found) = &check.over_nights else {
+        return String::new();
+    };
+    let evidence = |value: f64| {
+        format::plain(if value < 10.0 {
+            (value * 10.0).round() / 10.0
+        } else {
+            value.min(1e6).round()
+        })
+    };
+    let over = format!(
+        "Evidence over {}: e = {}",
+        words::count_of(found.nights, "nights"),
+        evidence(found.e_value)
+    );
     let enough = evidence(found.enough);
     match (found.alarm_at, found.earliest) {
-        (Some(night), _) if night < found.nights => format!("{over}; reached the limit of {enough} on night {night}"),
+        (Some(night), _) if night < found.nights => {
+            format!("{over}; reached the limit of {enough} on night {night}")
+        }
         (Some(_), _) => format!("{over}, above the limit of {enough}"),
         (None, Some(earliest)) if earliest > found.nights => {
             format!("{over}; the limit is {enough}, at the earliest on night {earliest}")
@@ -439,15 +709,24 @@ fn nights(check: &GateCheck) -> String {
 }
 
 fn further(check: &GateCheck) -> String {
-    let Some(further) = check.further else { return String::new() };
+    let Some(further) = check.further else {
+        return String::new();
+    };
     let each = if further.of == "runs" { " per arm" } else { "" };
     if check.basis == Basis::TooFew {
         let verb = if further.n == 1 { "is" } else { "are" };
-        return format!("At least {} more {}{each} {verb} needed", format::integer(further.n), words::one_or_many(further.n, further.of));
+        return format!(
+            "At least {} more {}{each} {verb} needed",
+            format::integer(further.n),
+            words::one_or_many(further.n, further.of)
+        );
     }
     let about = if further.n > 10_000 { "" } else { "About " };
     let planned = words::planned(further.n).replace("more than", "More than");
-    format!("{about}{planned} more {}{each} would decide it", words::one_or_many(further.n, further.of))
+    format!(
+        "{about}{planned} more {}{each} would decide it",
+        words::one_or_many(further.n, further.of)
+    )
 }
 
 /// Lists items that fail now, one line each: new failures, broken ones, flaky ones.
@@ -455,15 +734,41 @@ fn new_failures(found: &NewFailures) -> Vec<String> {
     let who = words::arm_on(&found.suite, &found.arm);
     let mut lines = Vec::new();
     for (count, items, before, after) in [
-        (found.count, &found.items, "always passed in the baseline and ", " now"),
-        (found.broken_count, &found.broken, "broke in the baseline and ", " still"),
-        (found.flaky_count, &found.flaky, "", if found.flaky_count == 1 { " and is flaky" } else { " and are flaky" }),
+        (
+            found.count,
+            &found.items,
+            "always passed in the baseline and ",
+            " now",
+        ),
+        (
+            found.broken_count,
+            &found.broken,
+            "broke in the baseline and ",
+            " still",
+        ),
+        (
+            found.flaky_count,
+            &found.flaky,
+            "",
+            if found.flaky_count == 1 {
+                " and is flaky"
+            } else {
+                " and are flaky"
+            },
+        ),
     ] {
         if count == 0 {
             continue;
         }
-        let (noun, verb) = (words::count_of(count, "items"), if count == 1 { "fails" } else { "fail" });
-        let excuse = if before.is_empty() { ", not counted as new failures" } else { "" };
+        let (noun, verb) = (
+            words::count_of(count, "items"),
+            if count == 1 { "fails" } else { "fail" },
+        );
+        let excuse = if before.is_empty() {
+            ", not counted as new failures"
+        } else {
+            ""
+        };
         lines.push(format!("{who}: {noun} {before}{verb}{after}{excuse}:"));
         lines.extend(items.iter().map(failing));
         let more = count - items.len() as u64;
@@ -476,9 +781,18 @@ fn new_failures(found: &NewFailures) -> Vec<String> {
 
 /// Names the first items that pass now, in one line.
 fn new_passes(found: &NewPasses) -> String {
-    let named: Vec<&str> = found.items.iter().take(MOST_NAMED).map(|item| item.item.as_str()).collect();
+    let named: Vec<&str> = found
+        .items
+        .iter()
+        .take(MOST_NAMED)
+        .map(|item| item.item.as_str())
+        .collect();
     let more = found.count - named.len() as u64;
-    let more = if more > 0 { format!(" and {} more", format::integer(more)) } else { String::new() };
+    let more = if more > 0 {
+        format!(" and {} more", format::integer(more))
+    } else {
+        String::new()
+    };
     let verb = if found.count == 1 { "passes" } else { "pass" };
     let count = words::count_of(found.count, "items");
     format!(
@@ -491,12 +805,24 @@ fn new_passes(found: &NewPasses) -> String {
 /// Says since when an item fails, if the baseline has failures of it: `broken since 2026-11-08`.
 pub(super) fn course(item: &TurnedItem) -> Option<String> {
     let is_told = item.baseline_passed < item.baseline_attempts;
-    item.course.as_ref().filter(|course| is_told && course.kind.fails()).map(courses::course)
+    item.course
+        .as_ref()
+        .filter(|course| is_told && course.kind.fails())
+        .map(courses::course)
 }
 
 fn failing(item: &TurnedItem) -> String {
-    let of = |passed: u64, attempts: u64| format!("{} of {}", format::integer(passed), format::integer(attempts));
-    let reason = item.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", shown::short(reason)));
+    let of = |passed: u64, attempts: u64| {
+        format!(
+            "{} of {}",
+            format::integer(passed),
+            format::integer(attempts)
+        )
+    };
+    let reason = item
+        .reason
+        .as_deref()
+        .map_or_else(String::new, |reason| format!(": {}", shown::short(reason)));
     let since = course(item).map_or_else(String::new, |course| format!(", {course}"));
     format!(
         "- {}{since} (passed {}, baseline {}){reason}",

@@ -1,6 +1,9 @@
 //! A gate's chances of each result, simulated in advance, and its decision.
 
-use crate::views::{Arm, Choice, DecideReport, Gap, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate, Ruling};
+use crate::views::{
+    Arm, Choice, DecideReport, Gap, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate,
+    Ruling,
+};
 
 use super::cell::Cell;
 use super::table::{Column, Seen, Table};
@@ -13,22 +16,45 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
     table.head(Column::words("Suite").keys(["suite"]));
     let is_named = report.plans.iter().any(|plan| plan.arm.title().is_some());
     let arms = Column::words("Arm").keys(["approach", "model"]);
-    table.head(if is_named { arms } else { arms.seen(Seen::Data) });
+    table.head(if is_named {
+        arms
+    } else {
+        arms.seen(Seen::Data)
+    });
     table.head(Column::number("Items").keys(["items"]).rank(3));
-    table.head(Column::words("Runs").keys(["head_runs", "baseline_runs"]).rank(1));
-    table.head(Column::number("Passes if unchanged").keys(["pass_if_unchanged"]).rank(2));
+    table.head(
+        Column::words("Runs")
+            .keys(["head_runs", "baseline_runs"])
+            .rank(1),
+    );
+    table.head(
+        Column::number("Passes if unchanged")
+            .keys(["pass_if_unchanged"])
+            .rank(2),
+    );
     table.head(Column::number("False alarm").keys(["false_alarm"]));
-    for drop in report.drops.iter().skip(1).map(|drop| format::fixed(drop * 100.0, 0)) {
+    for drop in report
+        .drops
+        .iter()
+        .skip(1)
+        .map(|drop| format::fixed(drop * 100.0, 0))
+    {
         table.head(Column::number(format!("Sees −{drop} pp")).keys([format!("sees_{drop}pp")]));
     }
     for plan in &report.plans {
         let odds = |place: usize, share: fn(&GateOdds) -> f64| {
-            plan.odds.get(place).map_or_else(|| Cell::unknown(""), |odds| Cell::number(words::chance(share(odds)), share(odds)))
+            plan.odds.get(place).map_or_else(
+                || Cell::unknown(""),
+                |odds| Cell::number(words::chance(share(odds)), share(odds)),
+            )
         };
         let runs = words::each(plan.head_runs, plan.baseline_runs, "runs");
         let mut row = vec![
             Cell::words(plan.suite.as_str()),
-            Cell::shown(plan.arm.title().unwrap_or_default()).data([plan.arm.approach.as_str().into(), plan.arm.model.as_str().into()]),
+            Cell::shown(plan.arm.title().unwrap_or_default()).data([
+                plan.arm.approach.as_str().into(),
+                plan.arm.model.as_str().into(),
+            ]),
             Cell::count(plan.items),
             Cell::shown(runs).data([plan.head_runs.into(), plan.baseline_runs.into()]),
             odds(0, |odds| odds.pass),
@@ -40,7 +66,13 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
         "False alarm: regressions although nothing changed. Sees: regressions when the true pass rate fell by this amount.".to_owned(),
     );
     table.notes.extend(report.plans.iter().flat_map(of_plan));
-    table.notes.extend(report.plans.iter().map(|plan| &plan.looked_at).flat_map(looked_at::gone));
+    table.notes.extend(
+        report
+            .plans
+            .iter()
+            .map(|plan| &plan.looked_at)
+            .flat_map(looked_at::gone),
+    );
     table.notes.extend(gate::absent(&report.absent));
     table.notes.extend(gate::outdated(&report.outdated));
     table.notes.extend_from_slice(notes);
@@ -55,15 +87,27 @@ fn of_plan(plan: &PlannedGate) -> Vec<String> {
         PlanBasis::Head => "the items of the newest runs (there is no baseline)",
     };
     let runs = if plan.run_deviation > 0.0 {
-        format!("; whole runs differ by {} pp more than their items explain", format::nonzero(plan.run_deviation * 100.0, 1))
+        format!(
+            "; whole runs differ by {} pp more than their items explain",
+            format::nonzero(plan.run_deviation * 100.0, 1)
+        )
     } else {
         String::new()
     };
     let mut notes: Vec<String> = plan.gap.iter().map(|gap| is_decided(gap, plan)).collect();
-    notes.push(format!("{who}: simulated {} times from {basis}{runs}.", format::integer(u64::from(plan.worlds))));
+    notes.push(format!(
+        "{who}: simulated {} times from {basis}{runs}.",
+        format::integer(u64::from(plan.worlds))
+    ));
     if !plan.left_out.is_empty() {
-        let rules = if plan.left_out.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", plan.left_out.len()) };
-        notes.push(format!("{who}: {rules} without odds, not about the pass rate."));
+        let rules = if plan.left_out.len() == 1 {
+            "1 rule".to_owned()
+        } else {
+            format!("{} rules", plan.left_out.len())
+        };
+        notes.push(format!(
+            "{who}: {rules} without odds, not about the pass rate."
+        ));
     }
     notes
 }
@@ -91,12 +135,29 @@ pub fn decisions(report: &DecideReport, against: Option<&str>, notes: &[String])
     table.left("Baseline", 0);
     for one in &report.decisions {
         let named = |arm: &Arm| arm.title().unwrap_or_else(|| one.suite.clone());
-        let against = one.against.as_ref().map_or_else(|| "none".to_owned(), named);
-        table.row([choice(one.choice).to_owned(), one.suite.clone(), named(&one.arm), against]);
+        let against = one
+            .against
+            .as_ref()
+            .map_or_else(|| "none".to_owned(), named);
+        table.row([
+            choice(one.choice).to_owned(),
+            one.suite.clone(),
+            named(&one.arm),
+            against,
+        ]);
     }
-    table.notes.extend(report.decisions.iter().map(|one| format!("{}: {}", one.suite, decision(one))));
-    table.notes.extend(report.looked_at.iter().map(looked_at::line));
-    table.notes.extend(report.looked_at.iter().flat_map(looked_at::gone));
+    table.notes.extend(
+        report
+            .decisions
+            .iter()
+            .map(|one| format!("{}: {}", one.suite, decision(one))),
+    );
+    table
+        .notes
+        .extend(report.looked_at.iter().map(looked_at::line));
+    table
+        .notes
+        .extend(report.looked_at.iter().flat_map(looked_at::gone));
     table.notes.extend(gate::outdated(&report.outdated));
     table.notes.extend_from_slice(notes);
     table
@@ -115,11 +176,26 @@ fn choice(choice: Choice) -> &'static str {
 
 /// Describes the decision about one arm.
 pub fn decision(one: &HeldDecision) -> String {
-    if let Some(gap) = one.gap.as_ref().filter(|_| one.choice == Choice::Incomplete) {
-        return format!("Decision: not decided, because the new runs are incomplete. {}.", words::capital(&looked_at::gap(gap, false)));
+    if let Some(gap) = one
+        .gap
+        .as_ref()
+        .filter(|_| one.choice == Choice::Incomplete)
+    {
+        return format!(
+            "Decision: not decided, because the new runs are incomplete. {}.",
+            words::capital(&looked_at::gap(gap, false))
+        );
     }
-    let names = [one.arm.title().unwrap_or_else(|| one.suite.clone()), "the baseline".to_owned()];
+    let names = [
+        one.arm.title().unwrap_or_else(|| one.suite.clone()),
+        "the baseline".to_owned(),
+    ];
     let table = one.comparison.as_ref();
     let said = table.and_then(|table| summary::decision_beside(table, &names, Some(1)));
-    said.unwrap_or_else(|| format!("Decision: cannot be settled ({} has no baseline).", names[0]))
+    said.unwrap_or_else(|| {
+        format!(
+            "Decision: cannot be settled ({} has no baseline).",
+            names[0]
+        )
+    })
 }

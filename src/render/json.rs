@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::domain::{UnfinishedRun, Verification};
 use crate::views::{
-    Abilities, AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport, ForeseenVerdict, GateReport, History, Horizons,
-    ImportAnswer, JudgeReport, LabelReport, NextReport, NoiseLedger, OpenArm, Overall, PlanReport, Preferences, ProbeReport, RunLine,
+    Abilities, AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport,
+    ForeseenVerdict, GateReport, History, Horizons, ImportAnswer, JudgeReport, LabelReport,
+    NextReport, NoiseLedger, OpenArm, Overall, PlanReport, Preferences, ProbeReport, RunLine,
     Runnable, ShownRun, SuiteLine, UnauditedBoard, UnfittedBoard, VersionChange,
 };
 
@@ -224,13 +225,24 @@ pub struct ProbeAnswer {
 /// Returns the version of a command's schema. Answers with verdicts have version 2: a verdict has its reason, and the arm with the best
 /// value is the leader instead of the winner.
 fn version(command: &str) -> u32 {
-    if matches!(command, "compare" | "disagreements" | "gate" | "leaderboard" | "suite") { 2 } else { 1 }
+    if matches!(
+        command,
+        "compare" | "disagreements" | "gate" | "leaderboard" | "suite"
+    ) {
+        2
+    } else {
+        1
+    }
 }
 
 /// Writes an answer as one indented document.
 pub fn document<T: Serialize>(command: &str, answer: T) -> String {
-    let versioned = Versioned { schema: format!("evalreport/{command}/{}", version(command)), answer };
-    let mut text = serde_json::to_string_pretty(&versioned).expect("views are JSON: their numbers are finite and their keys are text");
+    let versioned = Versioned {
+        schema: format!("evalreport/{command}/{}", version(command)),
+        answer,
+    };
+    let mut text = serde_json::to_string_pretty(&versioned)
+        .expect("views are JSON: their numbers are finite and their keys are text");
     text.push('\n');
     text
 }
@@ -253,12 +265,25 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("import", schema::<ImportAnswer>()),
         ("judge", schema::<JudgeAnswer>()),
         ("labels", schema::<LabelsAnswer>()),
-        ("leaderboard", described(schema::<LeaderboardAnswer>(), "Entry", &board::columns())),
-        ("list", described(schema::<ListAnswer>(), "RunLine", &tables::runs([]).columns)),
+        (
+            "leaderboard",
+            described(schema::<LeaderboardAnswer>(), "Entry", &board::columns()),
+        ),
+        (
+            "list",
+            described(schema::<ListAnswer>(), "RunLine", &tables::runs([]).columns),
+        ),
         ("next", schema::<NextAnswer>()),
         ("noise", schema::<NoiseAnswer>()),
         ("probe", schema::<ProbeAnswer>()),
-        ("show", described(schema::<ShowAnswer>(), "ItemRow", &shown::of_items("", &[], &str::to_owned).columns)),
+        (
+            "show",
+            described(
+                schema::<ShowAnswer>(),
+                "ItemRow",
+                &shown::of_items("", &[], &str::to_owned).columns,
+            ),
+        ),
         ("verify", schema::<Verification>()),
     ]
 }
@@ -266,7 +291,10 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
 /// Adds the columns' descriptions to the fields of a row: title in tables, unit, and better direction.
 fn described(mut schema: Schema, row: &str, columns: &[Column]) -> Schema {
     for column in columns.iter().filter(|column| !column.field.is_empty()) {
-        let Some(field) = schema.pointer_mut(&format!("/$defs/{row}/properties/{}", column.field)).and_then(Value::as_object_mut) else {
+        let Some(field) = schema
+            .pointer_mut(&format!("/$defs/{row}/properties/{}", column.field))
+            .and_then(Value::as_object_mut)
+        else {
             continue;
         };
         let title = match field.get("title").and_then(Value::as_str) {
@@ -284,5 +312,8 @@ fn described(mut schema: Schema, row: &str, columns: &[Column]) -> Schema {
 
 /// Returns the schema of written answers, in which fields that may be omitted are not required.
 fn schema<T: JsonSchema>() -> Schema {
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Versioned<T>>()
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<Versioned<T>>()
 }

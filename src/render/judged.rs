@@ -2,8 +2,8 @@
 
 use crate::domain::VerifiedFailure;
 use crate::views::{
-    Arm, CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, EvaluatorScore, ItemRow, JudgeView, ShownRun, StoredVerification,
-    SuiteBoard,
+    Arm, CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, EvaluatorScore, ItemRow,
+    JudgeView, ShownRun, StoredVerification, SuiteBoard,
 };
 
 use super::cell::{Cell as TableCell, Datum};
@@ -29,51 +29,108 @@ pub fn criteria(shown: &ShownRun, texts: Texts) -> Option<Table> {
         vec![
             texts.of(&row.item).into(),
             outcome_word(&row.status).into(),
-            row.reason.as_deref().map(|reason| texts.of(reason)).unwrap_or_default().into(),
+            row.reason
+                .as_deref()
+                .map(|reason| texts.of(reason))
+                .unwrap_or_default()
+                .into(),
             TableCell::known(row.score, format::plain),
             TableCell::counted(Some(u64::from(row.attempt)).filter(|_| repeats)),
-            if families { row.evaluator.as_str().into() } else { TableCell::unknown("") },
-            row.category.as_deref().or(row.cluster.as_deref()).unwrap_or_default().into(),
+            if families {
+                row.evaluator.as_str().into()
+            } else {
+                TableCell::unknown("")
+            },
+            row.category
+                .as_deref()
+                .or(row.cluster.as_deref())
+                .unwrap_or_default()
+                .into(),
         ]
     };
     table.fill(rows.iter().map(cells));
     table.drop_empty_columns();
     table.notes.extend(page.criteria_count.map(count));
-    table.notes.extend(page.evaluators.iter().filter(|score| score.evaluator == first.evaluator).filter_map(judged_by));
-    table.notes.extend(some_of(rows.len(), shown.criteria_left_out, "criteria", "what was not met"));
+    table.notes.extend(
+        page.evaluators
+            .iter()
+            .filter(|score| score.evaluator == first.evaluator)
+            .filter_map(judged_by),
+    );
+    table.notes.extend(some_of(
+        rows.len(),
+        shown.criteria_left_out,
+        "criteria",
+        "what was not met",
+    ));
     Some(table)
 }
 
 /// Formats a count of criteria: `3 of 4 met, 1 not evaluated.`
 pub fn count(count: CriteriaCount) -> String {
-    let missing = if count.missing > 0 { format!(", {} not evaluated", format::integer(count.missing)) } else { String::new() };
-    format!("{} of {} met{missing}.", format::integer(count.passed), format::integer(count.total))
+    let missing = if count.missing > 0 {
+        format!(", {} not evaluated", format::integer(count.missing))
+    } else {
+        String::new()
+    };
+    format!(
+        "{} of {} met{missing}.",
+        format::integer(count.passed),
+        format::integer(count.total)
+    )
 }
 
 /// Lays out how often each arm met each criterion, with criteria in rows. CSV has one record per arm and criterion.
 pub fn criteria_by_arm(board: &SuiteBoard, criteria: &CriteriaTable) -> Table {
-    let judge = criteria.judge.as_ref().map_or_else(String::new, |judge| format!(", judged by {judge}"));
+    let judge = criteria
+        .judge
+        .as_ref()
+        .map_or_else(String::new, |judge| format!(", judged by {judge}"));
     let suite = words::group_name(&board.suite, board.suite_version.as_deref(), None);
-    let mut table = Table::of("criteria").titled(format!("Criteria: {suite}: {}{judge}", criteria.evaluator));
+    let mut table =
+        Table::of("criteria").titled(format!("Criteria: {suite}: {}{judge}", criteria.evaluator));
     table.left("Criterion", 0);
     for label in words::arm_labels(&board.suite, &criteria.arms) {
         table.right(&label, 0);
     }
     let said = |cell: &CriterionCell| {
         let (met, missing) = met(cell);
-        if cell.total == 0 || missing.is_empty() { met } else { format!("{met}, {missing}") }
+        if cell.total == 0 || missing.is_empty() {
+            met
+        } else {
+            format!("{met}, {missing}")
+        }
     };
-    table.fill(criteria.rows.iter().map(|row| std::iter::once(row.criterion.clone()).chain(row.cells.iter().map(said))));
-    table.notes.push("Runs that met each criterion, of the runs with a decision.".to_owned());
+    table.fill(
+        criteria
+            .rows
+            .iter()
+            .map(|row| std::iter::once(row.criterion.clone()).chain(row.cells.iter().map(said))),
+    );
+    table
+        .notes
+        .push("Runs that met each criterion, of the runs with a decision.".to_owned());
     table.sheet = Some(Box::new(met_by_arm(criteria)));
     table
 }
 
 fn met_by_arm(criteria: &CriteriaTable) -> Table {
-    let cells: Vec<(&CriterionRow, &Arm, &CriterionCell)> =
-        criteria.rows.iter().flat_map(|row| criteria.arms.iter().zip(&row.cells).map(move |(arm, cell)| (row, arm, cell))).collect();
+    let cells: Vec<(&CriterionRow, &Arm, &CriterionCell)> = criteria
+        .rows
+        .iter()
+        .flat_map(|row| {
+            criteria
+                .arms
+                .iter()
+                .zip(&row.cells)
+                .map(move |(arm, cell)| (row, arm, cell))
+        })
+        .collect();
     let each = |figures: &dyn Fn(&CriterionRow, &Arm, &CriterionCell) -> Vec<Datum>| {
-        cells.iter().map(|(row, arm, cell)| TableCell::figures(figures(row, arm, cell))).collect::<Vec<_>>()
+        cells
+            .iter()
+            .map(|(row, arm, cell)| TableCell::figures(figures(row, arm, cell)))
+            .collect::<Vec<_>>()
     };
     let mut table = Table::of("criteria");
     let judged = |row: &CriterionRow, arm: &Arm, _: &CriterionCell| {
@@ -86,25 +143,51 @@ fn met_by_arm(criteria: &CriteriaTable) -> Table {
             arm.model.as_str().into(),
         ]
     };
-    table.column(Column::data(["criterion", "evaluator", "judge", "approach", "model"]), each(&judged));
-    let counts = |_: &CriterionRow, _: &Arm, cell: &CriterionCell| [cell.passed, cell.total, cell.missing].map(Datum::from).to_vec();
+    table.column(
+        Column::data(["criterion", "evaluator", "judge", "approach", "model"]),
+        each(&judged),
+    );
+    let counts = |_: &CriterionRow, _: &Arm, cell: &CriterionCell| {
+        [cell.passed, cell.total, cell.missing]
+            .map(Datum::from)
+            .to_vec()
+    };
     table.column(Column::data(["passed", "total", "missing"]), each(&counts));
     let rates = |_: &CriterionRow, _: &Arm, cell: &CriterionCell| {
-        let Some(rate) = &cell.rate else { return Vec::new() };
+        let Some(rate) = &cell.rate else {
+            return Vec::new();
+        };
         let [low, high] = Datum::ends(rate.interval);
-        vec![rate.value.into(), low, high, rate.n.into(), rate.n_of.into()]
+        vec![
+            rate.value.into(),
+            low,
+            high,
+            rate.n.into(),
+            rate.n_of.into(),
+        ]
     };
-    table.column(Column::data(["rate", "ci95_low", "ci95_high", "n", "n_of"]), each(&rates));
+    table.column(
+        Column::data(["rate", "ci95_low", "ci95_high", "n", "n_of"]),
+        each(&rates),
+    );
     table
 }
 
 /// Returns how many of an arm's outcomes met a criterion, and how many were not evaluated, if any.
 pub fn met(cell: &CriterionCell) -> (String, String) {
-    let missing = if cell.missing > 0 { format!("{} not evaluated", format::integer(cell.missing)) } else { String::new() };
+    let missing = if cell.missing > 0 {
+        format!("{} not evaluated", format::integer(cell.missing))
+    } else {
+        String::new()
+    };
     let met = match (cell.total, cell.missing) {
         (0, 0) => "not asked".to_owned(),
         (0, _) => "not evaluated".to_owned(),
-        (total, _) => format!("{} of {}", format::integer(cell.passed), format::integer(total)),
+        (total, _) => format!(
+            "{} of {}",
+            format::integer(cell.passed),
+            format::integer(total)
+        ),
     };
     (met, missing)
 }
@@ -121,30 +204,56 @@ pub fn outcome_word(status: &str) -> String {
 /// Describes the judge, its votes and its cost, or returns `None` without a judge.
 pub fn judged_by(score: &EvaluatorScore) -> Option<String> {
     let judge = score.judge.as_ref()?;
-    let parts = [votes(judge), revision(score), cost(judge).map(|cost| format!("judging cost {cost}, apart from the run's own cost"))];
-    let said: Vec<String> = std::iter::once(format!("Judged by {}", judge.name())).chain(parts.into_iter().flatten()).collect();
+    let parts = [
+        votes(judge),
+        revision(score),
+        cost(judge).map(|cost| format!("judging cost {cost}, apart from the run's own cost")),
+    ];
+    let said: Vec<String> = std::iter::once(format!("Judged by {}", judge.name()))
+        .chain(parts.into_iter().flatten())
+        .collect();
     Some(format!("{}.", said.join("; ")))
 }
 
 fn votes(judge: &JudgeView) -> Option<String> {
-    let agreement = judge.agreement.map(|share| format!(" that agree by {}", format::percent(share, 0)));
-    (judge.votes > 1).then(|| format!("{} votes{}", format::integer(judge.votes), agreement.unwrap_or_default()))
+    let agreement = judge
+        .agreement
+        .map(|share| format!(" that agree by {}", format::percent(share, 0)));
+    (judge.votes > 1).then(|| {
+        format!(
+            "{} votes{}",
+            format::integer(judge.votes),
+            agreement.unwrap_or_default()
+        )
+    })
 }
 
 fn revision(score: &EvaluatorScore) -> Option<String> {
-    let several = if score.earlier == 1 { "one is" } else { "others are" };
+    let several = if score.earlier == 1 {
+        "one is"
+    } else {
+        "others are"
+    };
     (score.earlier > 0).then(|| format!("revision {}, earlier {several} kept", score.revision))
 }
 
 /// Formats the judging cost with its source: `$0.02 (reported)`.
 pub fn cost(judge: &JudgeView) -> Option<String> {
-    let source = judge.cost_source.as_ref().map(|source| format!(" ({source})"));
-    judge.cost_usd.map(|usd| format!("{}{}", format::money(usd), source.unwrap_or_default()))
+    let source = judge
+        .cost_source
+        .as_ref()
+        .map(|source| format!(" ({source})"));
+    judge
+        .cost_usd
+        .map(|usd| format!("{}{}", format::money(usd), source.unwrap_or_default()))
 }
 
 /// Formats the score, or `not evaluated`.
 pub fn score_word(score: &EvaluatorScore) -> String {
-    score.value.map_or_else(|| "not evaluated".to_owned(), |value| format::value(value, score.unit, 0))
+    score.value.map_or_else(
+        || "not evaluated".to_owned(),
+        |value| format::value(value, score.unit, 0),
+    )
 }
 
 /// Lays out the evaluators' scores, or returns `None` if there are none.
@@ -160,22 +269,42 @@ pub fn evaluators(shown: &ShownRun, texts: Texts) -> Option<Table> {
     table.left("Judge", 2);
     table.right("Votes", 3);
     table.right("Agreement", 3);
-    table.head(Column::number("Judge's cost").keys(["judge_cost_usd"]).rank(3));
+    table.head(
+        Column::number("Judge's cost")
+            .keys(["judge_cost_usd"])
+            .rank(3),
+    );
     table.right("Judge's tokens in", 4);
     table.right("Judge's tokens out", 4);
     table.right("Revision", 3);
-    let judge =
-        |score: &EvaluatorScore, of: &dyn Fn(&JudgeView) -> TableCell| score.judge.as_ref().map_or_else(|| TableCell::unknown(""), of);
+    let judge = |score: &EvaluatorScore, of: &dyn Fn(&JudgeView) -> TableCell| {
+        score
+            .judge
+            .as_ref()
+            .map_or_else(|| TableCell::unknown(""), of)
+    };
     let several = scores.iter().any(|score| score.revision > 0);
     let cells = |score: &EvaluatorScore| {
         vec![
             score.evaluator.as_str().into(),
             TableCell::shown(score_word(score)).data([score.value.into()]),
-            score.not_evaluated.as_deref().or(score.reasoning.as_deref()).map(|text| texts.of(text)).unwrap_or_default().into(),
+            score
+                .not_evaluated
+                .as_deref()
+                .or(score.reasoning.as_deref())
+                .map(|text| texts.of(text))
+                .unwrap_or_default()
+                .into(),
             judge(score, &|judge| judge.name().into()),
-            judge(score, &|judge| TableCell::counted(Some(judge.votes).filter(|votes| *votes > 0))),
-            judge(score, &|judge| TableCell::known(judge.agreement, |share| format::percent(share, 0))),
-            judge(score, &|judge| TableCell::shown(cost(judge).unwrap_or_default()).data([judge.cost_usd.into()])),
+            judge(score, &|judge| {
+                TableCell::counted(Some(judge.votes).filter(|votes| *votes > 0))
+            }),
+            judge(score, &|judge| {
+                TableCell::known(judge.agreement, |share| format::percent(share, 0))
+            }),
+            judge(score, &|judge| {
+                TableCell::shown(cost(judge).unwrap_or_default()).data([judge.cost_usd.into()])
+            }),
             judge(score, &|judge| TableCell::counted(judge.input_tokens)),
             judge(score, &|judge| TableCell::counted(judge.output_tokens)),
             TableCell::counted(Some(u64::from(score.revision)).filter(|_| several)),
@@ -194,23 +323,41 @@ pub fn facts(verification: &StoredVerification) -> Vec<(&'static str, String)> {
         ("Outcome", verification::outcome(record)),
         ("Because", own(&record.reason)),
         ("Goal", own(&record.goal)),
-        ("Kind of task", record.task_kind.as_deref().map(|kind| kind.replace('_', " "))),
+        (
+            "Kind of task",
+            record
+                .task_kind
+                .as_deref()
+                .map(|kind| kind.replace('_', " ")),
+        ),
         ("Profile", own(&record.profile)),
-        ("Stack", record.stack.as_deref().map(|stack| stack.replace('_', " "))),
+        (
+            "Stack",
+            record.stack.as_deref().map(|stack| stack.replace('_', " ")),
+        ),
         ("Compared with", own(&verification.baseline)),
         ("For a person to check", own(&record.manual)),
         ("Follow-up", own(&record.ticket)),
     ];
-    known.into_iter().filter_map(|(label, text)| Some((label, text?))).collect()
+    known
+        .into_iter()
+        .filter_map(|(label, text)| Some((label, text?)))
+        .collect()
 }
 
 /// Lays out a verification: its facts, its checks, and its new and fixed failures.
 pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
-    let Some(verification) = &shown.page.verification else { return Vec::new() };
+    let Some(verification) = &shown.page.verification else {
+        return Vec::new();
+    };
     let mut about = Table::new("Verification");
     about.left("", 0);
     about.left("", 0);
-    about.fill(facts(verification).into_iter().map(|(label, text)| vec![label.to_owned(), text]));
+    about.fill(
+        facts(verification)
+            .into_iter()
+            .map(|(label, text)| vec![label.to_owned(), text]),
+    );
     about.notes.extend(left_out(verification));
     let mut tables = vec![about];
     if !verification.record.checks.is_empty() {
@@ -218,16 +365,26 @@ pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
         table.left("Check", 0);
         table.left("Outcome", 0);
         table.left("At baseline", 1);
-        table.head(Column::number("Duration").keys(["duration_seconds"]).rank(3));
+        table.head(
+            Column::number("Duration")
+                .keys(["duration_seconds"])
+                .rank(3),
+        );
         table.left("Folder", 4);
         table.left("Why", 2);
         table.left("Message", 1);
         table.fill(verification.record.checks.iter().map(|check| {
-            let text = |text: &Option<String>| text.as_deref().map(|text| texts.of(text)).unwrap_or_default();
+            let text = |text: &Option<String>| {
+                text.as_deref()
+                    .map(|text| texts.of(text))
+                    .unwrap_or_default()
+            };
             let word = |text: &Option<String>| text.as_deref().map(|text| text.replace('_', " "));
             vec![
                 TableCell::words(texts.of(&check.command)),
-                word(&check.outcome).unwrap_or_else(|| "not run".to_owned()).into(),
+                word(&check.outcome)
+                    .unwrap_or_else(|| "not run".to_owned())
+                    .into(),
                 word(&check.baseline).unwrap_or_default().into(),
                 TableCell::known(check.seconds, format::seconds),
                 check.folder.as_deref().unwrap_or_default().into(),
@@ -245,7 +402,12 @@ pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
 
 /// Says that more lines were stored than are shown.
 pub fn left_out(verification: &StoredVerification) -> Option<String> {
-    (verification.left_out > 0).then(|| format!("{} more lines are in the run's header.", format::integer(verification.left_out)))
+    (verification.left_out > 0).then(|| {
+        format!(
+            "{} more lines are in the run's header.",
+            format::integer(verification.left_out)
+        )
+    })
 }
 
 fn failures(title: &str, failures: &[VerifiedFailure], texts: Texts) -> Option<Table> {
@@ -261,9 +423,17 @@ fn failures(title: &str, failures: &[VerifiedFailure], texts: Texts) -> Option<T
     let cells = |failure: &VerifiedFailure| {
         vec![
             texts.of(failure.test.as_ref().unwrap_or(&failure.text)),
-            failure.scope.as_deref().map(|scope| scope.replace('_', " ")).unwrap_or_default(),
+            failure
+                .scope
+                .as_deref()
+                .map(|scope| scope.replace('_', " "))
+                .unwrap_or_default(),
             texts.of(&failure.check),
-            failure.reason.as_deref().map(|reason| texts.of(reason)).unwrap_or_default(),
+            failure
+                .reason
+                .as_deref()
+                .map(|reason| texts.of(reason))
+                .unwrap_or_default(),
             texts.of(&failure.files.join(", ")),
         ]
     };

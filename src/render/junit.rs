@@ -8,16 +8,34 @@ use super::{gate, looked_at, words};
 /// Writes a test suite per suite and a test case per check. An inconclusive check is skipped, or failed with `fail_inconclusive`.
 pub fn junit(report: &GateReport, fail_inconclusive: bool) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    text.push_str(&format!("<testsuites name=\"evalreport gate\"{}>\n", counts(&report.checks, fail_inconclusive)));
-    for suite in report.checks.chunk_by(|left, right| left.suite == right.suite) {
-        text.push_str(&format!("  <testsuite name=\"{}\"{}>\n", escape(&suite[0].suite), counts(suite, fail_inconclusive)));
+    text.push_str(&format!(
+        "<testsuites name=\"evalreport gate\"{}>\n",
+        counts(&report.checks, fail_inconclusive)
+    ));
+    for suite in report
+        .checks
+        .chunk_by(|left, right| left.suite == right.suite)
+    {
+        text.push_str(&format!(
+            "  <testsuite name=\"{}\"{}>\n",
+            escape(&suite[0].suite),
+            counts(suite, fail_inconclusive)
+        ));
         for check in suite {
             text.push_str(&case(check, report.confidence, fail_inconclusive));
         }
-        let of_suite = report.looked_at.iter().filter(|looked| looked.suite == suite[0].suite);
-        let looked: Vec<String> = of_suite.map(|looked| escape(&looked_at::line(looked))).collect();
+        let of_suite = report
+            .looked_at
+            .iter()
+            .filter(|looked| looked.suite == suite[0].suite);
+        let looked: Vec<String> = of_suite
+            .map(|looked| escape(&looked_at::line(looked)))
+            .collect();
         if !looked.is_empty() {
-            text.push_str(&format!("    <system-out>{}</system-out>\n", looked.join("\n")));
+            text.push_str(&format!(
+                "    <system-out>{}</system-out>\n",
+                looked.join("\n")
+            ));
         }
         text.push_str("  </testsuite>\n");
     }
@@ -28,25 +46,46 @@ pub fn junit(report: &GateReport, fail_inconclusive: bool) -> String {
 fn counts(checks: &[GateCheck], fail_inconclusive: bool) -> String {
     let count = |ruling: Ruling| checks.iter().filter(|check| check.ruling == ruling).count();
     let (regressions, inconclusive) = (count(Ruling::Regression), count(Ruling::Inconclusive));
-    let (failures, skipped) = if fail_inconclusive { (regressions + inconclusive, 0) } else { (regressions, inconclusive) };
-    format!(" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"", checks.len())
+    let (failures, skipped) = if fail_inconclusive {
+        (regressions + inconclusive, 0)
+    } else {
+        (regressions, inconclusive)
+    };
+    format!(
+        " tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"",
+        checks.len()
+    )
 }
 
 fn case(check: &GateCheck, confidence: f64, fail_inconclusive: bool) -> String {
     let against = match &check.against {
-        Some(against) if *against != check.arm => format!(", against {}", words::arm_name(&check.suite, against)),
+        Some(against) if *against != check.arm => {
+            format!(", against {}", words::arm_name(&check.suite, against))
+        }
         _ => String::new(),
     };
     let name = format!("{}{against}", gate::rule(check));
-    let arm = check.arm.title().map_or_else(String::new, |arm| format!(".{arm}"));
+    let arm = check
+        .arm
+        .title()
+        .map_or_else(String::new, |arm| format!(".{arm}"));
     let class = format!("{}{arm}", check.suite);
-    let opened = format!("    <testcase classname=\"{}\" name=\"{}\"", escape(&class), escape(&name));
+    let opened = format!(
+        "    <testcase classname=\"{}\" name=\"{}\"",
+        escape(&class),
+        escape(&name)
+    );
     let message = escape(&gate::sentence(check, confidence));
     match check.ruling {
         Ruling::Pass => format!("{opened}/>\n"),
-        Ruling::Inconclusive if !fail_inconclusive => format!("{opened}>\n      <skipped message=\"{message}\"/>\n    </testcase>\n"),
+        Ruling::Inconclusive if !fail_inconclusive => {
+            format!("{opened}>\n      <skipped message=\"{message}\"/>\n    </testcase>\n")
+        }
         ruling @ (Ruling::Inconclusive | Ruling::Regression) => {
-            format!("{opened}>\n      <failure type=\"{}\" message=\"{message}\"/>\n    </testcase>\n", gate::ruling(ruling))
+            format!(
+                "{opened}>\n      <failure type=\"{}\" message=\"{message}\"/>\n    </testcase>\n",
+                gate::ruling(ruling)
+            )
         }
     }
 }
@@ -80,7 +119,10 @@ mod tests {
 
     #[test]
     fn foreign_text_makes_no_markup() {
-        assert_eq!(escape("<a b=\"c\" d='e'>&\u{1b}\u{ffff}"), "&lt;a b=&quot;c&quot; d=&apos;e&apos;&gt;&amp;␛\u{fffd}");
+        assert_eq!(
+            escape("<a b=\"c\" d='e'>&\u{1b}\u{ffff}"),
+            "&lt;a b=&quot;c&quot; d=&apos;e&apos;&gt;&amp;␛\u{fffd}"
+        );
         assert_eq!(escape_lines("a\n\u{0}<b>\r\n"), "a\n␀&lt;b&gt;");
     }
 }

@@ -8,15 +8,42 @@ use super::{format, words};
 
 /// Lays out the labels that a file added.
 pub fn labels(report: &LabelReport) -> Table {
-    let mut table = Table::of("labels").titled(if report.is_dry { "Labels to be stored" } else { "Labels stored" }.to_owned());
-    let each = |cell: &dyn Fn(&crate::views::LabelledRun) -> Cell| report.runs.iter().map(cell).collect::<Vec<Cell>>();
-    table.column(Column::words("Run").keys(["run"]), each(&|run| Cell::words(run.run.as_str())));
-    table.column(Column::words("Person").keys(["rater"]), each(&|run| Cell::words(run.rater.as_str())));
-    table.column(Column::number("New").keys(["added"]), each(&|run| Cell::count(run.added)));
-    table.column(Column::number("Changed").keys(["changed"]), each(&|run| Cell::count(run.changed)));
-    table.column(Column::number("All labels").keys(["labels"]), each(&|run| Cell::count(run.labels)));
+    let mut table = Table::of("labels").titled(
+        if report.is_dry {
+            "Labels to be stored"
+        } else {
+            "Labels stored"
+        }
+        .to_owned(),
+    );
+    let each = |cell: &dyn Fn(&crate::views::LabelledRun) -> Cell| {
+        report.runs.iter().map(cell).collect::<Vec<Cell>>()
+    };
+    table.column(
+        Column::words("Run").keys(["run"]),
+        each(&|run| Cell::words(run.run.as_str())),
+    );
+    table.column(
+        Column::words("Person").keys(["rater"]),
+        each(&|run| Cell::words(run.rater.as_str())),
+    );
+    table.column(
+        Column::number("New").keys(["added"]),
+        each(&|run| Cell::count(run.added)),
+    );
+    table.column(
+        Column::number("Changed").keys(["changed"]),
+        each(&|run| Cell::count(run.changed)),
+    );
+    table.column(
+        Column::number("All labels").keys(["labels"]),
+        each(&|run| Cell::count(run.labels)),
+    );
     if report.blank > 0 {
-        table.notes.push(format!("Rows without a label, skipped: {}.", format::integer(report.blank)));
+        table.notes.push(format!(
+            "Rows without a label, skipped: {}.",
+            format::integer(report.blank)
+        ));
     }
     table
 }
@@ -24,19 +51,47 @@ pub fn labels(report: &LabelReport) -> Table {
 /// Lays out the items to label next, ready to be filled in.
 pub fn next(report: &NextReport) -> Table {
     let mut table = Table::of("next").titled("Items to label next".to_owned());
-    let each = |cell: &dyn Fn(&crate::views::NextLabel) -> Cell| report.labels.iter().map(cell).collect::<Vec<Cell>>();
-    table.column(Column::words("Run").keys(["run"]), each(&|next| Cell::words(next.run.as_str())));
-    table.column(Column::words("Item").keys(["item"]), each(&|next| Cell::words(next.item.as_str())));
-    table.column(Column::words("Label").keys(["label"]), each(&|_| Cell::unknown("")));
-    table.column(Column::words("Rater").keys(["rater"]).rank(3), each(&|_| Cell::unknown("")));
-    table.column(Column::words("Suite").keys(["suite"]).rank(2), each(&|next| Cell::words(next.suite.as_str())));
-    table.column(Column::words("Approach").keys(["approach"]).rank(1), each(&|next| Cell::words(next.arm.approach.as_str())));
-    table.column(Column::words("Model").keys(["model"]).rank(1), each(&|next| Cell::words(next.arm.model.as_str())));
+    let each = |cell: &dyn Fn(&crate::views::NextLabel) -> Cell| {
+        report.labels.iter().map(cell).collect::<Vec<Cell>>()
+    };
+    table.column(
+        Column::words("Run").keys(["run"]),
+        each(&|next| Cell::words(next.run.as_str())),
+    );
+    table.column(
+        Column::words("Item").keys(["item"]),
+        each(&|next| Cell::words(next.item.as_str())),
+    );
+    table.column(
+        Column::words("Label").keys(["label"]),
+        each(&|_| Cell::unknown("")),
+    );
+    table.column(
+        Column::words("Rater").keys(["rater"]).rank(3),
+        each(&|_| Cell::unknown("")),
+    );
+    table.column(
+        Column::words("Suite").keys(["suite"]).rank(2),
+        each(&|next| Cell::words(next.suite.as_str())),
+    );
+    table.column(
+        Column::words("Approach").keys(["approach"]).rank(1),
+        each(&|next| Cell::words(next.arm.approach.as_str())),
+    );
+    table.column(
+        Column::words("Model").keys(["model"]).rank(1),
+        each(&|next| Cell::words(next.arm.model.as_str())),
+    );
     for board in &report.boards {
-        let [now, then, items] = [board.labels, board.labels_then, board.items].map(format::integer);
+        let [now, then, items] =
+            [board.labels, board.labels_then, board.items].map(format::integer);
         let reach = |reach: f64| format!("±{} pp", format::fixed(reach * 100.0, 1));
         let width = match (board.reach, board.reach_then) {
-            (Some(now), Some(then)) => format!("; an arm's interval: about {} now, {} then", reach(now), reach(then)),
+            (Some(now), Some(then)) => format!(
+                "; an arm's interval: about {} now, {} then",
+                reach(now),
+                reach(then)
+            ),
             (None, Some(then)) => format!("; an arm's interval: about {} then", reach(then)),
             (_, None) => String::new(),
         };
@@ -45,7 +100,11 @@ pub fn next(report: &NextReport) -> Table {
             (false, true) => "at random from all runs of each arm",
             (false, false) => "at random, for all arms",
         };
-        let of = if board.is_over_runs { "outcomes" } else { "items" };
+        let of = if board.is_over_runs {
+            "outcomes"
+        } else {
+            "items"
+        };
         table.notes.push(format!(
             "{}, judged by {}: {now} of {items} {of} are labelled, {then} with these{width}. Drawn {how}.",
             board.suite,
@@ -58,7 +117,9 @@ pub fn next(report: &NextReport) -> Table {
         ));
     }
     if report.boards.is_empty() && report.too_few_runs.is_empty() {
-        table.notes.push("No judge decides any of the selected suites, as far as is known.".to_owned());
+        table
+            .notes
+            .push("No judge decides any of the selected suites, as far as is known.".to_owned());
     } else if !report.labels.is_empty() {
         table.notes.push(
             "Write it with `--format csv > labels.csv`, fill in `label` with pass or fail, and `evalreport import labels.csv`. Label all of them: leaving out hard ones biases the correction.".to_owned(),

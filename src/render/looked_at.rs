@@ -11,10 +11,15 @@ pub fn line(one: &LookedAt) -> String {
 }
 
 fn counts(one: &LookedAt) -> String {
-    let count = |count: u64, what: &str| (count > 0).then(|| format!("{} {what}", format::integer(count)));
+    let count =
+        |count: u64, what: &str| (count > 0).then(|| format!("{} {what}", format::integer(count)));
     let noun = one.kind.map_or("items", ItemKind::plural);
     let mut parts = vec![match (one.counts, one.items) {
-        (Some(of), _) => format!("{} of {} passed", format::integer(of.passed), words::count_of(of.counted, "outcomes")),
+        (Some(of), _) => format!(
+            "{} of {} passed",
+            format::integer(of.passed),
+            words::count_of(of.counted, "outcomes")
+        ),
         (None, 0) if one.runs == 0 => "no new runs".to_owned(),
         (None, 0) => format!("no {noun}"),
         (None, items) => {
@@ -57,7 +62,12 @@ pub(super) fn gone(one: &LookedAt) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(said) = missing(one) {
         lines.push(format!("{said}:"));
-        lines.extend(one.missing.items.iter().map(|item| format!("- {}", missing_item(item))));
+        lines.extend(
+            one.missing
+                .items
+                .iter()
+                .map(|item| format!("- {}", missing_item(item))),
+        );
         lines.extend(more(one.missing.count, one.missing.items.len()));
     }
     if let Some(said) = errors(one) {
@@ -66,7 +76,11 @@ pub(super) fn gone(one: &LookedAt) -> Vec<String> {
             Some(reason) => format!("- {name}: {}", shown::short(reason)),
             None => format!("- {name}"),
         };
-        lines.extend(one.errors.iter().map(|item| error((item.item.as_str(), item.reason.as_deref()))));
+        lines.extend(
+            one.errors
+                .iter()
+                .map(|item| error((item.item.as_str(), item.reason.as_deref()))),
+        );
         lines.extend(more(one.unknown_errors, one.errors.len()));
     }
     lines
@@ -79,24 +93,40 @@ fn more(count: u64, listed: usize) -> Option<String> {
 
 /// Counts the missing items. `None` if none is missing, or if they have no names.
 pub(super) fn missing(one: &LookedAt) -> Option<String> {
-    let verb = if one.missing.count == 1 { "has" } else { "have" };
+    let verb = if one.missing.count == 1 {
+        "has"
+    } else {
+        "have"
+    };
     let text = || {
         let count = words::count_of(one.missing.count, "items");
-        format!("{}: {count} of the baseline {verb} no outcome now", words::arm_on(&one.suite, &one.arm))
+        format!(
+            "{}: {count} of the baseline {verb} no outcome now",
+            words::arm_on(&one.suite, &one.arm)
+        )
     };
     (!one.missing.items.is_empty()).then(text)
 }
 
 /// Counts the errors that the baseline does not know.
 pub(super) fn errors(one: &LookedAt) -> Option<String> {
-    let text = || format!("{}: {}", words::arm_on(&one.suite, &one.arm), unknown_errors(one.unknown_errors));
+    let text = || {
+        format!(
+            "{}: {}",
+            words::arm_on(&one.suite, &one.arm),
+            unknown_errors(one.unknown_errors)
+        )
+    };
     (one.unknown_errors > 0).then(text)
 }
 
 fn unknown_errors(count: u64) -> String {
     match count {
         1 => "1 error that the baseline does not know".to_owned(),
-        count => format!("{} errors that the baseline does not know", format::integer(count)),
+        count => format!(
+            "{} errors that the baseline does not know",
+            format::integer(count)
+        ),
     }
 }
 
@@ -113,7 +143,11 @@ pub(super) fn fate(item: &MissingItem) -> String {
     };
     match item.baseline_attempts {
         0 => how.to_owned(),
-        attempts => format!("{how}; passed {} of {} in the baseline", format::integer(item.baseline_passed), format::integer(attempts)),
+        attempts => format!(
+            "{how}; passed {} of {} in the baseline",
+            format::integer(item.baseline_passed),
+            format::integer(attempts)
+        ),
     }
 }
 
@@ -130,13 +164,24 @@ pub(super) fn gap(gap: &Gap, is_about_failures: bool) -> String {
     };
     let mut parts = Vec::new();
     if gap.errors > 0 {
-        parts.push(format!("{}{}", unknown_errors(gap.errors), named(&gap.error_items, gap.errors)));
+        parts.push(format!(
+            "{}{}",
+            unknown_errors(gap.errors),
+            named(&gap.error_items, gap.errors)
+        ));
     }
     if gap.missing > 0 {
-        let which = if is_about_failures { "that always passed in the baseline" } else { "of the baseline" };
+        let which = if is_about_failures {
+            "that always passed in the baseline"
+        } else {
+            "of the baseline"
+        };
         let verb = if gap.missing == 1 { "has" } else { "have" };
         let count = words::count_of(gap.missing, "items");
-        parts.push(format!("{count} {which} {verb} no outcome now{}", named(&gap.items, gap.missing)));
+        parts.push(format!(
+            "{count} {which} {verb} no outcome now{}",
+            named(&gap.items, gap.missing)
+        ));
     }
     if gap.is_removal {
         parts.push("If somebody removed them on purpose, add --allow-removed".to_owned());

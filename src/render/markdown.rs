@@ -23,14 +23,25 @@ pub fn table(table: &Table) -> String {
         return with_notes(text, table);
     }
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    text.push_str(&row(table.columns.iter().map(|column| escape(&column.title())).collect()));
+    text.push_str(&row(table
+        .columns
+        .iter()
+        .map(|column| escape(&column.title()))
+        .collect()));
     let rule = |align: Align| match align {
         Align::Left => "---".to_owned(),
         Align::Right => "---:".to_owned(),
     };
-    text.push_str(&row(table.columns.iter().map(|column| rule(column.align)).collect()));
+    text.push_str(&row(table
+        .columns
+        .iter()
+        .map(|column| rule(column.align))
+        .collect()));
     for cells in &table.rows {
-        text.push_str(&row(cells.iter().map(|cell| escape(&cell.line())).collect()));
+        text.push_str(&row(cells
+            .iter()
+            .map(|cell| escape(&cell.line()))
+            .collect()));
     }
     if !table.notes.is_empty() {
         text.push('\n');
@@ -65,17 +76,32 @@ pub fn escape(text: &str) -> String {
         }
     }
     // A bare address or a number after `GH-` would become a link.
-    [("://", ":\u{200b}//"), ("www.", "www\u{200b}."), ("GH-", "GH\u{200b}-"), ("gh-", "gh\u{200b}-")]
-        .iter()
-        .fold(escaped, |text, (link, broken)| text.replace(link, broken))
+    [
+        ("://", ":\u{200b}//"),
+        ("www.", "www\u{200b}."),
+        ("GH-", "GH\u{200b}-"),
+        ("gh-", "gh\u{200b}-"),
+    ]
+    .iter()
+    .fold(escaped, |text, (link, broken)| text.replace(link, broken))
 }
 
 /// Writes a text as code, in which Markdown makes no links and mentions nobody.
 pub(super) fn code(text: &str) -> String {
     let text = visible(text);
-    let fence = "`".repeat(text.split(|character| character != '`').map(str::len).max().unwrap_or(0) + 1);
+    let fence = "`".repeat(
+        text.split(|character| character != '`')
+            .map(str::len)
+            .max()
+            .unwrap_or(0)
+            + 1,
+    );
     // A space keeps backticks of the text apart from the fence, and is not shown.
-    let space = if fence.len() > 1 || text.trim().is_empty() { " " } else { "" };
+    let space = if fence.len() > 1 || text.trim().is_empty() {
+        " "
+    } else {
+        ""
+    };
     format!("{fence}{space}{text}{space}{fence}")
 }
 
@@ -85,14 +111,23 @@ mod tests {
 
     #[test]
     fn data_makes_no_markup() {
-        assert_eq!(escape("![x](http://e/?a|b) <img> @me `c`"), "\\!\\[x\\](http:\u{200b}//e/?a\\|b) &lt;img&gt; @\u{200b}me \\`c\\`");
+        assert_eq!(
+            escape("![x](http://e/?a|b) <img> @me `c`"),
+            "\\!\\[x\\](http:\u{200b}//e/?a\\|b) &lt;img&gt; @\u{200b}me \\`c\\`"
+        );
         assert_eq!(escape("a\nb"), "a␊b");
         assert_eq!(escape("o/r#1 GH-2"), "o/r\\#\u{200b}1 GH\u{200b}-2");
     }
 
     #[test]
     fn code_ends_where_its_text_ends() {
-        let cases = [("a", "`a`"), ("a`b", "`` a`b ``"), ("``", "``` `` ```"), ("", "`  `"), ("a\nb\u{202e}", "`a␊b\\u{202e}`")];
+        let cases = [
+            ("a", "`a`"),
+            ("a`b", "`` a`b ``"),
+            ("``", "``` `` ```"),
+            ("", "`  `"),
+            ("a\nb\u{202e}", "`a␊b\\u{202e}`"),
+        ];
         for (text, shown) in cases {
             assert_eq!(code(text), shown);
         }

@@ -1,8 +1,8 @@
 //! A suite's history as a table and sentences.
 
 use crate::views::{
-    AcceptedRegression, Arm, ArmHistory, Break, CommitOrder, Estimate, History, ItemChange, LevelChange, Night, NightlyDuel, NoisyItem,
-    Series,
+    AcceptedRegression, Arm, ArmHistory, Break, CommitOrder, Estimate, History, ItemChange,
+    LevelChange, Night, NightlyDuel, NoisyItem, Series,
 };
 
 use super::cell::{Cell, Datum};
@@ -17,23 +17,42 @@ const MAX_CHANGED: usize = 10;
 pub fn labels(history: &History) -> Vec<String> {
     match history.arms.as_slice() {
         [only] => vec![words::arm_name(&history.suite, &only.arm)],
-        arms => words::arm_labels(&history.suite, &arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>()),
+        arms => words::arm_labels(
+            &history.suite,
+            &arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>(),
+        ),
     }
 }
 
 /// Names the points of a history: `nights` or `commits`.
 fn points(history: &History) -> &'static str {
-    if history.commits.is_some() { "commits" } else { "nights" }
+    if history.commits.is_some() {
+        "commits"
+    } else {
+        "nights"
+    }
 }
 
 /// Lays out the arms, one row each: first and newest pass rate, and the trend between them.
 pub fn levels(history: &History) -> Table {
     let labels = labels(history);
-    let mut table = Table::new(format!("Trend by {}: {}", words::one_or_many(1, points(history)), history.suite));
+    let mut table = Table::new(format!(
+        "Trend by {}: {}",
+        words::one_or_many(1, points(history)),
+        history.suite
+    ));
     table.head(Column::words("Arm").keys(["approach", "model"]));
     table.head(Column::number(words::capital(points(history))).keys(["nights"]));
-    table.head(Column::number("First pass rate % [95% CI]").keys(["first_pass_rate", "first_ci95_low", "first_ci95_high"]).rank(1));
-    table.head(Column::number("Newest pass rate % [95% CI]").keys(["newest_pass_rate", "newest_ci95_low", "newest_ci95_high"]));
+    table.head(
+        Column::number("First pass rate % [95% CI]")
+            .keys(["first_pass_rate", "first_ci95_low", "first_ci95_high"])
+            .rank(1),
+    );
+    table.head(Column::number("Newest pass rate % [95% CI]").keys([
+        "newest_pass_rate",
+        "newest_ci95_low",
+        "newest_ci95_high",
+    ]));
     table.head(Column::words("n").keys(["n", "n_of"]).rank(1));
     table.head(Column::words("Trend"));
     table.head(Column::number("Change points").keys(["changes"]).rank(2));
@@ -48,44 +67,66 @@ pub fn levels(history: &History) -> Table {
             rated(rates.first().copied()),
             rated(newest),
             basis(newest),
-            Cell::shown(scale.map_or_else(String::new, |(low, high)| sparkline(&values, low, high))),
+            Cell::shown(
+                scale.map_or_else(String::new, |(low, high)| sparkline(&values, low, high)),
+            ),
             Cell::count(arm.changes.len() as u64),
         ]);
     }
-    table.notes.extend(scale.map(|ends| scale_note(ends, points(history))));
+    table
+        .notes
+        .extend(scale.map(|ends| scale_note(ends, points(history))));
     table
 }
 
 fn named(arm: &ArmHistory, label: &str) -> Cell {
-    Cell::shown(label).data([arm.arm.approach.as_str().into(), arm.arm.model.as_str().into()])
+    Cell::shown(label).data([
+        arm.arm.approach.as_str().into(),
+        arm.arm.model.as_str().into(),
+    ])
 }
 
 fn rated(rate: Option<&Estimate>) -> Cell {
-    let Some(rate) = rate else { return Cell::unknown("n/a") };
+    let Some(rate) = rate else {
+        return Cell::unknown("n/a");
+    };
     let [low, high] = Datum::ends(rate.interval);
     Cell::shown(format::estimate(rate)).data([rate.value.into(), low, high])
 }
 
 fn basis(rate: Option<&Estimate>) -> Cell {
-    rate.map_or_else(|| Cell::unknown(""), |rate| Cell::shown(words::basis(rate)).data([rate.n.into(), rate.n_of.into()]))
+    rate.map_or_else(
+        || Cell::unknown(""),
+        |rate| Cell::shown(words::basis(rate)).data([rate.n.into(), rate.n_of.into()]),
+    )
 }
 
 /// Returns the pass rates of an arm, night by night.
 pub(super) fn rates(arm: &ArmHistory) -> Vec<&Estimate> {
-    arm.nights.iter().filter_map(|night| night.pass_rate.as_ref()).collect()
+    arm.nights
+        .iter()
+        .filter_map(|night| night.pass_rate.as_ref())
+        .collect()
 }
 
 /// Returns the lowest and the highest pass rate of all arms: the ends of the bars' common scale.
 pub(super) fn scale(history: &History) -> Option<(f64, f64)> {
     let all = history.arms.iter().flat_map(rates).map(|rate| rate.value);
-    all.fold(None, |ends, value| ends.map_or(Some((value, value)), |(low, high): (f64, f64)| Some((low.min(value), high.max(value)))))
+    all.fold(None, |ends, value| {
+        ends.map_or(Some((value, value)), |(low, high): (f64, f64)| {
+            Some((low.min(value), high.max(value)))
+        })
+    })
 }
 
 /// Says which nights the bars show, and which rates the lowest and the highest bar mean.
 pub(super) fn scale_note((low, high): (f64, f64), points: &str) -> String {
     let ends = [low, high].map(|share| format!("{}%", format::fixed(share * 100.0, 1)));
     let newest = format!("the newest {MOST_POINTS} {points} with a pass rate");
-    format!("Trend: {newest}, from {} (lowest bar) to {} (highest) for all arms.", ends[0], ends[1])
+    format!(
+        "Trend: {newest}, from {} (lowest bar) to {} (highest) for all arms.",
+        ends[0], ends[1]
+    )
 }
 
 /// Says of each suite that its runs have no times, or no commits. `None` if there is no suite.
@@ -94,10 +135,21 @@ pub fn without_times(histories: &[&History]) -> Option<Table> {
         return None;
     }
     let sentence = |history: &&History| match history.without_commit.len() as u64 {
-        0 => format!("{}: no history, because {} no time.", history.suite, words::runs_have(history.undated)),
-        runs => format!("{}: no history by commit, because {} no commit.", history.suite, words::runs_have(runs)),
+        0 => format!(
+            "{}: no history, because {} no time.",
+            history.suite,
+            words::runs_have(history.undated)
+        ),
+        runs => format!(
+            "{}: no history by commit, because {} no commit.",
+            history.suite,
+            words::runs_have(runs)
+        ),
     };
-    Some(Table { lead: histories.iter().map(sentence).collect(), ..Table::default() })
+    Some(Table {
+        lead: histories.iter().map(sentence).collect(),
+        ..Table::default()
+    })
 }
 
 /// Lays out the newest `most` nights of each arm.
@@ -109,15 +161,33 @@ pub fn table(history: &History, most: usize) -> Table {
     table.head(Column::words("Arm").keys(["approach", "model"]));
     table.head(Column::words("Commit").keys(["commit"]));
     table.head(Column::words("Night").keys(["night"]));
-    table.head(Column::number("Pass rate % [95% CI]").keys(["pass_rate", "pass_rate_ci95_low", "pass_rate_ci95_high"]));
+    table.head(Column::number("Pass rate % [95% CI]").keys([
+        "pass_rate",
+        "pass_rate_ci95_low",
+        "pass_rate_ci95_high",
+    ]));
     table.head(Column::words("n").keys(["n", "n_of"]).rank(1));
     table.head(Column::number("Runs").keys(["runs"]).rank(3));
-    table.head(Column::number("Cost").over("per run").keys(["cost_usd"]).rank(2));
-    table.head(Column::number("Duration").over("per run").keys(["duration_seconds"]).rank(2));
     table.head(
-        Column::words(if history.commits.is_some() { "Since the commit before" } else { "Since the night before" })
-            .keys(["since_the_night_before"])
-            .rank(1),
+        Column::number("Cost")
+            .over("per run")
+            .keys(["cost_usd"])
+            .rank(2),
+    );
+    table.head(
+        Column::number("Duration")
+            .over("per run")
+            .keys(["duration_seconds"])
+            .rank(2),
+    );
+    table.head(
+        Column::words(if history.commits.is_some() {
+            "Since the commit before"
+        } else {
+            "Since the night before"
+        })
+        .keys(["since_the_night_before"])
+        .rank(1),
     );
     let mut hidden = 0;
     for (arm, label) in history.arms.iter().zip(&labels) {
@@ -144,7 +214,10 @@ fn night_cells(history: &History, arm: &ArmHistory, night: &Night, label: &str) 
     [
         Cell::figures([history.suite.as_str().into()]),
         named(arm, label),
-        night.commit.as_deref().map_or_else(|| Cell::unknown(""), |commit| Cell::shown(courses::short(commit)).data([commit.into()])),
+        night.commit.as_deref().map_or_else(
+            || Cell::unknown(""),
+            |commit| Cell::shown(courses::short(commit)).data([commit.into()]),
+        ),
         Cell::words(night.date.to_string()),
         rated(rate),
         basis(rate),
@@ -157,9 +230,21 @@ fn night_cells(history: &History, arm: &ArmHistory, night: &Night, label: &str) 
 
 /// Describes a night's breaks and change points.
 pub(super) fn remarks(arm: &ArmHistory, night: &Night) -> String {
-    let mut remarks: Vec<String> = night.breaks.iter().map(|what| format!("{}: not compared across", broken_by(*what))).collect();
-    for change in arm.changes.iter().filter(|change| (change.date, &change.commit) == (night.date, &night.commit)) {
-        remarks.push(format!("{} {}", series(change.series), change_words(change)));
+    let mut remarks: Vec<String> = night
+        .breaks
+        .iter()
+        .map(|what| format!("{}: not compared across", broken_by(*what)))
+        .collect();
+    for change in arm
+        .changes
+        .iter()
+        .filter(|change| (change.date, &change.commit) == (night.date, &night.commit))
+    {
+        remarks.push(format!(
+            "{} {}",
+            series(change.series),
+            change_words(change)
+        ));
     }
     remarks.join("; ")
 }
@@ -194,18 +279,37 @@ pub(super) fn change_words(change: &LevelChange) -> String {
 /// Says which regressions somebody accepted, when and why.
 pub(super) fn accepted(history: &History, labels: &[String]) -> Vec<String> {
     let sentence = |one: &AcceptedRegression, label: &str| {
-        let since = one.since.map_or_else(|| "a regression".to_owned(), |day| format!("the regression since {day}"));
-        let by = one.who.as_deref().map_or_else(String::new, |who| format!("{}, ", shown::short(who)));
-        format!("{label}: {since} is accepted ({by}{}): {}.", one.time.date_naive(), shown::short(&one.reason).trim_end_matches('.'))
+        let since = one.since.map_or_else(
+            || "a regression".to_owned(),
+            |day| format!("the regression since {day}"),
+        );
+        let by = one
+            .who
+            .as_deref()
+            .map_or_else(String::new, |who| format!("{}, ", shown::short(who)));
+        format!(
+            "{label}: {since} is accepted ({by}{}): {}.",
+            one.time.date_naive(),
+            shown::short(&one.reason).trim_end_matches('.')
+        )
     };
-    let of_arm = |(arm, label): (&ArmHistory, &String)| arm.accepted.iter().map(|one| sentence(one, label)).collect::<Vec<_>>();
+    let of_arm = |(arm, label): (&ArmHistory, &String)| {
+        arm.accepted
+            .iter()
+            .map(|one| sentence(one, label))
+            .collect::<Vec<_>>()
+    };
     history.arms.iter().zip(labels).flat_map(of_arm).collect()
 }
 
 fn notes(history: &History, labels: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for (arm, label) in history.arms.iter().zip(labels) {
-        notes.extend(arm.changes.iter().map(|change| change_sentence(change, label)));
+        notes.extend(
+            arm.changes
+                .iter()
+                .map(|change| change_sentence(change, label)),
+        );
         if arm.changes.is_empty() {
             notes.push(format!(
                 "{label}: {}, no change point. Change points need five {} on each side.",
@@ -215,7 +319,12 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
         }
     }
     notes.extend(accepted(history, labels));
-    notes.extend(history.duels.iter().map(|duel| duel_sentence(duel, labels, points(history))));
+    notes.extend(
+        history
+            .duels
+            .iter()
+            .map(|duel| duel_sentence(duel, labels, points(history))),
+    );
     for (arm, label) in history.arms.iter().zip(labels) {
         notes.extend(arm_notes(arm, label));
     }
@@ -229,10 +338,16 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
     }));
     if !history.without_commit.is_empty() {
         let runs = words::count_runs(history.without_commit.len() as u64);
-        notes.push(format!("{runs} without a commit not shown: {}.", words::first_three(&history.without_commit)));
+        notes.push(format!(
+            "{runs} without a commit not shown: {}.",
+            words::first_three(&history.without_commit)
+        ));
     }
     if history.undated > 0 {
-        notes.push(format!("{} of unknown time not shown.", words::count_runs(history.undated)));
+        notes.push(format!(
+            "{} of unknown time not shown.",
+            words::count_runs(history.undated)
+        ));
     }
     notes
 }
@@ -245,7 +360,11 @@ pub(super) fn change_sentence(change: &LevelChange, label: &str) -> String {
         change_words(change),
         courses::point(Some(change.date), change.commit.as_deref()).unwrap_or_default(),
         format::integer(change.nights_before),
-        if change.commit.is_some() { "commits" } else { "nights" },
+        if change.commit.is_some() {
+            "commits"
+        } else {
+            "nights"
+        },
         format::integer(change.nights_after),
         verdicts::p_value(Some(change.p_adjusted)),
     )
@@ -277,20 +396,44 @@ pub(super) fn duel_verdict(duel: &NightlyDuel, labels: &[String]) -> String {
 
 fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
     let mut notes = Vec::new();
-    let named = |item: &NoisyItem, share: String| format!("{} ({}/{}{share})", item.item, item.passed, item.counted);
-    notes.extend(arm.changed_items.iter().take(MAX_CHANGED).map(|item| format!("{label}: {}.", item_change(item))));
+    let named = |item: &NoisyItem, share: String| {
+        format!("{} ({}/{}{share})", item.item, item.passed, item.counted)
+    };
+    notes.extend(
+        arm.changed_items
+            .iter()
+            .take(MAX_CHANGED)
+            .map(|item| format!("{label}: {}.", item_change(item))),
+    );
     let more = arm.changed_count.saturating_sub(MAX_CHANGED as u64);
     if more > 0 {
-        notes.push(format!("{label}: {} more broke or were repaired.", words::count_of(more, "items")));
+        notes.push(format!(
+            "{label}: {} more broke or were repaired.",
+            words::count_of(more, "items")
+        ));
     }
     if !arm.flaky.is_empty() {
-        let items: Vec<String> = arm.flaky.iter().map(|item| named(item, String::new())).collect();
-        notes.push(format!("{label}: flaky, in turn passing and failing: {}.", items.join(", ")));
+        let items: Vec<String> = arm
+            .flaky
+            .iter()
+            .map(|item| named(item, String::new()))
+            .collect();
+        notes.push(format!(
+            "{label}: flaky, in turn passing and failing: {}.",
+            items.join(", ")
+        ));
     }
     if !arm.noisiest.is_empty() {
         let share = |item: &NoisyItem| format!(", {}%", format::fixed(item.noise * 100.0, 0));
-        let items: Vec<String> = arm.noisiest.iter().map(|item| named(item, share(item))).collect();
-        notes.push(format!("{label}: flaky items that make most of the noise between runs: {}.", items.join(", ")));
+        let items: Vec<String> = arm
+            .noisiest
+            .iter()
+            .map(|item| named(item, share(item)))
+            .collect();
+        notes.push(format!(
+            "{label}: flaky items that make most of the noise between runs: {}.",
+            items.join(", ")
+        ));
     }
     notes.extend(precision_note(arm, label));
     notes
@@ -306,7 +449,10 @@ pub(super) fn precision_note(arm: &ArmHistory, label: &str) -> Option<String> {
     let precision = arm.precision.as_ref()?;
     let enough = match precision.enough_runs {
         Some(runs) if runs > 0.0 => {
-            format!("; beyond about {} of each item more runs buy little", format::fixed(runs.max(1.0).ceil(), 0))
+            format!(
+                "; beyond about {} of each item more runs buy little",
+                format::fixed(runs.max(1.0).ceil(), 0)
+            )
         }
         _ => String::new(),
     };

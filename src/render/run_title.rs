@@ -32,7 +32,11 @@ pub fn short_id(id: &str) -> String {
         return id.to_owned();
     }
     let (first, last) = (&letters[..FIRST], &letters[letters.len() - LAST..]);
-    first.iter().chain(['\u{2026}'].iter()).chain(last).collect()
+    first
+        .iter()
+        .chain(['\u{2026}'].iter())
+        .chain(last)
+        .collect()
 }
 
 #[cfg(test)]
@@ -41,18 +45,33 @@ mod tests {
 
     #[test]
     fn a_run_is_titled_by_arm_night_and_number() {
-        let arm = Arm { approach: "planner".to_owned(), model: "opus".to_owned() };
+        let arm = Arm {
+            approach: "planner".to_owned(),
+            model: "opus".to_owned(),
+        };
         let title = |night| run_title(&arm, RunTurn { night, number: 1 });
-        assert_eq!([title(Some(24)), title(None)], ["planner · opus · night 24 · #1", "planner · opus · #1"]);
-        let nameless = Arm { approach: "unnamed".to_owned(), model: "unknown".to_owned() };
+        assert_eq!(
+            [title(Some(24)), title(None)],
+            ["planner · opus · night 24 · #1", "planner · opus · #1"]
+        );
+        let nameless = Arm {
+            approach: "unnamed".to_owned(),
+            model: "unknown".to_owned(),
+        };
         let title = |night| run_title(&nameless, RunTurn { night, number: 1 });
         assert_eq!([title(Some(24)), title(None)], ["night 24 · #1", "run #1"]);
     }
 
     #[test]
     fn long_ids_are_shown_by_their_ends() {
-        assert_eq!(short_id("01a20202-7d88-701d-8002-1a40fd3c12f5"), "01a20202…12f5");
+        assert_eq!(
+            short_id("01a20202-7d88-701d-8002-1a40fd3c12f5"),
+            "01a20202…12f5"
+        );
         assert_eq!(short_id("run-a"), "run-a");
-        assert_eq!(short_id(&"é".repeat(17)), format!("{}…{}", "é".repeat(8), "é".repeat(4)));
+        assert_eq!(
+            short_id(&"é".repeat(17)),
+            format!("{}…{}", "é".repeat(8), "é".repeat(4))
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! Suites, tasks, agents and approaches that can be run here, as tables.
 
-use crate::views::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
+use crate::views::{
+    ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind,
+};
 
 use super::cell::Cell;
 use super::table::Table;
@@ -24,7 +26,12 @@ pub fn tables(runnable: &Runnable) -> Vec<Table> {
     if has_more(runnable) {
         notes.push("All problems with hints: --format json, or --verbose.".to_owned());
     }
-    notes.extend(runnable.commands.iter().map(|command| format!("Try: {command}")));
+    notes.extend(
+        runnable
+            .commands
+            .iter()
+            .map(|command| format!("Try: {command}")),
+    );
     if let Some(last) = tables.last_mut() {
         last.notes.extend(notes);
     }
@@ -33,10 +40,20 @@ pub fn tables(runnable: &Runnable) -> Vec<Table> {
 
 /// Says whether there are problems or hints for which the tables have no room.
 fn has_more(runnable: &Runnable) -> bool {
-    let problems = runnable.suites.iter().map(|suite| &suite.problems).chain(runnable.tasks.iter().map(|task| &task.problems));
+    let problems = runnable
+        .suites
+        .iter()
+        .map(|suite| &suite.problems)
+        .chain(runnable.tasks.iter().map(|task| &task.problems));
     let problems = problems.chain(runnable.agents.iter().map(|agent| &agent.problems));
-    let approaches = runnable.approaches.iter().filter(|_| runnable.has_code()).map(|approach| &approach.problems);
-    problems.chain(approaches).any(|problems| problems.len() > 1 || problems.iter().any(|problem| problem.hint.is_some()))
+    let approaches = runnable
+        .approaches
+        .iter()
+        .filter(|_| runnable.has_code())
+        .map(|approach| &approach.problems);
+    problems
+        .chain(approaches)
+        .any(|problems| problems.len() > 1 || problems.iter().any(|problem| problem.hint.is_some()))
 }
 
 fn suites(suites: &[RunnableSuite]) -> Table {
@@ -54,8 +71,16 @@ fn suites(suites: &[RunnableSuite]) -> Table {
             Some(SuiteKind::Criteria) => ("criteria", ""),
             None => ("", ""),
         };
-        let mut cells = vec![suite.suite.as_str().into(), kind.into(), Cell::counted(suite.questions)];
-        cells.extend([suite.language.as_deref().unwrap_or_default().into(), needs.into(), Cell::count(suite.runs)]);
+        let mut cells = vec![
+            suite.suite.as_str().into(),
+            kind.into(),
+            Cell::counted(suite.questions),
+        ];
+        cells.extend([
+            suite.language.as_deref().unwrap_or_default().into(),
+            needs.into(),
+            Cell::count(suite.runs),
+        ]);
         (cells, suite.problems.as_slice())
     });
     filled(table, rows.collect())
@@ -70,9 +95,15 @@ fn tasks(tasks: &[RunnableTask]) -> Table {
     table.left("Agent", 1);
     table.left("Model", 2);
     let rows = tasks.iter().map(|task| {
-        let mut cells =
-            vec![task.task.as_str().into(), Cell::counted(task.questions), task.questions_file.as_str().into(), task.suite.as_str().into()];
-        cells.extend([&task.agent, &task.model].map(|name| Cell::words(name.as_deref().unwrap_or_default())));
+        let mut cells = vec![
+            task.task.as_str().into(),
+            Cell::counted(task.questions),
+            task.questions_file.as_str().into(),
+            task.suite.as_str().into(),
+        ];
+        cells.extend(
+            [&task.agent, &task.model].map(|name| Cell::words(name.as_deref().unwrap_or_default())),
+        );
         (cells, task.problems.as_slice())
     });
     filled(table, rows.collect())
@@ -104,7 +135,11 @@ fn approaches(approaches: &[RunnableApproach]) -> Table {
     table.left("Agent", 2);
     table.left("Model", 2);
     let rows = approaches.iter().map(|approach| {
-        let kind = if approach.is_built_in { "built in".to_owned() } else { approach.kind.clone() };
+        let kind = if approach.is_built_in {
+            "built in".to_owned()
+        } else {
+            approach.kind.clone()
+        };
         let cells = vec![
             approach.approach.as_str().into(),
             approach.name.as_deref().unwrap_or_default().into(),

@@ -29,9 +29,14 @@ impl Sheet {
         }
         let mut rows = Vec::new();
         for table in tables {
-            let places: Vec<usize> = own_keys(table).filter_map(|key| keys.iter().position(|known| known == key)).collect();
+            let places: Vec<usize> = own_keys(table)
+                .filter_map(|key| keys.iter().position(|known| known == key))
+                .collect();
             for cells in &table.rows {
-                let figures = table.columns.iter().zip(cells).flat_map(|(column, cell)| (0..column.keys.len()).map(|at| cell.data.get(at)));
+                let figures =
+                    table.columns.iter().zip(cells).flat_map(|(column, cell)| {
+                        (0..column.keys.len()).map(|at| cell.data.get(at))
+                    });
                 let mut row = vec![Datum::Absent; keys.len()];
                 for (place, figure) in places.iter().zip(figures) {
                     row[*place] = figure.cloned().unwrap_or(Datum::Absent);
@@ -44,5 +49,9 @@ impl Sheet {
 }
 
 fn own_keys(table: &Table) -> impl Iterator<Item = &str> {
-    table.columns.iter().flat_map(|column| &column.keys).map(AsRef::as_ref)
+    table
+        .columns
+        .iter()
+        .flat_map(|column| &column.keys)
+        .map(AsRef::as_ref)
 }

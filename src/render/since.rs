@@ -8,15 +8,27 @@ use super::words;
 pub fn sentence(suite: &str, since: &Since) -> String {
     let (nights, date) = (words::count_of(since.nights, "nights"), since.date);
     match since.because {
-        SinceBecause::NoChange => format!("Counts all {nights} since {date}: no change point of a pass rate."),
+        SinceBecause::NoChange => {
+            format!("Counts all {nights} since {date}: no change point of a pass rate.")
+        }
         SinceBecause::NewestBatch => format!("Counts each arm's newest batch, since {date}."),
         SinceBecause::ChangePoint => {
-            let rates = if since.changed.len() == 1 { "the pass rate" } else { "the pass rates" };
+            let rates = if since.changed.len() == 1 {
+                "the pass rate"
+            } else {
+                "the pass rates"
+            };
             let older = match since.older.as_slice() {
                 [] => String::new(),
-                older => format!(" Without a newer run, older ones count of: {}.", names(suite, older)),
+                older => format!(
+                    " Without a newer run, older ones count of: {}.",
+                    names(suite, older)
+                ),
             };
-            format!("Counts {nights} since {date}, when {rates} of {} changed.{older}", names(suite, &since.changed))
+            format!(
+                "Counts {nights} since {date}, when {rates} of {} changed.{older}",
+                names(suite, &since.changed)
+            )
         }
     }
 }
@@ -24,7 +36,11 @@ pub fn sentence(suite: &str, since: &Since) -> String {
 /// Says which earlier runs are not counted: `from before the change of 2026-03-17 not counted`.
 pub fn earlier(since: Option<&Since>) -> String {
     match since {
-        Some(Since { because: SinceBecause::ChangePoint, date, .. }) => format!("from before the change of {date} not counted"),
+        Some(Since {
+            because: SinceBecause::ChangePoint,
+            date,
+            ..
+        }) => format!("from before the change of {date} not counted"),
         Some(_) | None => "from earlier batches not counted (--newest-batch)".to_owned(),
     }
 }

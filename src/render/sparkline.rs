@@ -9,7 +9,10 @@ pub const MOST_POINTS: usize = 60;
 
 /// Draws values on a scale from `low` to `high`, which other series may share. If both are equal, all bars have medium height.
 pub fn sparkline(values: &[f64], low: f64, high: f64) -> String {
-    heights(values, low, high).into_iter().map(|height| BARS[height - 1]).collect()
+    heights(values, low, high)
+        .into_iter()
+        .map(|height| BARS[height - 1])
+        .collect()
 }
 
 /// Returns the heights of the bars for the newest values, from 1 to [`HIGHEST`].
@@ -17,8 +20,14 @@ pub fn heights(values: &[f64], low: f64, high: f64) -> Vec<usize> {
     let newest = &values[values.len().saturating_sub(MOST_POINTS)..];
     let steps = (HIGHEST - 1) as f64;
     let height = |value: &f64| {
-        let share = if high > low { (value - low) / (high - low) } else { 0.5 };
-        1 + (1..HIGHEST).filter(|step| share * steps >= *step as f64 - 0.5).count()
+        let share = if high > low {
+            (value - low) / (high - low)
+        } else {
+            0.5
+        };
+        1 + (1..HIGHEST)
+            .filter(|step| share * steps >= *step as f64 - 0.5)
+            .count()
     };
     newest.iter().map(height).collect()
 }
@@ -35,6 +44,9 @@ mod tests {
         assert_eq!(sparkline(&[], 0.0, 1.0), "");
         let long: Vec<f64> = (0..100).map(f64::from).collect();
         let drawn = sparkline(&long, 0.0, 99.0);
-        assert_eq!((drawn.chars().count(), drawn.chars().last()), (MOST_POINTS, Some('█')));
+        assert_eq!(
+            (drawn.chars().count(), drawn.chars().last()),
+            (MOST_POINTS, Some('█'))
+        );
     }
 }

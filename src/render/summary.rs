@@ -1,7 +1,10 @@
 //! The summary of a comparison in sentences.
 
 use crate::domain::Direction;
-use crate::views::{Because, Comparison, ComparisonRow, Decision, Design, Difference, Obstacle, OpenCost, PairEvidence, Test, Why};
+use crate::views::{
+    Because, Comparison, ComparisonRow, Decision, Design, Difference, Obstacle, OpenCost,
+    PairEvidence, Test, Why,
+};
 
 use super::words::{amounts_of, count_of, count_runs, labels, metric, one_or_many, planned, than};
 use super::{comparability, format, since, verdicts};
@@ -33,28 +36,60 @@ pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Ve
 
 /// Returns notes on the arms' runs: unmeasured variation, and runs that are not counted.
 pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
-    let decides = comparison.primary().map_or("nothing", |row| row.metric.label.as_str());
-    let mut notes: Vec<String> =
-        comparison.primary_not_measured.iter().map(|name| super::words::primary_not_measured(name, decides)).collect();
+    let decides = comparison
+        .primary()
+        .map_or("nothing", |row| row.metric.label.as_str());
+    let mut notes: Vec<String> = comparison
+        .primary_not_measured
+        .iter()
+        .map(|name| super::words::primary_not_measured(name, decides))
+        .collect();
     // One line: both say what one run does not show.
-    let unmeasured: Vec<String> = [variation(comparison), of_one_state(comparison)].into_iter().flatten().collect();
+    let unmeasured: Vec<String> = [variation(comparison), of_one_state(comparison)]
+        .into_iter()
+        .flatten()
+        .collect();
     notes.extend((!unmeasured.is_empty()).then(|| unmeasured.join(" ")));
-    notes.extend(super::words::perhaps_one_model(&comparison.perhaps_one_model));
+    notes.extend(super::words::perhaps_one_model(
+        &comparison.perhaps_one_model,
+    ));
     for (name, arm) in names.iter().zip(&comparison.arms) {
         if arm.earlier_runs > 0 {
-            notes.push(format!("{name}: {} {}.", count_runs(arm.earlier_runs), since::earlier(comparison.since.as_ref())));
+            notes.push(format!(
+                "{name}: {} {}.",
+                count_runs(arm.earlier_runs),
+                since::earlier(comparison.since.as_ref())
+            ));
         }
         if !arm.not_completed.is_empty() {
-            let parts: Vec<String> = arm.not_completed.iter().map(|(status, count)| format!("{count} {status}")).collect();
-            let cannot = if arm.can_win { "" } else { "; it has no completed run and cannot win" };
+            let parts: Vec<String> = arm
+                .not_completed
+                .iter()
+                .map(|(status, count)| format!("{count} {status}"))
+                .collect();
+            let cannot = if arm.can_win {
+                ""
+            } else {
+                "; it has no completed run and cannot win"
+            };
             notes.push(format!("{name}: {}{cannot}.", parts.join(", ")));
         }
         if arm.possibly_cached > 0 {
-            let are = if arm.possibly_cached == 1 { "is" } else { "are" };
-            notes.push(format!("{name}: {} {are} identical to an earlier one (possibly cached).", count_runs(arm.possibly_cached)));
+            let are = if arm.possibly_cached == 1 {
+                "is"
+            } else {
+                "are"
+            };
+            notes.push(format!(
+                "{name}: {} {are} identical to an earlier one (possibly cached).",
+                count_runs(arm.possibly_cached)
+            ));
         }
         if arm.excluded_runs > 0 {
-            notes.push(format!("{name}: {} not counted (outage, interrupted, or only some items tried).", count_runs(arm.excluded_runs)));
+            notes.push(format!(
+                "{name}: {} not counted (outage, interrupted, or only some items tried).",
+                count_runs(arm.excluded_runs)
+            ));
         }
         if arm.crashed_runs > 0 {
             notes.push(format!(
@@ -69,25 +104,56 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
 /// Returns a note on run-to-run variation: unmeasured, or larger than the items explain.
 fn variation(comparison: &Comparison) -> Option<String> {
     let row = comparison.primary()?;
-    let mut pairs = row.evidence.pairs.iter().filter(|pair| pair.design.is_over_items() && pair.difference.is_some());
-    if row.evidence.pairs.iter().any(|pair| pair.variation.is_some_and(|variation| variation.runs_vary)) {
+    let mut pairs = row
+        .evidence
+        .pairs
+        .iter()
+        .filter(|pair| pair.design.is_over_items() && pair.difference.is_some());
+    if row
+        .evidence
+        .pairs
+        .iter()
+        .any(|pair| pair.variation.is_some_and(|variation| variation.runs_vary))
+    {
         return Some("Runs vary more than their items explain.".to_owned());
     }
-    let is_unmeasured = pairs.any(|pair| pair.variation.is_none() && pair.test != Some(crate::views::Test::SignFlip));
+    let is_unmeasured = pairs
+        .any(|pair| pair.variation.is_none() && pair.test != Some(crate::views::Test::SignFlip));
     is_unmeasured.then(|| "Run-to-run variation is not measured: an arm has one run.".to_owned())
 }
 
 /// Returns a note on times that few runs cannot compare, if items decide about the arms.
 fn of_one_state(comparison: &Comparison) -> Option<String> {
-    let items = comparison.primary()?.evidence.pairs.iter().find(|pair| pair.design.is_over_items())?.sizes.of;
-    let why = |row: &ComparisonRow| row.evidence.pairs.iter().find_map(|pair| verdicts::of_one_state(&row.metric, pair, items));
-    comparison.rows.iter().find_map(why).map(|why| format!("{}.", super::words::capital(&why)))
+    let items = comparison
+        .primary()?
+        .evidence
+        .pairs
+        .iter()
+        .find(|pair| pair.design.is_over_items())?
+        .sizes
+        .of;
+    let why = |row: &ComparisonRow| {
+        row.evidence
+            .pairs
+            .iter()
+            .find_map(|pair| verdicts::of_one_state(&row.metric, pair, items))
+    };
+    comparison
+        .rows
+        .iter()
+        .find_map(why)
+        .map(|why| format!("{}.", super::words::capital(&why)))
 }
 
 /// Returns what a decision adds about a cost that is higher without a verdict: `but costs about 2.9 times as much, not tested`.
 fn open_cost(cost: &OpenCost, who: &str) -> String {
-    let tested = cost.p.map_or_else(|| "not tested".to_owned(), |p| verdicts::p_value(Some(p)));
-    format!("but {who}costs about {}, {tested}", than(cost.ratio, "as much", "more", "less"))
+    let tested = cost
+        .p
+        .map_or_else(|| "not tested".to_owned(), |p| verdicts::p_value(Some(p)));
+    format!(
+        "but {who}costs about {}, {tested}",
+        than(cost.ratio, "as much", "more", "less")
+    )
 }
 
 /// A decision in words.
@@ -106,10 +172,22 @@ pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
 }
 
 /// Returns the decision as a sentence, with an arm that is in use: it is kept, not shipped.
-pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option<usize>) -> Option<String> {
+pub fn decision_beside(
+    comparison: &Comparison,
+    names: &[String],
+    in_use: Option<usize>,
+) -> Option<String> {
     let Advice { deed, gain, why } = advice(comparison, names, in_use)?;
-    let reasons = [gain, why].into_iter().filter(|reason| !reason.is_empty()).collect::<Vec<String>>().join(", ");
-    Some(if reasons.is_empty() { format!("Decision: {deed}.") } else { format!("Decision: {deed} ({reasons}).") })
+    let reasons = [gain, why]
+        .into_iter()
+        .filter(|reason| !reason.is_empty())
+        .collect::<Vec<String>>()
+        .join(", ");
+    Some(if reasons.is_empty() {
+        format!("Decision: {deed}.")
+    } else {
+        format!("Decision: {deed} ({reasons}).")
+    })
 }
 
 /// Returns the decision in words. An arm that is in use is kept, not shipped.
@@ -118,10 +196,19 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
     let primary = comparison.primary()?;
     let [one, other] = comparison.decided_on.unwrap_or([0, 1]);
     // Quality, cost and time are about the same two arms.
-    let pair = |arm: usize| primary.evidence.pair(one, other).map(|pair| pair.seen_from(arm));
+    let pair = |arm: usize| {
+        primary
+            .evidence
+            .pair(one, other)
+            .map(|pair| pair.seen_from(arm))
+    };
     let ratio = |arm: usize, name: &str| {
         let row = comparison.rows.iter().find(|row| row.metric.name == name)?;
-        row.evidence.pair(one, other)?.seen_from(arm).difference.map(|difference| difference.value)
+        row.evidence
+            .pair(one, other)?
+            .seen_from(arm)
+            .difference
+            .map(|difference| difference.value)
     };
     // Costs are decided per run, or per item if items have them; tables also show them per solved item.
     let per = comparison
@@ -131,27 +218,53 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
         .map_or_else(String::new, |row| format!("per {}", amounts_of(&row.cells)));
     let quality = |arm: usize| {
         let bare = |seen: &PairEvidence| {
-            let difference = seen.difference.map(|difference| Difference { interval: None, ..difference });
-            verdicts::change_of(&primary.metric, &PairEvidence { difference, ..seen.clone() })
+            let difference = seen.difference.map(|difference| Difference {
+                interval: None,
+                ..difference
+            });
+            verdicts::change_of(
+                &primary.metric,
+                &PairEvidence {
+                    difference,
+                    ..seen.clone()
+                },
+            )
         };
         let seen = pair(arm).and_then(|seen| bare(&seen));
-        seen.map_or_else(String::new, |change| format!("{} {change}", metric(&primary.metric)))
+        seen.map_or_else(String::new, |change| {
+            format!("{} {change}", metric(&primary.metric))
+        })
     };
-    let margin = comparison.margin.map_or_else(String::new, |margin| format!(" within {}", verdicts::amount(&primary.metric, margin)));
+    let margin = comparison.margin.map_or_else(String::new, |margin| {
+        format!(" within {}", verdicts::amount(&primary.metric, margin))
+    });
     // More items or runs are no remedy for these.
     let thin_for = |one: usize, other: usize| {
         let reason = primary.evidence.pair(one, other)?.verdict.obstacle()?;
-        let is_named =
-            matches!(reason, Obstacle::MissingOutcomes | Obstacle::Censored | Obstacle::TotalDisagrees | Obstacle::IntervalIncludesZero);
+        let is_named = matches!(
+            reason,
+            Obstacle::MissingOutcomes
+                | Obstacle::Censored
+                | Obstacle::TotalDisagrees
+                | Obstacle::IntervalIncludesZero
+        );
         is_named.then(|| verdicts::obstacle(reason))
     };
-    let is_steady =
-        primary.evidence.pair(one, other).is_some_and(|pair| pair.design == Design::Runs && pair.test == Some(Test::Permutation));
+    let is_steady = primary
+        .evidence
+        .pair(one, other)
+        .is_some_and(|pair| pair.design == Design::Runs && pair.test == Some(Test::Permutation));
     Some(match decision {
-        Decision::Ship { arm, because, open_cost: dearer } => {
+        Decision::Ship {
+            arm,
+            because,
+            open_cost: dearer,
+        } => {
             let cost = || {
                 let ratio = ratio(*arm, "cost_usd");
-                ratio.map_or_else(String::new, |ratio| format!("{} {per}", than(ratio, "the cost", "dearer", "cheaper")))
+                ratio.map_or_else(String::new, |ratio| {
+                    format!("{} {per}", than(ratio, "the cost", "dearer", "cheaper"))
+                })
             };
             let (gain, why) = match because {
                 Because::Better => (quality(*arm), String::new()),
@@ -160,27 +273,47 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                 Because::SavesMoreThanItRisks => {
                     let worst = pair(*arm).and_then(|seen| {
                         let ends = seen.difference?.interval?;
-                        Some(if primary.metric.direction == Direction::Down { ends.high } else { ends.low })
+                        Some(if primary.metric.direction == Direction::Down {
+                            ends.high
+                        } else {
+                            ends.low
+                        })
                     });
-                    let worst =
-                        worst.map_or_else(String::new, |worst| format!(", at most {} worse", verdicts::amount(&primary.metric, worst)));
+                    let worst = worst.map_or_else(String::new, |worst| {
+                        format!(
+                            ", at most {} worse",
+                            verdicts::amount(&primary.metric, worst)
+                        )
+                    });
                     (String::new(), format!("{}{worst}", cost()))
                 }
                 Because::SameAndFaster => {
-                    let time =
-                        ratio(*arm, "duration_seconds").map_or_else(String::new, |ratio| than(ratio, "the time", "slower", "faster"));
+                    let time = ratio(*arm, "duration_seconds").map_or_else(String::new, |ratio| {
+                        than(ratio, "the time", "slower", "faster")
+                    });
                     (String::new(), format!("no worse{margin}, {time}"))
                 }
             };
-            let why =
-                [why].into_iter().filter(|why| !why.is_empty()).chain(dearer.as_ref().map(|cost| open_cost(cost, ""))).collect::<Vec<_>>();
+            let why = [why]
+                .into_iter()
+                .filter(|why| !why.is_empty())
+                .chain(dearer.as_ref().map(|cost| open_cost(cost, "")))
+                .collect::<Vec<_>>();
             let why = why.join(", ");
             let verb = if in_use == Some(*arm) { "keep" } else { "ship" };
-            Advice { deed: format!("{verb} {}", names[*arm]), gain, why }
+            Advice {
+                deed: format!("{verb} {}", names[*arm]),
+                gain,
+                why,
+            }
         }
         Decision::ChooseByPrice { better } => {
-            let cost = ratio(*better, "cost_usd")
-                .map_or_else(String::new, |ratio| format!(" but costs {} {per}", than(ratio, "as much", "more", "less")));
+            let cost = ratio(*better, "cost_usd").map_or_else(String::new, |ratio| {
+                format!(
+                    " but costs {} {per}",
+                    than(ratio, "as much", "more", "less")
+                )
+            });
             Advice {
                 deed: "choose by price".to_owned(),
                 gain: String::new(),
@@ -194,44 +327,85 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                 gain: String::new(),
                 why: format!(
                     "same quality{margin}, no clear difference in cost or time{}",
-                    dearer.as_ref().map_or_else(String::new, |cost| format!(", {}", open_cost(cost, &format!("{} ", names[cost.arm]))))
+                    dearer.as_ref().map_or_else(String::new, |cost| format!(
+                        ", {}",
+                        open_cost(cost, &format!("{} ", names[cost.arm]))
+                    ))
                 ),
             }
         }
         Decision::Measure { more, .. } if more.of == "labels" => {
-            let deed = match pair(one).and_then(|seen| Some((seen.judge?.labels, seen.sizes.pairs?))) {
-                Some((labels, items)) => {
-                    let why = format!("{} of {} are labelled", format::integer(labels), count_of(items, "items"));
-                    return Some(Advice { deed: "label more items".to_owned(), gain: String::new(), why });
-                }
-                None => format!("label at least {} of each arm", count_of(more.n, "items")),
-            };
-            Advice { deed, gain: String::new(), why: "people's labels correct the judge of one arm only".to_owned() }
+            let deed =
+                match pair(one).and_then(|seen| Some((seen.judge?.labels, seen.sizes.pairs?))) {
+                    Some((labels, items)) => {
+                        let why = format!(
+                            "{} of {} are labelled",
+                            format::integer(labels),
+                            count_of(items, "items")
+                        );
+                        return Some(Advice {
+                            deed: "label more items".to_owned(),
+                            gain: String::new(),
+                            why,
+                        });
+                    }
+                    None => format!("label at least {} of each arm", count_of(more.n, "items")),
+                };
+            Advice {
+                deed,
+                gain: String::new(),
+                why: "people's labels correct the judge of one arm only".to_owned(),
+            }
         }
         Decision::Measure { more, usd, seconds } => {
             let each = if more.of == "runs" { " per arm" } else { "" };
-            let mut price: Vec<String> = usd.map(|usd| format!("about {}", format::money(usd))).into_iter().collect();
+            let mut price: Vec<String> = usd
+                .map(|usd| format!("about {}", format::money(usd)))
+                .into_iter()
+                .collect();
             price.extend(seconds.map(format::seconds));
             let unit = match (more.of, more.n) {
                 (of, 1) => one_or_many(1, of),
                 (of, _) => of,
             };
-            Advice { deed: format!("measure {} more {unit}{each}", planned(more.n)), gain: String::new(), why: price.join(", ") }
+            Advice {
+                deed: format!("measure {} more {unit}{each}", planned(more.n)),
+                gain: String::new(),
+                why: price.join(", "),
+            }
         }
         Decision::CannotSettle { why } => {
             let why = match why {
-                Why::Unlike => comparability::reason(comparison).unwrap_or_else(|| "the arms were not measured alike".to_owned()),
+                Why::Unlike => comparability::reason(comparison)
+                    .unwrap_or_else(|| "the arms were not measured alike".to_owned()),
                 Why::NoData => "an arm has no figure".to_owned(),
-                Why::Equal if comparison.arms.len() > 2 => "the leading arms have equal results".to_owned(),
+                Why::Equal if comparison.arms.len() > 2 => {
+                    "the leading arms have equal results".to_owned()
+                }
                 Why::Equal => "both arms have equal results".to_owned(),
-                Why::TooFewUnits if thin_for(one, other).is_some() => thin_for(one, other).unwrap_or_default(),
-                Why::TooFewUnits => match primary.evidence.pair(one, other).and_then(|pair| pair.detectable) {
-                    Some(detectable) => format!("it detects {} or more", verdicts::amount(&primary.metric, detectable)),
-                    None if is_steady => "its runs do not vary, and it has too few tests".to_owned(),
+                Why::TooFewUnits if thin_for(one, other).is_some() => {
+                    thin_for(one, other).unwrap_or_default()
+                }
+                Why::TooFewUnits => match primary
+                    .evidence
+                    .pair(one, other)
+                    .and_then(|pair| pair.detectable)
+                {
+                    Some(detectable) => format!(
+                        "it detects {} or more",
+                        verdicts::amount(&primary.metric, detectable)
+                    ),
+                    None if is_steady => {
+                        "its runs do not vary, and it has too few tests".to_owned()
+                    }
                     None => "it has too few items".to_owned(),
                 },
             };
-            Advice { deed: "cannot be settled by this suite".to_owned(), gain: String::new(), why }
+            Advice {
+                deed: "cannot be settled by this suite".to_owned(),
+                gain: String::new(),
+                why,
+            }
         }
     })
 }

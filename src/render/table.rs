@@ -148,7 +148,11 @@ pub(super) fn titled(label: &str, over: &str) -> String {
 }
 
 /// Adds a column's cells to the rows. The first column creates one row per cell.
-pub(super) fn add_cells<C>(rows: &mut Vec<Vec<C>>, is_first: bool, cells: impl IntoIterator<Item = C>) {
+pub(super) fn add_cells<C>(
+    rows: &mut Vec<Vec<C>>,
+    is_first: bool,
+    cells: impl IntoIterator<Item = C>,
+) {
     if is_first {
         rows.extend(cells.into_iter().map(|cell| vec![cell]));
     } else {
@@ -180,12 +184,18 @@ pub struct Table {
 
 impl Table {
     pub fn new(title: impl Into<String>) -> Self {
-        Self { title: Some(title.into()), ..Self::default() }
+        Self {
+            title: Some(title.into()),
+            ..Self::default()
+        }
     }
 
     /// Creates a table for this kind of rows, without a title.
     pub fn of(rows: &'static str) -> Self {
-        Self { of: rows, ..Self::default() }
+        Self {
+            of: rows,
+            ..Self::default()
+        }
     }
 
     #[must_use]
@@ -201,12 +211,14 @@ impl Table {
 
     /// Adds a column of words. Its key in CSV is its label.
     pub fn left(&mut self, label: &str, rank: u8) {
-        self.columns.push(Column::words(label).keys([label.to_owned()]).rank(rank));
+        self.columns
+            .push(Column::words(label).keys([label.to_owned()]).rank(rank));
     }
 
     /// Adds a right-aligned column. Its key in CSV is its label.
     pub fn right(&mut self, label: &str, rank: u8) {
-        self.columns.push(Column::number(label).keys([label.to_owned()]).rank(rank));
+        self.columns
+            .push(Column::number(label).keys([label.to_owned()]).rank(rank));
     }
 
     /// Adds a column whose cells come with the rows.
@@ -224,7 +236,10 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    pub fn fill<C: Into<Cell>, R: IntoIterator<Item = C>>(&mut self, rows: impl IntoIterator<Item = R>) {
+    pub fn fill<C: Into<Cell>, R: IntoIterator<Item = C>>(
+        &mut self,
+        rows: impl IntoIterator<Item = R>,
+    ) {
         for cells in rows {
             self.row(cells);
         }
@@ -240,7 +255,10 @@ impl Table {
     /// Removes the columns that are empty in every row, except those of rank 0.
     pub fn drop_empty_columns(&mut self) {
         let empty: Vec<usize> = (0..self.columns.len())
-            .filter(|column| self.columns[*column].rank > 0 && self.rows.iter().all(|row| row[*column].is_blank()))
+            .filter(|column| {
+                self.columns[*column].rank > 0
+                    && self.rows.iter().all(|row| row[*column].is_blank())
+            })
             .collect();
         self.drop_columns(&empty);
     }
@@ -261,10 +279,26 @@ impl Table {
     /// Removes the given columns and returns their titles.
     pub(super) fn drop_columns(&mut self, dropped: &[usize]) -> Vec<String> {
         let keep = |index: usize| !dropped.contains(&index);
-        let names = dropped.iter().map(|index| self.columns[*index].title()).collect();
-        let kept = |cells: Vec<Cell>| (0..).zip(cells).filter(|(index, _)| keep(*index)).map(|(_, cell)| cell).collect();
-        self.rows = std::mem::take(&mut self.rows).into_iter().map(kept).collect();
-        self.columns = (0..).zip(std::mem::take(&mut self.columns)).filter(|(index, _)| keep(*index)).map(|(_, column)| column).collect();
+        let names = dropped
+            .iter()
+            .map(|index| self.columns[*index].title())
+            .collect();
+        let kept = |cells: Vec<Cell>| {
+            (0..)
+                .zip(cells)
+                .filter(|(index, _)| keep(*index))
+                .map(|(_, cell)| cell)
+                .collect()
+        };
+        self.rows = std::mem::take(&mut self.rows)
+            .into_iter()
+            .map(kept)
+            .collect();
+        self.columns = (0..)
+            .zip(std::mem::take(&mut self.columns))
+            .filter(|(index, _)| keep(*index))
+            .map(|(_, column)| column)
+            .collect();
         names
     }
 }

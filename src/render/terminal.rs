@@ -1,6 +1,8 @@
 //! Tables on a terminal or in a pipe.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, TableStyle};
+use comfy_table::{
+    Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, TableStyle,
+};
 use unicode_width::UnicodeWidthStr;
 
 use crate::domain::visible;
@@ -26,14 +28,26 @@ pub fn table(table: &Table, style: Style) -> String {
     let mut table = table.seen_as(Seen::Lines);
     let dropped = fit(&mut table, style.width);
     let lines = draw(&table, style.width);
-    let mut text = paragraphs(&table.lead, Style { color: false, ..style });
-    let inner = lines.first().map_or(0, |line| line.width().saturating_sub(2));
+    let mut text = paragraphs(
+        &table.lead,
+        Style {
+            color: false,
+            ..style
+        },
+    );
+    let inner = lines
+        .first()
+        .map_or(0, |line| line.width().saturating_sub(2));
     if let Some(title) = &table.title {
         let title = visible(title);
         let title = clip(&title, inner.saturating_sub(2));
         let padding = inner.saturating_sub(title.width() + 2);
         text.push_str(&format!("┌{}┐\n", "─".repeat(inner)));
-        let shown = if style.color { format!("{BOLD}{title}{RESET}") } else { title };
+        let shown = if style.color {
+            format!("{BOLD}{title}{RESET}")
+        } else {
+            title
+        };
         text.push_str(&format!("│ {shown}{} │\n", " ".repeat(padding)));
     }
     for (index, line) in lines.iter().enumerate() {
@@ -45,11 +59,21 @@ pub fn table(table: &Table, style: Style) -> String {
         text.push('\n');
     }
     let mut notes = table.notes.clone();
-    let (said, dropped): (Vec<String>, Vec<String>) =
-        dropped.into_iter().partition(|name| table.instead.iter().any(|(column, _)| column == name));
-    notes.extend(table.instead.iter().filter(|(column, _)| said.contains(column)).map(|(_, note)| note.clone()));
+    let (said, dropped): (Vec<String>, Vec<String>) = dropped
+        .into_iter()
+        .partition(|name| table.instead.iter().any(|(column, _)| column == name));
+    notes.extend(
+        table
+            .instead
+            .iter()
+            .filter(|(column, _)| said.contains(column))
+            .map(|(_, note)| note.clone()),
+    );
     if !dropped.is_empty() {
-        notes.push(format!("Hidden columns at this width: {}. A wider terminal or --format csv|json has them.", dropped.join(", ")));
+        notes.push(format!(
+            "Hidden columns at this width: {}. A wider terminal or --format csv|json has them.",
+            dropped.join(", ")
+        ));
     }
     text.push_str(&paragraphs(&notes, style));
     text
@@ -94,8 +118,15 @@ fn fit(table: &mut Table, width: usize) -> Vec<String> {
 
 fn natural_width(table: &Table) -> usize {
     let columns = table.columns.iter().enumerate().map(|(index, column)| {
-        let cells = table.rows.iter().map(|row| visible(&row[index].line()).width());
-        cells.chain([visible(&column.title()).width()]).max().unwrap_or(0) + 3
+        let cells = table
+            .rows
+            .iter()
+            .map(|row| visible(&row[index].line()).width());
+        cells
+            .chain([visible(&column.title()).width()])
+            .max()
+            .unwrap_or(0)
+            + 3
     });
     columns.sum::<usize>() + 1
 }
@@ -116,11 +147,25 @@ fn draw(table: &Table, width: usize) -> Vec<String> {
     drawn.load_style(STYLE);
     drawn.set_content_arrangement(ContentArrangement::Dynamic);
     drawn.set_width(u16::try_from(width.max(20)).unwrap_or(u16::MAX));
-    if table.columns.iter().any(|column| !column.title().is_empty()) {
-        drawn.set_header(table.columns.iter().map(|column| Cell::new(visible(&column.title()))).collect::<Vec<_>>());
+    if table
+        .columns
+        .iter()
+        .any(|column| !column.title().is_empty())
+    {
+        drawn.set_header(
+            table
+                .columns
+                .iter()
+                .map(|column| Cell::new(visible(&column.title())))
+                .collect::<Vec<_>>(),
+        );
     }
     for row in &table.rows {
-        drawn.add_row(row.iter().map(|cell| Cell::new(visible(&cell.line()))).collect::<Vec<_>>());
+        drawn.add_row(
+            row.iter()
+                .map(|cell| Cell::new(visible(&cell.line())))
+                .collect::<Vec<_>>(),
+        );
     }
     for (column, drawn) in table.columns.iter().zip(drawn.column_iter_mut()) {
         drawn.set_cell_alignment(match column.align {

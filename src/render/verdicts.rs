@@ -3,8 +3,9 @@
 
 use crate::domain::{Direction, Metric, MetricKind, Unit};
 use crate::views::{
-    Adjustment, BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence, ExcludedItem, Incomparable, Interval, MIN_ITEMS,
-    MIN_LABELS, MIN_RUNS, Missing, Obstacle, PairEvidence, Role, Scale, SuiteBoard, Test, Verdict,
+    Adjustment, BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence,
+    ExcludedItem, Incomparable, Interval, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Missing, Obstacle,
+    PairEvidence, Role, Scale, SuiteBoard, Test, Verdict,
 };
 
 use super::{comparability, format, words};
@@ -21,20 +22,42 @@ pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
                 let others = only_other(row, winner, &names).map_or("all others", String::as_str);
                 return format!("{} {}", names[winner], beats(evidence, others));
             }
-            if let Some(reason) = pairs.iter().map(|pair| incomparable(pair.verdict)).collect::<Option<Vec<_>>>() {
-                return reason.first().map_or_else(String::new, |reason| not_comparable(*reason).to_owned());
+            if let Some(reason) = pairs
+                .iter()
+                .map(|pair| incomparable(pair.verdict))
+                .collect::<Option<Vec<_>>>()
+            {
+                return reason
+                    .first()
+                    .map_or_else(String::new, |reason| not_comparable(*reason).to_owned());
             }
-            if pairs.iter().all(|pair| matches!(pair.verdict, Verdict::NoData { .. } | Verdict::NotComparable { .. })) {
+            if pairs.iter().all(|pair| {
+                matches!(
+                    pair.verdict,
+                    Verdict::NoData { .. } | Verdict::NotComparable { .. }
+                )
+            }) {
                 return "not measured".to_owned();
             }
             if pairs.iter().any(|pair| pair.better().is_some()) {
-                return format!("{} of {} arms share the lead", evidence.leading.len(), comparison.arms.len());
+                return format!(
+                    "{} of {} arms share the lead",
+                    evidence.leading.len(),
+                    comparison.arms.len()
+                );
             }
             if pairs.iter().all(|pair| pair.verdict == Verdict::Tie) {
                 return "tie".to_owned();
             }
-            let why = pairs.iter().find_map(|pair| pair.verdict.obstacle().map(|obstacle| short_obstacle(obstacle, pair)));
-            why.map_or_else(|| format!("open: {}", sizes(pairs[0].sizes.of, &evidence.sizes())), |why| format!("open: {why}"))
+            let why = pairs.iter().find_map(|pair| {
+                pair.verdict
+                    .obstacle()
+                    .map(|obstacle| short_obstacle(obstacle, pair))
+            });
+            why.map_or_else(
+                || format!("open: {}", sizes(pairs[0].sizes.of, &evidence.sizes())),
+                |why| format!("open: {why}"),
+            )
         }
     }
 }
@@ -42,35 +65,58 @@ pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
 fn sizes(of: &str, sizes: &[u64]) -> String {
     match sizes {
         [one] => words::count_of(*one, of),
-        [first, .., last] => format!("{} to {}", format::integer(*first), words::count_of(*last, of)),
+        [first, .., last] => format!(
+            "{} to {}",
+            format::integer(*first),
+            words::count_of(*last, of)
+        ),
         [] => of.to_owned(),
     }
 }
 
 fn incomparable(verdict: Verdict) -> Option<Incomparable> {
-    if let Verdict::NotComparable { reason } = verdict { Some(reason) } else { None }
+    if let Verdict::NotComparable { reason } = verdict {
+        Some(reason)
+    } else {
+        None
+    }
 }
 
 fn short_pair(row: &ComparisonRow, pair: &PairEvidence, names: &[String]) -> String {
     match pair.verdict {
         Verdict::AWins | Verdict::BWins => {
             let winner = pair.winner().map_or("", |winner| names[winner].as_str());
-            format!("{winner} {}, {}", wins(&row.metric, row.role), adjusted(pair, &row.evidence))
+            format!(
+                "{winner} {}, {}",
+                wins(&row.metric, row.role),
+                adjusted(pair, &row.evidence)
+            )
         }
         Verdict::DeterministicDifference { .. } => {
             let better = pair.better().map_or("", |better| names[better].as_str());
-            let how = if row.metric.kind == MetricKind::Amount { wins(&row.metric, Role::Secondary) } else { "ahead" };
+            let how = if row.metric.kind == MetricKind::Amount {
+                wins(&row.metric, Role::Secondary)
+            } else {
+                "ahead"
+            };
             format!("fixed result: {better} {how}")
         }
         Verdict::Tie => "tie".to_owned(),
         Verdict::Equivalent => format!("equivalent within {}", margin(&row.metric, pair)),
         Verdict::NotEnoughEvidence { reason } => {
-            let why = reason.map_or_else(|| units_short(pair), |obstacle| short_obstacle(obstacle, pair));
+            let why = reason.map_or_else(
+                || units_short(pair),
+                |obstacle| short_obstacle(obstacle, pair),
+            );
             format!("open: {why}")
         }
         Verdict::NotComparable { reason } => not_comparable(reason).to_owned(),
-        Verdict::NoData { reason: Missing::NotCompleted } => "no completed run".to_owned(),
-        Verdict::NoData { reason: Missing::NotMeasured } => "not measured".to_owned(),
+        Verdict::NoData {
+            reason: Missing::NotCompleted,
+        } => "no completed run".to_owned(),
+        Verdict::NoData {
+            reason: Missing::NotMeasured,
+        } => "not measured".to_owned(),
     }
 }
 
@@ -104,7 +150,11 @@ fn short_obstacle(obstacle: Obstacle, pair: &PairEvidence) -> String {
         Obstacle::FewRuns => words::each(pair.sizes.first, pair.sizes.second, "runs"),
         Obstacle::FewItems | Obstacle::FewClusters => words::count_of(
             pair.sizes.clusters.unwrap_or_else(|| pair.units()),
-            if pair.sizes.clusters.is_some() { "clusters" } else { pair.sizes.of },
+            if pair.sizes.clusters.is_some() {
+                "clusters"
+            } else {
+                pair.sizes.of
+            },
         ),
         Obstacle::OutOfReach => format!("{} are too few", units_short(pair)),
         Obstacle::MissingOutcomes => "missing outcomes".to_owned(),
@@ -141,20 +191,29 @@ pub fn p_value(p: Option<f64>) -> String {
 /// Formats the deciding p-value, such as `adjusted p = 0.039` if it is adjusted for several pairs.
 fn adjusted(pair: &PairEvidence, evidence: &Evidence) -> String {
     let p = p_value(pair.p_adjusted);
-    if evidence.tested > 1 { format!("adjusted {p}") } else { p }
+    if evidence.tested > 1 {
+        format!("adjusted {p}")
+    } else {
+        p
+    }
 }
 
 /// Formats a margin in the metric's unit: `2.0 pp`, `10%`.
 pub(super) fn margin(metric: &Metric, pair: &PairEvidence) -> String {
     let margin = pair.margin.unwrap_or(0.0);
-    if metric.kind == MetricKind::Amount { format!("{}%", format::fixed(margin * 100.0, 0)) } else { amount(metric, margin) }
+    if metric.kind == MetricKind::Amount {
+        format!("{}%", format::fixed(margin * 100.0, 0))
+    } else {
+        amount(metric, margin)
+    }
 }
 
 /// Returns the decimals of a difference of rates: those of the rates beside it.
 pub(super) fn places(pair: &PairEvidence) -> usize {
     let of_units = format::percent_decimals(pair.units());
     // Over several runs, rates have more outcomes than there are items.
-    let is_count = matches!(pair.test, Some(Test::McnemarExact | Test::FisherExact)) && pair.sizes.of != "runs";
+    let is_count = matches!(pair.test, Some(Test::McnemarExact | Test::FisherExact))
+        && pair.sizes.of != "runs";
     if is_count { of_units } else { of_units.max(1) }
 }
 
@@ -167,7 +226,9 @@ fn amount_to(metric: &Metric, value: f64, places: usize) -> String {
     match metric.unit {
         Unit::Fraction => format!("{} pp", format::nonzero(value.abs() * 100.0, places)),
         Unit::Points => format!("{} points", format::nonzero(value.abs(), 1)),
-        Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => format::value(value.abs(), metric.unit, 0),
+        Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => {
+            format::value(value.abs(), metric.unit, 0)
+        }
     }
 }
 
@@ -194,8 +255,17 @@ pub(super) fn interval(metric: &Metric, scale: Scale, interval: Interval) -> Str
 }
 
 fn interval_to(metric: &Metric, scale: Scale, interval: Interval, places: usize) -> String {
-    let bare = |value: f64| signed(metric, scale, value, places).trim_end_matches(" pp").trim_end_matches(" points").to_owned();
-    format!("{} to {}", bare(interval.low), signed(metric, scale, interval.high, places))
+    let bare = |value: f64| {
+        signed(metric, scale, value, places)
+            .trim_end_matches(" pp")
+            .trim_end_matches(" points")
+            .to_owned()
+    };
+    format!(
+        "{} to {}",
+        bare(interval.low),
+        signed(metric, scale, interval.high, places)
+    )
 }
 
 /// Formats a difference with its interval: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
@@ -205,27 +275,53 @@ pub fn change(metric: &Metric, difference: &Difference) -> String {
 
 /// Formats a pair's difference with its interval, as precisely as the pair's rates.
 pub(super) fn change_of(metric: &Metric, pair: &PairEvidence) -> Option<String> {
-    pair.difference.map(|difference| change_to(metric, &difference, places(pair)))
+    pair.difference
+        .map(|difference| change_to(metric, &difference, places(pair)))
 }
 
 /// Formats a pair's difference by the judge alone, if people's labels correct it.
 pub(super) fn judge_alone(metric: &Metric, pair: &PairEvidence) -> Option<String> {
     let judge = pair.judge?;
-    Some(change_to(metric, &Difference { value: judge.value, interval: judge.interval, scale: pair.difference?.scale }, places(pair)))
+    Some(change_to(
+        metric,
+        &Difference {
+            value: judge.value,
+            interval: judge.interval,
+            scale: pair.difference?.scale,
+        },
+        places(pair),
+    ))
 }
 
 fn change_to(metric: &Metric, difference: &Difference, places: usize) -> String {
     let one = |value: f64| signed(metric, difference.scale, value, places);
-    let end = |value: f64| one(value).trim_end_matches(" pp").trim_end_matches('×').to_owned();
+    let end = |value: f64| {
+        one(value)
+            .trim_end_matches(" pp")
+            .trim_end_matches('×')
+            .to_owned()
+    };
     match difference.interval {
-        Some(interval) => format!("{} [{}, {}]", one(difference.value), end(interval.low), end(interval.high)),
+        Some(interval) => format!(
+            "{} [{}, {}]",
+            one(difference.value),
+            end(interval.low),
+            end(interval.high)
+        ),
         None => one(difference.value),
     }
 }
 
 /// Returns the Difference cell of two arms: the first minus the second, or a ratio in words.
 pub fn difference(row: &ComparisonRow) -> String {
-    let Some((pair, found)) = row.evidence.pairs.first().and_then(|pair| Some((pair, pair.difference?))) else { return String::new() };
+    let Some((pair, found)) = row
+        .evidence
+        .pairs
+        .first()
+        .and_then(|pair| Some((pair, pair.difference?)))
+    else {
+        return String::new();
+    };
     match found.scale {
         Scale::Ratio => words::times(found.value),
         Scale::Share | Scale::Unit => signed(&row.metric, found.scale, found.value, places(pair)),
@@ -234,20 +330,36 @@ pub fn difference(row: &ComparisonRow) -> String {
 
 /// Returns the number of labels that correct a pair's difference, if people have not labelled all of its items.
 fn labels(pair: &PairEvidence) -> Option<u64> {
-    pair.judge.map(|judge| judge.labels).filter(|labels| *labels > 0 && pair.sizes.pairs.is_some_and(|pairs| *labels < pairs))
+    pair.judge
+        .map(|judge| judge.labels)
+        .filter(|labels| *labels > 0 && pair.sizes.pairs.is_some_and(|pairs| *labels < pairs))
 }
 
 /// Describes the data behind a pair: `200 shared questions`, `200 shared questions, 60 labelled`, `48 of 50 tasks shared`, `3 runs each`.
 pub fn units(pair: &PairEvidence) -> String {
     let sizes = &pair.sizes;
-    let Some(pairs) = sizes.pairs else { return words::each(sizes.first, sizes.second, sizes.of) };
+    let Some(pairs) = sizes.pairs else {
+        return words::each(sizes.first, sizes.second, sizes.of);
+    };
     let most = sizes.first.max(sizes.second);
-    let clusters = sizes.clusters.map_or_else(String::new, |count| format!(" in {}", words::count_of(count, "clusters")));
-    let labelled = labels(pair).map_or_else(String::new, |labels| format!(", {} labelled", format::integer(labels)));
+    let clusters = sizes.clusters.map_or_else(String::new, |count| {
+        format!(" in {}", words::count_of(count, "clusters"))
+    });
+    let labelled = labels(pair).map_or_else(String::new, |labels| {
+        format!(", {} labelled", format::integer(labels))
+    });
     if pairs < most {
-        format!("{} of {} shared{clusters}{labelled}", format::integer(pairs), words::count_of(most, sizes.of))
+        format!(
+            "{} of {} shared{clusters}{labelled}",
+            format::integer(pairs),
+            words::count_of(most, sizes.of)
+        )
     } else {
-        format!("{} shared {}{clusters}{labelled}", format::integer(pairs), words::one_or_many(pairs, sizes.of))
+        format!(
+            "{} shared {}{clusters}{labelled}",
+            format::integer(pairs),
+            words::one_or_many(pairs, sizes.of)
+        )
     }
 }
 
@@ -275,22 +387,49 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
     let own = format!("{} {label}", words::possessive(first));
     match (difference.scale, metric.name.as_str()) {
         (Scale::Ratio, "cost_usd") => {
-            format!("{first} costs {} {second}", words::than(difference.value, "as much as", "more than", "less than"))
+            format!(
+                "{first} costs {} {second}",
+                words::than(difference.value, "as much as", "more than", "less than")
+            )
         }
         (Scale::Ratio, "duration_seconds") => {
-            format!("{first} takes {} {second}", words::than(difference.value, "as long as", "more time than", "less time than"))
+            format!(
+                "{first} takes {} {second}",
+                words::than(
+                    difference.value,
+                    "as long as",
+                    "more time than",
+                    "less time than"
+                )
+            )
         }
         (Scale::Ratio, "total_tokens") => {
-            let tokens = words::than(difference.value, "as many tokens as", "more tokens than", "fewer tokens than");
+            let tokens = words::than(
+                difference.value,
+                "as many tokens as",
+                "more tokens than",
+                "fewer tokens than",
+            );
             format!("{first} uses {tokens} {second}")
         }
         (Scale::Ratio, _) => {
             let [times, more, less] = ["that of", "more than that of", "less than that of"];
-            format!("{own} is {} {second}", words::than(difference.value, times, more, less))
+            format!(
+                "{own} is {} {second}",
+                words::than(difference.value, times, more, less)
+            )
         }
         (Scale::Share | Scale::Unit, _) => {
-            let side = if difference.value > 0.0 { "higher" } else { "lower" };
-            format!("{own} is {} {side} than {}", amount_to(metric, difference.value, places(pair)), words::possessive(second))
+            let side = if difference.value > 0.0 {
+                "higher"
+            } else {
+                "lower"
+            };
+            format!(
+                "{own} is {} {side} than {}",
+                amount_to(metric, difference.value, places(pair)),
+                words::possessive(second)
+            )
         }
     }
 }
@@ -299,7 +438,10 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
 /// questions: 6 only A passed, 0 only B`.
 fn basis(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evidence) -> String {
     let mut parts = Vec::new();
-    if let Some((difference, ends)) = pair.difference.and_then(|found| Some((found, found.interval?))) {
+    if let Some((difference, ends)) = pair
+        .difference
+        .and_then(|found| Some((found, found.interval?)))
+    {
         let ends = interval_to(metric, difference.scale, ends, places(pair));
         parts.push(format!("{}% CI {ends}", level_percent(evidence.alpha)));
     }
@@ -308,11 +450,26 @@ fn basis(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evid
     }
     let mut over = units(pair);
     if let Some(record) = pair.record.filter(|record| record.won + record.lost > 0) {
-        let verb = if metric.kind == MetricKind::Rate { "passed" } else { "did better on" };
+        let verb = if metric.kind == MetricKind::Rate {
+            "passed"
+        } else {
+            "did better on"
+        };
         let (won, lost) = (format::integer(record.won), format::integer(record.lost));
-        over.push_str(&format!(": {won} only {} {verb}, {lost} only {}", names[pair.first], names[pair.second]));
-        if metric.kind != MetricKind::Rate || pair.test == Some(Test::TwoWay) || pair.test == Some(Test::PairedT) {
-            over = format!("{}: {} better on {won}, {} on {lost}", units(pair), names[pair.first], names[pair.second]);
+        over.push_str(&format!(
+            ": {won} only {} {verb}, {lost} only {}",
+            names[pair.first], names[pair.second]
+        ));
+        if metric.kind != MetricKind::Rate
+            || pair.test == Some(Test::TwoWay)
+            || pair.test == Some(Test::PairedT)
+        {
+            over = format!(
+                "{}: {} better on {won}, {} on {lost}",
+                units(pair),
+                names[pair.first],
+                names[pair.second]
+            );
         }
     }
     parts.push(over);
@@ -331,13 +488,22 @@ pub(super) fn obstacle(reason: Obstacle) -> String {
         Obstacle::FewRuns => format!("needs at least {MIN_RUNS} runs per arm"),
         Obstacle::FewItems => format!("needs at least {MIN_ITEMS} shared items"),
         Obstacle::FewClusters => format!("needs at least {MIN_ITEMS} clusters"),
-        Obstacle::OutOfReach => "too few units for a small enough p-value with this many pairs".to_owned(),
+        Obstacle::OutOfReach => {
+            "too few units for a small enough p-value with this many pairs".to_owned()
+        }
         Obstacle::MissingOutcomes => "the missing outcomes could change the sign".to_owned(),
         Obstacle::Censored => "some runs hit a limit, so their true values are unknown".to_owned(),
-        Obstacle::TotalDisagrees => "the typical value and the total point to different arms".to_owned(),
-        Obstacle::IntervalIncludesZero => "p is small, but the interval includes no difference, and a winner needs both".to_owned(),
+        Obstacle::TotalDisagrees => {
+            "the typical value and the total point to different arms".to_owned()
+        }
+        Obstacle::IntervalIncludesZero => {
+            "p is small, but the interval includes no difference, and a winner needs both"
+                .to_owned()
+        }
         Obstacle::Unlabelled => {
-            format!("one arm has fewer than {MIN_LABELS} labelled items, or too few labelled runs, so its judge is not corrected")
+            format!(
+                "one arm has fewer than {MIN_LABELS} labelled items, or too few labelled runs, so its judge is not corrected"
+            )
         }
     }
 }
@@ -345,7 +511,9 @@ pub(super) fn obstacle(reason: Obstacle) -> String {
 /// Returns why times and speeds need several runs, if items would be enough for other metrics: `time is compared from 3 runs per arm on: the
 /// questions of one run share the machine's state`.
 pub(super) fn of_one_state(metric: &Metric, pair: &PairEvidence, items: &str) -> Option<String> {
-    let is_thin = metric.shares_state() && pair.difference.is_some() && pair.verdict.obstacle() == Some(Obstacle::FewRuns);
+    let is_thin = metric.shares_state()
+        && pair.difference.is_some()
+        && pair.verdict.obstacle() == Some(Obstacle::FewRuns);
     is_thin.then(|| format!("time is compared from {MIN_RUNS} runs per arm on: the {items} of one run share the machine's state"))
 }
 
@@ -367,32 +535,59 @@ pub(super) fn reason(verdict: Verdict) -> Option<String> {
     match verdict {
         Verdict::NotEnoughEvidence { reason } => reason.map(obstacle),
         Verdict::NotComparable { reason } => Some(incomparability(reason).to_owned()),
-        Verdict::NoData { reason: Missing::NotCompleted } => Some("an arm has no completed run".to_owned()),
-        Verdict::NoData { reason: Missing::NotMeasured } => Some("an arm has no value".to_owned()),
-        Verdict::AWins | Verdict::BWins | Verdict::DeterministicDifference { .. } | Verdict::Tie | Verdict::Equivalent => None,
+        Verdict::NoData {
+            reason: Missing::NotCompleted,
+        } => Some("an arm has no completed run".to_owned()),
+        Verdict::NoData {
+            reason: Missing::NotMeasured,
+        } => Some("an arm has no value".to_owned()),
+        Verdict::AWins
+        | Verdict::BWins
+        | Verdict::DeterministicDifference { .. }
+        | Verdict::Tie
+        | Verdict::Equivalent => None,
     }
 }
 
 /// Returns the verdict on two arms as a sentence without its full stop.
-pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evidence) -> String {
+pub fn sentence(
+    metric: &Metric,
+    pair: &PairEvidence,
+    names: &[String],
+    evidence: &Evidence,
+) -> String {
     if pair.difference.is_none() {
         let (first, second) = (&names[pair.first], &names[pair.second]);
         let why = reason(pair.verdict).map_or_else(String::new, |why| format!(": {why}"));
         let label = words::metric(metric);
         return match pair.verdict {
-            Verdict::NotComparable { .. } if words::is_pass_rate(metric) => format!("Not comparable: {first} and {second}{why}"),
-            Verdict::NotComparable { .. } => format!("Not comparable on {label}: {first} and {second}{why}"),
+            Verdict::NotComparable { .. } if words::is_pass_rate(metric) => {
+                format!("Not comparable: {first} and {second}{why}")
+            }
+            Verdict::NotComparable { .. } => {
+                format!("Not comparable on {label}: {first} and {second}{why}")
+            }
             _ => format!("No {label} to compare between {first} and {second}{why}"),
         };
     }
     let seen = ahead(metric, pair).map_or_else(|| pair.clone(), |arm| pair.seen_from(arm));
-    let (claim, basis) = (claim(metric, &seen, names), basis(metric, &seen, names, evidence));
+    let (claim, basis) = (
+        claim(metric, &seen, names),
+        basis(metric, &seen, names, evidence),
+    );
     let mut text = format!("{claim} ({basis})");
     match seen.verdict {
         Verdict::AWins | Verdict::BWins => text.push_str(&format!(": {} wins", names[seen.first])),
-        Verdict::DeterministicDifference { .. } => text = format!("{claim} in every run ({}). The result is fixed", units(&seen)),
+        Verdict::DeterministicDifference { .. } => {
+            text = format!(
+                "{claim} in every run ({}). The result is fixed",
+                units(&seen)
+            )
+        }
         Verdict::Tie => text.push_str(": a tie in these data"),
-        Verdict::Equivalent => text.push_str(&format!(": equivalent within {}", margin(metric, pair))),
+        Verdict::Equivalent => {
+            text.push_str(&format!(": equivalent within {}", margin(metric, pair)))
+        }
         Verdict::NotComparable { .. } => text.push_str(": not comparable"),
         Verdict::NoData { .. } => text.push_str(": no data"),
         Verdict::NotEnoughEvidence { reason } => {
@@ -403,8 +598,13 @@ pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence
         }
     }
     if let Some(bounds) = seen.bounds {
-        let (low, high) = (format::signed(bounds.low * 100.0, 1), format::signed(bounds.high * 100.0, 1));
-        text.push_str(&format!("; counting missing outcomes either way: {low} to {high} pp"));
+        let (low, high) = (
+            format::signed(bounds.low * 100.0, 1),
+            format::signed(bounds.high * 100.0, 1),
+        );
+        text.push_str(&format!(
+            "; counting missing outcomes either way: {low} to {high} pp"
+        ));
     }
     text
 }
@@ -434,14 +634,21 @@ pub fn planning(metric: &Metric, pair: &PairEvidence) -> Option<String> {
 
 fn detectable_words(metric: &Metric, difference: &Difference, detectable: f64) -> String {
     match difference.scale {
-        Scale::Ratio => format!("{}% more or {}% less", percent(detectable - 1.0), percent(1.0 - 1.0 / detectable)),
+        Scale::Ratio => format!(
+            "{}% more or {}% less",
+            percent(detectable - 1.0),
+            percent(1.0 - 1.0 / detectable)
+        ),
         Scale::Share | Scale::Unit => amount(metric, detectable),
     }
 }
 
 /// Formats a ratio. Near one it needs two decimals: `0.62×`.
 pub(super) fn ratio(value: f64) -> String {
-    format!("{}×", format::fixed(value, if value < 10.0 { 2 } else { 0 }))
+    format!(
+        "{}×",
+        format::fixed(value, if value < 10.0 { 2 } else { 0 })
+    )
 }
 
 fn percent(share: f64) -> String {
@@ -470,11 +677,15 @@ fn test_name(test: Test) -> &'static str {
     match test {
         Test::McnemarExact => "exact McNemar test, Tango interval",
         Test::FisherExact => "Fisher's exact test on totals, unpaired: weaker evidence",
-        Test::PooledTotals => "t test on totals with run-to-run variation, unpaired: weaker evidence",
+        Test::PooledTotals => {
+            "t test on totals with run-to-run variation, unpaired: weaker evidence"
+        }
         Test::PairedT => "paired t test over item means",
         Test::TwoWay => "paired t test over items and runs",
         Test::SignFlip => "exact sign-flip test over items",
-        Test::ClusterSignFlip => "cluster-level sign-flip test, cluster-robust interval (CR1, t with G − 1 degrees of freedom)",
+        Test::ClusterSignFlip => {
+            "cluster-level sign-flip test, cluster-robust interval (CR1, t with G − 1 degrees of freedom)"
+        }
         Test::Welch => "Welch's t test over runs",
         Test::WelchOnLogs => "Welch's t test on logarithms over runs",
         Test::DeltaOnLogs => "delta method on logarithms over items",
@@ -489,7 +700,10 @@ pub(super) fn adjustment(evidence: &Evidence) -> Option<String> {
     (evidence.tested > 1).then(|| match evidence.adjustment {
         Adjustment::Holm => format!("Holm, {pairs}"),
         Adjustment::MaxT => format!("max-T over joint sign flips, {pairs}"),
-        Adjustment::BenjaminiHochberg => format!("Benjamini–Hochberg, {} of secondary metrics", words::count_of(evidence.tested, "tests")),
+        Adjustment::BenjaminiHochberg => format!(
+            "Benjamini–Hochberg, {} of secondary metrics",
+            words::count_of(evidence.tested, "tests")
+        ),
     })
 }
 
@@ -497,7 +711,10 @@ pub(super) fn adjustment(evidence: &Evidence) -> Option<String> {
 pub fn sentences(row: &ComparisonRow, names: &[String]) -> Vec<String> {
     match row.evidence.pairs.as_slice() {
         [] => Vec::new(),
-        [pair] => vec![format!("{}.", sentence(&row.metric, pair, names, &row.evidence))],
+        [pair] => vec![format!(
+            "{}.",
+            sentence(&row.metric, pair, names, &row.evidence)
+        )],
         _ => vec![format!("{}.", group_sentence(row, names))],
     }
 }
@@ -516,12 +733,19 @@ fn only_other<'n>(row: &ComparisonRow, winner: usize, names: &'n [String]) -> Op
 
 /// Returns whether one arm is ahead in every run of all arms that have data.
 fn is_fixed(evidence: &Evidence) -> bool {
-    let mut known = evidence.pairs.iter().filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
+    let mut known = evidence
+        .pairs
+        .iter()
+        .filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
     known.all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }))
 }
 
 fn beats(evidence: &Evidence, others: &str) -> String {
-    if is_fixed(evidence) { format!("is ahead of {others} in every run") } else { format!("wins against {others}") }
+    if is_fixed(evidence) {
+        format!("is ahead of {others} in every run")
+    } else {
+        format!("wins against {others}")
+    }
 }
 
 /// Describes the winner or leader among several arms.
@@ -530,12 +754,24 @@ fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
     let label = words::metric(&row.metric);
     let adjusted = adjustment(evidence).map_or_else(String::new, |how| format!(" ({how})"));
     if let Some(winner) = evidence.winner {
-        let others = only_other(row, winner, names).cloned().unwrap_or_else(|| words::other_arms(measured(row).count() as u64 - 1));
+        let others = only_other(row, winner, names)
+            .cloned()
+            .unwrap_or_else(|| words::other_arms(measured(row).count() as u64 - 1));
         let how = beats(evidence, &others);
-        let end = if is_fixed(evidence) { ". The result is fixed" } else { &adjusted };
+        let end = if is_fixed(evidence) {
+            ". The result is fixed"
+        } else {
+            &adjusted
+        };
         return format!("{} {how} on {label}{end}", names[winner]);
     }
-    let why = || evidence.pairs.iter().find_map(|pair| reason(pair.verdict)).map_or_else(String::new, |reason| format!(": {reason}"));
+    let why = || {
+        evidence
+            .pairs
+            .iter()
+            .find_map(|pair| reason(pair.verdict))
+            .map_or_else(String::new, |reason| format!(": {reason}"))
+    };
     if evidence.leading.is_empty() {
         return format!("No arm can lead on {label}{}", why());
     }
@@ -543,16 +779,34 @@ fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
         return format!(
             "No winner yet among {} arms on {label}{adjusted}{}",
             names.len(),
-            if evidence.tested == 0 { why() } else { String::new() }
+            if evidence.tested == 0 {
+                why()
+            } else {
+                String::new()
+            }
         );
     }
-    let leading: Vec<String> = evidence.leading.iter().map(|arm| names[*arm].clone()).collect();
-    format!("{} of {} arms share the lead on {label}: {}{adjusted}", leading.len(), names.len(), words::listed_some(&leading))
+    let leading: Vec<String> = evidence
+        .leading
+        .iter()
+        .map(|arm| names[*arm].clone())
+        .collect();
+    format!(
+        "{} of {} arms share the lead on {label}: {}{adjusted}",
+        leading.len(),
+        names.len(),
+        words::listed_some(&leading)
+    )
 }
 
 pub(super) fn excluded(items: &[ExcludedItem]) -> Vec<String> {
     let one = |excluded: &ExcludedItem| {
-        format!("Excluded item {} ({}): {}.", excluded.item, words::count_of(excluded.outcomes, "outcomes"), excluded.reason)
+        format!(
+            "Excluded item {} ({}): {}.",
+            excluded.item,
+            words::count_of(excluded.outcomes, "outcomes"),
+            excluded.reason
+        )
     };
     items.iter().map(one).collect()
 }
@@ -561,9 +815,16 @@ pub(super) fn excluded(items: &[ExcludedItem]) -> Vec<String> {
 pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
     let mut notes = excluded(&comparison.excluded_items);
     if let Some(row) = &comparison.with_excluded {
-        let cells: Vec<String> =
-            names.iter().zip(&row.cells).map(|(name, cell)| format!("{name} {}", words::cell(&row.metric, cell))).collect();
-        notes.push(format!("With excluded items: {}. {}", cells.join(", "), sentences(row, names).join(" ")));
+        let cells: Vec<String> = names
+            .iter()
+            .zip(&row.cells)
+            .map(|(name, cell)| format!("{name} {}", words::cell(&row.metric, cell)))
+            .collect();
+        notes.push(format!(
+            "With excluded items: {}. {}",
+            cells.join(", "),
+            sentences(row, names).join(" ")
+        ));
     }
     notes
 }
@@ -580,58 +841,133 @@ pub fn board_line(board: &SuiteBoard) -> Option<String> {
 
 fn headline_of(board: &SuiteBoard, why_open: &dyn Fn(&BoardEvidence) -> String) -> Option<String> {
     let evidence = board.evidence.as_ref()?;
-    let labels = words::arm_labels(&board.suite, &board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
-    let value =
-        |place: usize| board.entries[place].primary.as_ref().map_or_else(String::new, |figure| words::figure(&board.primary, figure));
+    let labels = words::arm_labels(
+        &board.suite,
+        &board
+            .entries
+            .iter()
+            .map(|entry| entry.arm.clone())
+            .collect::<Vec<_>>(),
+    );
+    let value = |place: usize| {
+        board.entries[place]
+            .primary
+            .as_ref()
+            .map_or_else(String::new, |figure| words::figure(&board.primary, figure))
+    };
     let leading: Vec<usize> = (0..board.entries.len())
-        .filter(|place| board.entries[*place].standing.as_ref().is_some_and(|standing| standing.is_leading))
+        .filter(|place| {
+            board.entries[*place]
+                .standing
+                .as_ref()
+                .is_some_and(|standing| standing.is_leading)
+        })
         .collect();
     // An arm with fewer items has a rate over different items, so it cannot head the leading group.
     let is_whole = |place: &usize| !evidence.partial.contains(&board.entries[*place].arm);
-    let first = leading.iter().copied().find(is_whole).or_else(|| leading.first().copied());
+    let first = leading
+        .iter()
+        .copied()
+        .find(is_whole)
+        .or_else(|| leading.first().copied());
     if evidence.winner.is_some()
         && let [winner] = leading.as_slice()
     {
-        let next = (0..board.entries.len()).find(|place| place != winner && board.entries[*place].primary.is_some());
-        let next = next.map_or_else(String::new, |next| format!(" vs {}{}", if evidence.arms > 2 { "next " } else { "" }, value(next)));
-        let others = if evidence.arms > 2 { words::other_arms(evidence.arms - 1) } else { labels_but(&labels, *winner) };
-        let how = if evidence.deterministic == evidence.pairs {
-            format!("{} is ahead of {others} in every run: {}{next}. The result is fixed.", labels[*winner], value(*winner))
+        let next = (0..board.entries.len())
+            .find(|place| place != winner && board.entries[*place].primary.is_some());
+        let next = next.map_or_else(String::new, |next| {
+            format!(
+                " vs {}{}",
+                if evidence.arms > 2 { "next " } else { "" },
+                value(next)
+            )
+        });
+        let others = if evidence.arms > 2 {
+            words::other_arms(evidence.arms - 1)
         } else {
-            format!("{} wins against {others} ({}{next}).", labels[*winner], value(*winner))
+            labels_but(&labels, *winner)
+        };
+        let how = if evidence.deterministic == evidence.pairs {
+            format!(
+                "{} is ahead of {others} in every run: {}{next}. The result is fixed.",
+                labels[*winner],
+                value(*winner)
+            )
+        } else {
+            format!(
+                "{} wins against {others} ({}{next}).",
+                labels[*winner],
+                value(*winner)
+            )
         };
         return Some(how);
     }
     if evidence.resolved + evidence.deterministic == 0 {
-        let lead = first.map_or_else(String::new, |first| format!(" Leader: {}, {}.", labels[first], value(first)));
+        let lead = first.map_or_else(String::new, |first| {
+            format!(" Leader: {}, {}.", labels[first], value(first))
+        });
         let why = why_open(evidence);
-        let among = if evidence.arms > 2 { format!(" among {} arms", evidence.arms) } else { String::new() };
+        let among = if evidence.arms > 2 {
+            format!(" among {} arms", evidence.arms)
+        } else {
+            String::new()
+        };
         if evidence.equal > 0 && evidence.equal == evidence.pairs {
-            return Some(format!("Tie: {} have the same {}.", all_arms(evidence.arms), words::metric(&board.primary)));
+            return Some(format!(
+                "Tie: {} have the same {}.",
+                all_arms(evidence.arms),
+                words::metric(&board.primary)
+            ));
         }
         return Some(format!("No winner yet{among}{why}.{lead}"));
     }
-    let first = first.map_or_else(String::new, |first| format!("; {} is first with {}", labels[first], value(first)));
+    let first = first.map_or_else(String::new, |first| {
+        format!("; {} is first with {}", labels[first], value(first))
+    });
     if leading.len() as u64 == evidence.arms {
-        let all = if evidence.arms == 2 { "Both arms".to_owned() } else { format!("All {} arms", evidence.arms) };
-        return Some(format!("{all} share the lead{first}: none is significantly worse than the first."));
+        let all = if evidence.arms == 2 {
+            "Both arms".to_owned()
+        } else {
+            format!("All {} arms", evidence.arms)
+        };
+        return Some(format!(
+            "{all} share the lead{first}: none is significantly worse than the first."
+        ));
     }
-    Some(format!("{} of {} arms share the lead{first}.", leading.len(), evidence.arms))
+    Some(format!(
+        "{} of {} arms share the lead{first}.",
+        leading.len(),
+        evidence.arms
+    ))
 }
 
 /// Names all arms of a board: `both arms`, `all 4 arms`.
 fn all_arms(arms: u64) -> String {
-    if arms == 2 { "both arms".to_owned() } else { format!("all {} arms", format::integer(arms)) }
+    if arms == 2 {
+        "both arms".to_owned()
+    } else {
+        format!("all {} arms", format::integer(arms))
+    }
 }
 
 fn labels_but(labels: &[String], arm: usize) -> String {
-    labels.iter().enumerate().find(|(place, _)| *place != arm).map_or_else(String::new, |(_, label)| label.clone())
+    labels
+        .iter()
+        .enumerate()
+        .find(|(place, _)| *place != arm)
+        .map_or_else(String::new, |(_, label)| label.clone())
 }
 
 fn why_open(board: &SuiteBoard, evidence: &BoardEvidence) -> String {
-    let one_run = board.entries.iter().filter(|entry| entry.primary.is_some()).all(|entry| entry.runs == 1);
+    let one_run = board
+        .entries
+        .iter()
+        .filter(|entry| entry.primary.is_some())
+        .all(|entry| entry.runs == 1);
     match evidence.reason {
-        Some(Obstacle::FewRuns) if one_run => format!(" (1 run each; at least {MIN_RUNS} per arm are needed)"),
+        Some(Obstacle::FewRuns) if one_run => {
+            format!(" (1 run each; at least {MIN_RUNS} per arm are needed)")
+        }
         Some(reason) => format!(" ({})", obstacle(reason)),
         None if evidence.tested == 0 => " (nothing could be tested)".to_owned(),
         None => String::new(),
@@ -640,27 +976,63 @@ fn why_open(board: &SuiteBoard, evidence: &BoardEvidence) -> String {
 
 /// Returns the arms of the leading group, by the shortest distinct names on the board.
 pub fn leading(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.suite, &board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
-    let is_leading = |entry: &crate::views::Entry| entry.standing.as_ref().is_some_and(|standing| standing.is_leading);
-    labels.into_iter().zip(&board.entries).filter(|(_, entry)| is_leading(entry)).map(|(label, _)| label).collect()
+    let labels = words::arm_labels(
+        &board.suite,
+        &board
+            .entries
+            .iter()
+            .map(|entry| entry.arm.clone())
+            .collect::<Vec<_>>(),
+    );
+    let is_leading = |entry: &crate::views::Entry| {
+        entry
+            .standing
+            .as_ref()
+            .is_some_and(|standing| standing.is_leading)
+    };
+    labels
+        .into_iter()
+        .zip(&board.entries)
+        .filter(|(_, entry)| is_leading(entry))
+        .map(|(label, _)| label)
+        .collect()
 }
 
 /// Explains the rank ranges, the smallest detectable difference, and the arms' comparability on this board.
 pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     let comparability = || {
         let names = words::perhaps_one_model(&board.perhaps_one_model);
-        comparability::board_note(board).into_iter().chain(comparability::apart_notes(&board.apart)).chain(names)
+        comparability::board_note(board)
+            .into_iter()
+            .chain(comparability::apart_notes(&board.apart))
+            .chain(names)
     };
-    let Some(evidence) = &board.evidence else { return comparability().collect() };
+    let Some(evidence) = &board.evidence else {
+        return comparability().collect();
+    };
     let mut notes = Vec::new();
     let family = match (evidence.tested, evidence.adjustment) {
         (0, _) => "no pair has enough data for a test".to_owned(),
         (1, _) => format!("p < {} in one test", level(evidence.alpha)),
-        (tested, Adjustment::MaxT) => format!("max-T-adjusted p < {} over {}", level(evidence.alpha), words::count_of(tested, "pairs")),
-        (tested, _) => format!("Holm-adjusted p < {} over {}", level(evidence.alpha), words::count_of(tested, "pairs")),
+        (tested, Adjustment::MaxT) => format!(
+            "max-T-adjusted p < {} over {}",
+            level(evidence.alpha),
+            words::count_of(tested, "pairs")
+        ),
+        (tested, _) => format!(
+            "Holm-adjusted p < {} over {}",
+            level(evidence.alpha),
+            words::count_of(tested, "pairs")
+        ),
     };
-    let mut rank = format!("Rank: range of places that the pairwise tests cannot rule out; {family}.");
-    let designs: Vec<&str> = evidence.designs.iter().filter(|one| **one != Design::Counts).map(|one| design(*one)).collect();
+    let mut rank =
+        format!("Rank: range of places that the pairwise tests cannot rule out; {family}.");
+    let designs: Vec<&str> = evidence
+        .designs
+        .iter()
+        .filter(|one| **one != Design::Counts)
+        .map(|one| design(*one))
+        .collect();
     if evidence.tested > 0 {
         rank.push_str(&format!(" Verdicts are {}.", designs.join(", or ")));
     }
@@ -668,13 +1040,23 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     if let Some(resolution) = &evidence.resolution
         && resolution.scale == Scale::Share
     {
-        let pair = if evidence.tested > 1 { " (median pair)" } else { "" };
-        notes.push(format!("Smallest detectable difference{pair}: {}, with 80% power.", amount(&evidence.metric, resolution.difference)));
+        let pair = if evidence.tested > 1 {
+            " (median pair)"
+        } else {
+            ""
+        };
+        notes.push(format!(
+            "Smallest detectable difference{pair}: {}, with 80% power.",
+            amount(&evidence.metric, resolution.difference)
+        ));
     }
     if !evidence.partial.is_empty() {
         let name = words::names_on(board);
         let names: Vec<String> = evidence.partial.iter().map(name).collect();
-        notes.push(format!("Rates over fewer items than other arms have, which lead no group: {}.", words::listed_some(&names)));
+        notes.push(format!(
+            "Rates over fewer items than other arms have, which lead no group: {}.",
+            words::listed_some(&names)
+        ));
     }
     notes.extend(comparability());
     if let Some(drawn) = &evidence.drawn {
@@ -690,14 +1072,19 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
 /// Formats a significance level: `0.05`, `0.00026`.
 fn level(alpha: f64) -> String {
     // Two significant digits.
-    let decimals = (2..12).find(|decimals| alpha * 10f64.powi(*decimals) >= 10.0).unwrap_or(12);
-    format::fixed(alpha, usize::try_from(decimals).unwrap_or(2)).trim_end_matches('0').to_owned()
+    let decimals = (2..12)
+        .find(|decimals| alpha * 10f64.powi(*decimals) >= 10.0)
+        .unwrap_or(12);
+    format::fixed(alpha, usize::try_from(decimals).unwrap_or(2))
+        .trim_end_matches('0')
+        .to_owned()
 }
 
 /// Formats the smallest detectable differences of larger designs: ` (7.9 pp with twice the items, 9.6 pp with twice the attempts)`.
 fn doubled(metric: &Metric, pair: &PairEvidence) -> String {
     pair.detail.doubled.map_or_else(String::new, |doubled| {
-        let [items, attempts] = [doubled.items, doubled.attempts].map(|value| amount(metric, value));
+        let [items, attempts] =
+            [doubled.items, doubled.attempts].map(|value| amount(metric, value));
         format!(" ({items} with twice the items, {attempts} with twice the attempts)")
     })
 }

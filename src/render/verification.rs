@@ -55,7 +55,12 @@ fn cells(check: &VerifiedCheck) -> Vec<Cell> {
         check.command.as_str().into(),
         check.folder.as_deref().unwrap_or_default().into(),
         outcome.into(),
-        check.baseline.as_deref().map(words).unwrap_or_default().into(),
+        check
+            .baseline
+            .as_deref()
+            .map(words)
+            .unwrap_or_default()
+            .into(),
         Cell::known(check.seconds, format::seconds),
         check.reason.as_deref().unwrap_or_default().into(),
     ]
@@ -87,7 +92,13 @@ fn fixed(fixed: &[VerifiedFailure]) -> Table {
     table.left("Check", 2);
     table.left("Failure", 0);
     table.left("Files", 3);
-    table.fill(fixed.iter().map(|gone| vec![gone.check.clone(), what(gone.test.as_ref(), &gone.text), gone.files.join(", ")]));
+    table.fill(fixed.iter().map(|gone| {
+        vec![
+            gone.check.clone(),
+            what(gone.test.as_ref(), &gone.text),
+            gone.files.join(", "),
+        ]
+    }));
     table.drop_empty_columns();
     table
 }
@@ -102,25 +113,78 @@ fn what(test: Option<&String>, said: &str) -> String {
 
 fn notes(verification: &Verification) -> Vec<String> {
     let said = |text: &Option<String>| text.clone().unwrap_or_default();
-    let (kind, profile) = (words(&said(&verification.task_kind)), said(&verification.profile));
-    let mut notes = vec![format!("Goal ({kind}, {profile}): {}", said(&verification.goal))];
+    let (kind, profile) = (
+        words(&said(&verification.task_kind)),
+        said(&verification.profile),
+    );
+    let mut notes = vec![format!(
+        "Goal ({kind}, {profile}): {}",
+        said(&verification.goal)
+    )];
     notes.push(format!("Stack: {}", words(&said(&verification.stack))));
     if !verification.changed.is_empty() {
-        let shown: Vec<&str> = verification.changed.iter().take(MOST_CHANGED).map(String::as_str).collect();
+        let shown: Vec<&str> = verification
+            .changed
+            .iter()
+            .take(MOST_CHANGED)
+            .map(String::as_str)
+            .collect();
         let more = verification.changed.len().saturating_sub(shown.len());
-        let rest = if more > 0 { format!(", and {} more", format::integer(more as u64)) } else { String::new() };
+        let rest = if more > 0 {
+            format!(", and {} more", format::integer(more as u64))
+        } else {
+            String::new()
+        };
         notes.push(format!("Changed: {}{rest}", shown.join(", ")));
     }
-    notes.extend(verification.baseline.as_ref().map(|baseline| format!("Before the change: {}", baseline.name)));
-    notes.extend(verification.parts.iter().filter(|_| verification.parts.len() > 1).map(|part| {
-        let folder = if part.folder.is_empty() { "." } else { &part.folder };
-        format!("Part {folder}: {} – {}", words(&part.stack), part.reasons.join("; "))
-    }));
-    notes.extend(verification.reasons.iter().map(|reason| format!("Because: {reason}")));
-    notes.extend(verification.manual.as_ref().map(|manual| format!("For a person: {manual}")));
-    notes.extend(verification.ticket.as_ref().map(|ticket| format!("Ticket: {ticket}")));
+    notes.extend(
+        verification
+            .baseline
+            .as_ref()
+            .map(|baseline| format!("Before the change: {}", baseline.name)),
+    );
+    notes.extend(
+        verification
+            .parts
+            .iter()
+            .filter(|_| verification.parts.len() > 1)
+            .map(|part| {
+                let folder = if part.folder.is_empty() {
+                    "."
+                } else {
+                    &part.folder
+                };
+                format!(
+                    "Part {folder}: {} – {}",
+                    words(&part.stack),
+                    part.reasons.join("; ")
+                )
+            }),
+    );
+    notes.extend(
+        verification
+            .reasons
+            .iter()
+            .map(|reason| format!("Because: {reason}")),
+    );
+    notes.extend(
+        verification
+            .manual
+            .as_ref()
+            .map(|manual| format!("For a person: {manual}")),
+    );
+    notes.extend(
+        verification
+            .ticket
+            .as_ref()
+            .map(|ticket| format!("Ticket: {ticket}")),
+    );
     if let Some(status) = &verification.terminal_status {
-        let why = verification.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let why = verification
+            .reason
+            .as_ref()
+            .map(|reason| format!(": {reason}"))
+            .unwrap_or_default();
         notes.push(format!("Status: {status}{why}"));
     }
     notes.extend(next_of(verification).map(|next| format!("Next: {next}")));
@@ -134,9 +198,17 @@ fn words(name: &str) -> String {
 
 /// Returns the first non-blank line, cut if it is long.
 fn short(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
     let clipped: String = line.chars().take(SHORT).collect();
-    if clipped.len() < line.len() || text.trim().lines().count() > 1 { format!("{clipped}…") } else { clipped }
+    if clipped.len() < line.len() || text.trim().lines().count() > 1 {
+        format!("{clipped}…")
+    } else {
+        clipped
+    }
 }
 
 /// Formats the outcome with the next step: `done partial, next: accept partial`.
@@ -151,5 +223,10 @@ pub fn outcome(verification: &Verification) -> Option<String> {
 /// Formats the next step with its alternative: `escalate, or continue`.
 fn next_of(verification: &Verification) -> Option<String> {
     let next = verification.next.as_ref()?;
-    Some(verification.alternative.as_ref().map_or_else(|| next.clone(), |other| format!("{next}, or {other}")))
+    Some(
+        verification
+            .alternative
+            .as_ref()
+            .map_or_else(|| next.clone(), |other| format!("{next}, or {other}")),
+    )
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit};
 use crate::views::{
-    Arm, Bound, Cell, Comparison, Entry, Estimate, Front, JudgedBy, MIN_LABELS, Method, ModelNames, Money, RankRange, SuiteBoard, UNNAMED,
+    Arm, Bound, Cell, Comparison, Entry, Estimate, Front, JudgedBy, MIN_LABELS, Method, ModelNames,
+    Money, RankRange, SuiteBoard, UNNAMED,
 };
 
 use super::cell::Cell as TableCell;
@@ -18,34 +19,62 @@ const MAX_CRITERIA: usize = 10;
 
 /// Describes the resources of a run, as labels with texts.
 pub fn resources(had: &Resources) -> Vec<(&'static str, String)> {
-    let joined =
-        |parts: [Option<String>; 3]| Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty());
-    let gibibytes = |bytes: u64| format!("{} GiB", format::fixed(bytes as f64 / f64::from(1 << 30), 1));
+    let joined = |parts: [Option<String>; 3]| {
+        Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+            .filter(|text| !text.is_empty())
+    };
+    let gibibytes = |bytes: u64| {
+        format!(
+            "{} GiB",
+            format::fixed(bytes as f64 / f64::from(1 << 30), 1)
+        )
+    };
     let processors = match (had.cpu_limit, had.cpus) {
         (Some(limit), Some(all)) if limit < all => Some(format!("{limit} of {all}")),
         (limit, all) => limit.or(all).map(|count| count.to_string()),
     };
     let memory = match (had.memory, had.memory_limit) {
-        (Some(all), Some(limit)) if limit < all => Some(format!("{} of {}", gibibytes(limit), gibibytes(all))),
+        (Some(all), Some(limit)) if limit < all => {
+            Some(format!("{} of {}", gibibytes(limit), gibibytes(all)))
+        }
         (all, limit) => all.or(limit).map(gibibytes),
     };
     let repeated = had.repeated.map(|repeated| {
-        let waited =
-            repeated.waited_seconds.filter(|seconds| *seconds > 0.0).map(|seconds| format!(", {} waited", format::seconds(seconds)));
-        format!("{}, {} throttled{}", repeated.retries, repeated.throttled, waited.unwrap_or_default())
+        let waited = repeated
+            .waited_seconds
+            .filter(|seconds| *seconds > 0.0)
+            .map(|seconds| format!(", {} waited", format::seconds(seconds)));
+        format!(
+            "{}, {} throttled{}",
+            repeated.retries,
+            repeated.throttled,
+            waited.unwrap_or_default()
+        )
     });
     let kernel = had.kernel.as_ref().map(|kernel| format!("kernel {kernel}"));
     let all = [
-        ("Machine", joined([had.system.clone(), kernel, had.cpu.clone()])),
+        (
+            "Machine",
+            joined([had.system.clone(), kernel, had.cpu.clone()]),
+        ),
         ("Processors", processors),
         ("Memory", memory),
-        ("Load at its end", had.load.map(|load| format::fixed(load, 2))),
+        (
+            "Load at its end",
+            had.load.map(|load| format::fixed(load, 2)),
+        ),
         ("At once", had.jobs.map(|jobs| jobs.to_string())),
         ("Time limit", had.time_limit.map(format::seconds)),
         (
             "Tools",
-            Some(had.tools.iter().map(|(tool, said)| tool_version(tool, said)).collect::<Vec<_>>().join(", "))
-                .filter(|all| !all.is_empty()),
+            Some(
+                had.tools
+                    .iter()
+                    .map(|(tool, said)| tool_version(tool, said))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            )
+            .filter(|all| !all.is_empty()),
         ),
         ("Rights of the agent", had.rights.clone()),
         ("Version of the agent's program", had.agent_version.clone()),
@@ -53,13 +82,21 @@ pub fn resources(had: &Resources) -> Vec<(&'static str, String)> {
         ("Region", had.region.clone()),
         ("Repeated requests", repeated),
     ];
-    all.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
+    all.into_iter()
+        .filter_map(|(name, text)| Some((name, text?)))
+        .collect()
 }
 
 /// Returns a tool with its version. The version's own text often begins with the tool's name.
 fn tool_version(tool: &str, said: &str) -> String {
-    let is_named = said.to_lowercase().starts_with(&tool.trim_end_matches('3').to_lowercase());
-    if is_named { said.to_owned() } else { format!("{tool} {said}") }
+    let is_named = said
+        .to_lowercase()
+        .starts_with(&tool.trim_end_matches('3').to_lowercase());
+    if is_named {
+        said.to_owned()
+    } else {
+        format!("{tool} {said}")
+    }
 }
 
 /// Returns whether no arm has an approach's name.
@@ -76,7 +113,10 @@ pub(super) fn lack_models<'a>(mut arms: impl Iterator<Item = &'a Arm>) -> bool {
 /// beside its baseline it is the new one.
 pub fn arm_labels(suite: &str, arms: &[Arm]) -> Vec<String> {
     let one_model = arms.windows(2).all(|pair| pair[0].model == pair[1].model);
-    let one_approach = arms.len() > 1 && arms.windows(2).all(|pair| pair[0].approach == pair[1].approach);
+    let one_approach = arms.len() > 1
+        && arms
+            .windows(2)
+            .all(|pair| pair[0].approach == pair[1].approach);
     let has_baseline = arms.iter().any(|arm| arm.approach == UNNAMED[1]);
     let approach = |arm: &Arm| match UNNAMED.iter().position(|unnamed| *unnamed == arm.approach) {
         Some(0) if has_baseline => Some("new".to_owned()),
@@ -86,26 +126,50 @@ pub fn arm_labels(suite: &str, arms: &[Arm]) -> Vec<String> {
     };
     let model = |arm: &Arm| arm.has_model().then(|| arm.model.clone());
     let label = |arm: &Arm| {
-        let parts = match (arm.model.is_empty() || (one_model && !one_approach), one_approach) {
+        let parts = match (
+            arm.model.is_empty() || (one_model && !one_approach),
+            one_approach,
+        ) {
             (true, _) => [approach(arm).or_else(|| model(arm)), None],
             (false, true) => [model(arm), None],
             (false, false) => [approach(arm), model(arm)],
         };
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if parts.is_empty() { suite.to_owned() } else { parts.join(" · ") }
+        if parts.is_empty() {
+            suite.to_owned()
+        } else {
+            parts.join(" · ")
+        }
     };
     let labels: Vec<String> = arms.iter().map(label).collect();
     let is_shared = |label: &String| labels.iter().filter(|other| *other == label).count() > 1;
     // Two arms without a name of one suite can only be told apart by what stands for it.
-    arms.iter().zip(&labels).map(|(arm, label)| if is_shared(label) { arm_key(arm) } else { label.clone() }).collect()
+    arms.iter()
+        .zip(&labels)
+        .map(|(arm, label)| {
+            if is_shared(label) {
+                arm_key(arm)
+            } else {
+                label.clone()
+            }
+        })
+        .collect()
 }
 
 /// Returns a function that names arms as the board's rows do.
 pub fn names_on(board: &SuiteBoard) -> impl Fn(&Arm) -> String {
-    let arms: Vec<Arm> = board.entries.iter().map(|entry| entry.arm.clone()).collect();
+    let arms: Vec<Arm> = board
+        .entries
+        .iter()
+        .map(|entry| entry.arm.clone())
+        .collect();
     let labels = arm_labels(&board.suite, &arms);
     let suite = board.suite.clone();
-    move |arm| arms.iter().position(|known| known == arm).map_or_else(|| arm_name(&suite, arm), |at| labels[at].clone())
+    move |arm| {
+        arms.iter()
+            .position(|known| known == arm)
+            .map_or_else(|| arm_name(&suite, arm), |at| labels[at].clone())
+    }
 }
 
 /// Returns an arm's full name, or the suite's if it has none. Places that name the suite too use [`arm_on`].
@@ -120,12 +184,17 @@ pub fn arm_over(suites: &[String], arm: &Arm) -> String {
 
 /// Names an arm on a suite: `basics, ralph · sonnet`, or the suite alone if the arm has no name.
 pub fn arm_on(suite: &str, arm: &Arm) -> String {
-    arm.title().map_or_else(|| suite.to_owned(), |name| format!("{suite}, {name}"))
+    arm.title()
+        .map_or_else(|| suite.to_owned(), |name| format!("{suite}, {name}"))
 }
 
 /// Returns a name that no other arm has, for addresses.
 pub fn arm_key(arm: &Arm) -> String {
-    if arm.model.is_empty() { arm.approach.clone() } else { format!("{} · {}", arm.approach, arm.model) }
+    if arm.model.is_empty() {
+        arm.approach.clone()
+    } else {
+        format!("{} · {}", arm.approach, arm.model)
+    }
 }
 
 /// Says what an arm does on the suites that it heads: it wins, or is ahead in every run, if the order is fixed.
@@ -143,7 +212,14 @@ pub fn primary_not_measured(name: &str, decides: &str) -> String {
 }
 
 pub(super) fn labels(comparison: &Comparison) -> Vec<String> {
-    arm_labels(&comparison.suite, &comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>())
+    arm_labels(
+        &comparison.suite,
+        &comparison
+            .arms
+            .iter()
+            .map(|arm| arm.arm.clone())
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// Names a group of runs: the suite, with the version or source that distinguishes it from other groups of the suite.
@@ -166,7 +242,9 @@ pub fn version(version: &str) -> String {
 /// Returns all names, or the first three and the number of others.
 pub(super) fn first_three(names: &[String]) -> String {
     match names {
-        [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
+        [first, second, third, _, ..] => {
+            format!("{first}, {second}, {third} and {} more", names.len() - 3)
+        }
         _ => names.join(", "),
     }
 }
@@ -177,26 +255,47 @@ pub fn cell(metric: &Metric, cell: &Cell) -> String {
     let runs = cell.figure.as_ref().map_or(0, |figure| figure.summary.n);
     match (metric.kind, counts, cell.value) {
         (MetricKind::Rate, Some((passed, total)), Some(value)) if runs <= 1 => {
-            format!("{}/{} ({})", format::integer(passed), format::integer(total), format::percent(value, total))
+            format!(
+                "{}/{} ({})",
+                format::integer(passed),
+                format::integer(total),
+                format::percent(value, total)
+            )
         }
-        (MetricKind::Rate, Some((passed, total)), None) => format!("{}/{}", format::integer(passed), format::integer(total)),
-        (MetricKind::Rate, _, Some(value)) => format::percent(value, cell.total.or_else(|| corrected_items(cell)).unwrap_or(runs)),
-        (_, _, Some(value)) if runs > 1 => format::value(mean_shown(metric.unit, value), metric.unit, runs),
-        (_, _, Some(value)) => format::value(value, metric.unit, cell.estimate.as_ref().map_or(runs, |estimate| estimate.n)),
+        (MetricKind::Rate, Some((passed, total)), None) => {
+            format!("{}/{}", format::integer(passed), format::integer(total))
+        }
+        (MetricKind::Rate, _, Some(value)) => format::percent(
+            value,
+            cell.total.or_else(|| corrected_items(cell)).unwrap_or(runs),
+        ),
+        (_, _, Some(value)) if runs > 1 => {
+            format::value(mean_shown(metric.unit, value), metric.unit, runs)
+        }
+        (_, _, Some(value)) => format::value(
+            value,
+            metric.unit,
+            cell.estimate.as_ref().map_or(runs, |estimate| estimate.n),
+        ),
         (_, _, None) => "unknown".to_owned(),
     }
 }
 
 /// Returns the number of items behind a judge's rate that was corrected: it is no count, so it has no total.
 fn corrected_items(cell: &Cell) -> Option<u64> {
-    cell.estimate.as_ref().filter(|estimate| estimate.judge.is_some()).map(|estimate| estimate.n)
+    cell.estimate
+        .as_ref()
+        .filter(|estimate| estimate.judge.is_some())
+        .map(|estimate| estimate.n)
 }
 
 /// Rounds a mean of tokens to whole tokens.
 fn mean_shown(unit: Unit, value: f64) -> f64 {
     match unit {
         Unit::Tokens => value.round(),
-        Unit::Fraction | Unit::Points | Unit::Seconds | Unit::Usd | Unit::Count | Unit::Number => value,
+        Unit::Fraction | Unit::Points | Unit::Seconds | Unit::Usd | Unit::Count | Unit::Number => {
+            value
+        }
     }
 }
 
@@ -208,7 +307,9 @@ pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
     let value = |number: f64| format::value(mean_shown(metric.unit, number), metric.unit, n);
     let sd = match metric.unit {
         Unit::Fraction => format!("{} pp", format::fixed(sd * 100.0, 1)),
-        Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => value(sd),
+        Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => {
+            value(sd)
+        }
     };
     Some(format!(
         "{}, mean {}, sd {sd}, {} to {}",
@@ -222,8 +323,17 @@ pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
 /// Formats the interval of a cell in the metric's unit, with its confidence level: `95% CI 70% to 97%`.
 pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String> {
     let interval = cell.interval()?;
-    let counted = || cell.figure.as_ref().map(|figure| figure.summary.n).or(cell.estimate.as_ref().map(|estimate| estimate.n));
-    let n = cell.total.or_else(|| corrected_items(cell)).or_else(counted).unwrap_or(0);
+    let counted = || {
+        cell.figure
+            .as_ref()
+            .map(|figure| figure.summary.n)
+            .or(cell.estimate.as_ref().map(|estimate| estimate.n))
+    };
+    let n = cell
+        .total
+        .or_else(|| corrected_items(cell))
+        .or_else(counted)
+        .unwrap_or(0);
     let level = format::fixed(confidence * 100.0, 0);
     let value = |number: f64| match metric.unit {
         Unit::Fraction => format!("{}%", format::fixed(number * 100.0, usize::from(n >= 100))),
@@ -232,8 +342,16 @@ pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String>
         }
     };
     let is_geometric = metric.kind == MetricKind::Amount && metric.name != COST_PER_SOLVED;
-    let of = if is_geometric { " of the geometric mean" } else { "" };
-    Some(format!("{level}% CI{of} {} to {}", value(interval.low), value(interval.high)))
+    let of = if is_geometric {
+        " of the geometric mean"
+    } else {
+        ""
+    };
+    Some(format!(
+        "{level}% CI{of} {} to {}",
+        value(interval.low),
+        value(interval.high)
+    ))
 }
 
 /// Formats a figure of the deciding metric: `91.5%`, `7.4`.
@@ -249,7 +367,10 @@ pub fn figure_with_interval(metric: &Metric, estimate: &Estimate) -> String {
     }
     let value = figure(metric, estimate);
     let end = |end: f64| format::value(end, metric.unit, estimate.n);
-    estimate.interval.map_or_else(|| value.clone(), |ends| format!("{value} [{}, {}]", end(ends.low), end(ends.high)))
+    estimate.interval.map_or_else(
+        || value.clone(),
+        |ends| format!("{value} [{}, {}]", end(ends.low), end(ends.high)),
+    )
 }
 
 /// Returns a metric's name within a sentence: `pass rate`, `cost`, or a score's own name unchanged.
@@ -263,17 +384,29 @@ pub fn metric(metric: &Metric) -> String {
 
 /// Returns the header of a metric's column. The headline rate is called pass rate.
 pub fn metric_label(metric: &Metric) -> &str {
-    if is_pass_rate(metric) { "Pass rate" } else { &metric.label }
+    if is_pass_rate(metric) {
+        "Pass rate"
+    } else {
+        &metric.label
+    }
 }
 
 /// Returns what the figures of a comparison are of: the `typical run` or `typical question` of amounts, whose geometric means are shown, and
 /// `per run` of means. The cost per solved item has no word, because it is over all runs together.
 pub fn over(metric: &Metric, cells: &[Cell]) -> String {
     let is_geometric = metric.kind == MetricKind::Amount
-        && cells.iter().all(|cell| cell.estimate.is_some() || cell.figure.as_ref().is_none_or(|figure| figure.summary.min > 0.0));
+        && cells.iter().all(|cell| {
+            cell.estimate.is_some()
+                || cell
+                    .figure
+                    .as_ref()
+                    .is_none_or(|figure| figure.summary.min > 0.0)
+        });
     match metric.unit {
         _ if metric.name == COST_PER_SOLVED => String::new(),
-        Unit::Usd | Unit::Tokens | Unit::Count | Unit::Seconds if is_geometric => format!("typical {}", amounts_of(cells)),
+        Unit::Usd | Unit::Tokens | Unit::Count | Unit::Seconds if is_geometric => {
+            format!("typical {}", amounts_of(cells))
+        }
         Unit::Usd | Unit::Tokens | Unit::Count | Unit::Seconds => "per run".to_owned(),
         Unit::Fraction | Unit::Points | Unit::Number => String::new(),
     }
@@ -282,7 +415,9 @@ pub fn over(metric: &Metric, cells: &[Cell]) -> String {
 /// Returns what the amounts of a comparison are of: `run`, or `question` if items decide.
 pub fn amounts_of(cells: &[Cell]) -> &'static str {
     let estimates = || cells.iter().filter_map(|cell| cell.estimate.as_ref());
-    estimates().find(|estimate| estimate.n_of != "runs").map_or("run", |estimate| one_or_many(1, estimate.n_of))
+    estimates()
+        .find(|estimate| estimate.n_of != "runs")
+        .map_or("run", |estimate| one_or_many(1, estimate.n_of))
 }
 
 /// Nouns that tables count, with their plurals.
@@ -318,7 +453,10 @@ const NOUNS: [(&str, &str); 27] = [
 
 /// Returns the noun for a number, given its plural.
 pub fn one_or_many(n: u64, many: &str) -> &str {
-    NOUNS.iter().find(|(_, plural)| n == 1 && *plural == many).map_or(many, |(one, _)| one)
+    NOUNS
+        .iter()
+        .find(|(_, plural)| n == 1 && *plural == many)
+        .map_or(many, |(one, _)| one)
 }
 
 /// Formats a count with its noun, given as a plural: `1 run`, `2 runs`, `1,252 questions`.
@@ -331,7 +469,11 @@ pub fn each(first: u64, second: u64, many: &str) -> String {
     if first == second {
         format!("{} each", count_of(first, many))
     } else {
-        format!("{} and {} {many}", format::integer(first), format::integer(second))
+        format!(
+            "{} and {} {many}",
+            format::integer(first),
+            format::integer(second)
+        )
     }
 }
 
@@ -361,7 +503,10 @@ pub fn possessive(name: &str) -> String {
 /// Returns a ratio as words before the other arm's name: `2.6 times as much as`, `60% more than`, `62% less than`, `about as much as`.
 pub fn than(ratio: f64, times: &str, more: &str, less: &str) -> String {
     match ratio {
-        ratio if ratio >= 2.0 => format!("{} times {times}", format::fixed(ratio, usize::from(ratio < 9.95))),
+        ratio if ratio >= 2.0 => format!(
+            "{} times {times}",
+            format::fixed(ratio, usize::from(ratio < 9.95))
+        ),
         ratio if ratio >= 1.05 => format!("{}% {more}", format::fixed((ratio - 1.0) * 100.0, 0)),
         ratio if ratio > 0.95 => format!("about {times}"),
         ratio if ratio < 0.01 => format!("over 99% {less}"),
@@ -372,7 +517,9 @@ pub fn than(ratio: f64, times: &str, more: &str, less: &str) -> String {
 /// Returns a ratio for a cell: `2.6 times`, `60% more`, `62% less`, `about the same`.
 pub fn times(ratio: f64) -> String {
     match ratio {
-        ratio if ratio >= 2.0 => format!("{} times", format::fixed(ratio, usize::from(ratio < 9.95))),
+        ratio if ratio >= 2.0 => {
+            format!("{} times", format::fixed(ratio, usize::from(ratio < 9.95)))
+        }
         ratio if ratio > 0.95 && ratio < 1.05 => "about the same".to_owned(),
         ratio => than(ratio, "", "more", "less"),
     }
@@ -382,8 +529,12 @@ pub fn times(ratio: f64) -> String {
 pub fn method(method: Method) -> &'static str {
     match method {
         Method::Wilson => "Wilson interval over items",
-        Method::WilsonOneRun => "Wilson interval; assumes independent tests and ignores run-to-run variation",
-        Method::WilsonEffective => "Wilson interval at the effective number of items, since nothing varied",
+        Method::WilsonOneRun => {
+            "Wilson interval; assumes independent tests and ignores run-to-run variation"
+        }
+        Method::WilsonEffective => {
+            "Wilson interval at the effective number of items, since nothing varied"
+        }
         Method::TOverItems => "t interval over item means",
         Method::TOverItemsAndRuns => "t interval over items and runs",
         Method::TOverClusters => "t interval over clusters of items (CR1)",
@@ -392,8 +543,12 @@ pub fn method(method: Method) -> &'static str {
         Method::GeometricMean => "geometric mean, with the t interval of the logarithms",
         Method::StatedError => "published by the source, with its standard error",
         Method::Stated => "published by the source, without counts",
-        Method::PredictionPowered => "judge's outcomes corrected by people's labels (PPI++, stratified by verdict)",
-        Method::KnownErrors => "judge's outcomes corrected by its error rates (Rogan–Gladen, interval by Lee)",
+        Method::PredictionPowered => {
+            "judge's outcomes corrected by people's labels (PPI++, stratified by verdict)"
+        }
+        Method::KnownErrors => {
+            "judge's outcomes corrected by its error rates (Rogan–Gladen, interval by Lee)"
+        }
         Method::None => "no interval: only one value",
     }
 }
@@ -401,8 +556,16 @@ pub fn method(method: Method) -> &'static str {
 /// Returns the sample of an estimate: `225 tests`, `50 questions, 20 missing`.
 pub fn basis(estimate: &Estimate) -> String {
     let mut text = match (estimate.n_of, estimate.total) {
-        ("runs", Some(total)) => format!("{} runs, {} outcomes", format::integer(estimate.n), format::integer(total)),
-        (word, _) => format!("{} {}", format::integer(estimate.n), one_or_many(estimate.n, word)),
+        ("runs", Some(total)) => format!(
+            "{} runs, {} outcomes",
+            format::integer(estimate.n),
+            format::integer(total)
+        ),
+        (word, _) => format!(
+            "{} {}",
+            format::integer(estimate.n),
+            one_or_many(estimate.n, word)
+        ),
     };
     if estimate.missing > 0 {
         text.push_str(&format!(", {} missing", format::integer(estimate.missing)));
@@ -412,12 +575,20 @@ pub fn basis(estimate: &Estimate) -> String {
 
 /// Returns how many runs have a known cost, at least in part: `3 of 4`.
 pub fn runs_with_cost(money: &Money) -> String {
-    format!("{} of {}", format::integer(money.coverage.known), format::integer(money.coverage.runs))
+    format!(
+        "{} of {}",
+        format::integer(money.coverage.known),
+        format::integer(money.coverage.runs)
+    )
 }
 
 /// Returns a sum of money: `$1.20`, or `≥ $1.20` if a part is unknown.
 pub fn money(money: &Money) -> String {
-    if money.is_lower_bound { format!("≥ {}", format::money(money.usd)) } else { format::money(money.usd) }
+    if money.is_lower_bound {
+        format!("≥ {}", format::money(money.usd))
+    } else {
+        format::money(money.usd)
+    }
 }
 
 /// Returns a sum of money as a cell, with its figures for CSV and JSON.
@@ -439,7 +610,11 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
         (entry.possibly_cached, "possibly cached"),
     ] {
         if count > 0 {
-            parts.push(format!("{} {} {word}", format::integer(count), if count == 1 { "run" } else { "runs" }));
+            parts.push(format!(
+                "{} {} {word}",
+                format::integer(count),
+                if count == 1 { "run" } else { "runs" }
+            ));
         }
     }
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -447,8 +622,17 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
 
 /// Returns notes on model names of a table that may mean one model, with the setting that joins their arms.
 pub fn perhaps_one_model(names: &[ModelNames]) -> Vec<String> {
-    let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'));
-    let key = |name: &str| if is_plain(name) { name.to_owned() } else { serde_json::Value::from(name).to_string() };
+    let is_plain = |name: &str| {
+        name.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'))
+    };
+    let key = |name: &str| {
+        if is_plain(name) {
+            name.to_owned()
+        } else {
+            serde_json::Value::from(name).to_string()
+        }
+    };
     let note = |ModelNames { name, perhaps }: &ModelNames| {
         let others: Vec<String> = perhaps.iter().cloned().collect();
         let first = others.first().map_or_else(String::new, |first| key(first));
@@ -483,7 +667,11 @@ pub fn over_the_next(is_established: Option<bool>) -> &'static str {
 
 /// Formats a rank range: `1–3`, or `2`.
 pub fn rank(range: RankRange) -> String {
-    if range.best == range.worst { range.best.to_string() } else { format!("{}–{}", range.best, range.worst) }
+    if range.best == range.worst {
+        range.best.to_string()
+    } else {
+        format!("{}–{}", range.best, range.worst)
+    }
 }
 
 /// Returns a share of resamples: `82%`, and never 0% or 100%, because an event may be rare without being impossible.
@@ -505,7 +693,11 @@ pub fn front(front: &Front, name: impl Fn(&Arm) -> String) -> String {
 
 /// Formats counts by status: `2 done success, 1 not done`.
 pub fn verification(counts: &BTreeMap<String, u64>) -> String {
-    counts.iter().map(|(status, runs)| format!("{} {}", format::integer(*runs), status.replace('_', " "))).collect::<Vec<_>>().join(", ")
+    counts
+        .iter()
+        .map(|(status, runs)| format!("{} {}", format::integer(*runs), status.replace('_', " ")))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Says beside a rate whether it is the judge's alone.
@@ -523,7 +715,10 @@ pub fn judged_by(judged: &JudgedBy) -> String {
     if judged.is_corrected {
         let disputed = match judged.disputed {
             0 => String::new(),
-            count => format!(" People contradict each other about {}.", count_of(count, "outcomes")),
+            count => format!(
+                " People contradict each other about {}.",
+                count_of(count, "outcomes")
+            ),
         };
         return format!(
             "Judged by {names}, corrected by people's labels of {} or more per arm.{disputed}",
@@ -538,16 +733,23 @@ pub fn judged_by(judged: &JudgedBy) -> String {
         );
     }
     if judged.has_known_errors {
-        return format!("Judged by {names}, corrected by the stated error rates; right only if the judge errs alike about all arms.");
+        return format!(
+            "Judged by {names}, corrected by the stated error rates; right only if the judge errs alike about all arms."
+        );
     }
     let next = "`evalreport judge --next 50` chooses items to label.";
     match judged.labels {
         _ if judged.runs_to_label.is_some() => {
-            format!("Judged by {names}; not calibrated against people: an arm has labels of {}. {next}", in_runs(judged))
+            format!(
+                "Judged by {names}; not calibrated against people: an arm has labels of {}. {next}",
+                in_runs(judged)
+            )
         }
         0 => format!("Judged by {names}; not calibrated against people. {next}"),
         labels => {
-            format!("Judged by {names}; not calibrated against people: {labels} of at least {MIN_LABELS} labelled items per arm. {next}")
+            format!(
+                "Judged by {names}; not calibrated against people: {labels} of at least {MIN_LABELS} labelled items per arm. {next}"
+            )
         }
     }
 }
@@ -555,7 +757,9 @@ pub fn judged_by(judged: &JudgedBy) -> String {
 /// Says how many labels the arm with the fewest has, or that they are of too few runs.
 fn in_runs(judged: &JudgedBy) -> String {
     match judged.runs_to_label {
-        Some(runs) => format!("too few runs: at least {runs} of each arm must have some, and none more than four fifths of them"),
+        Some(runs) => format!(
+            "too few runs: at least {runs} of each arm must have some, and none more than four fifths of them"
+        ),
         None => judged.labels.to_string(),
     }
 }
@@ -563,12 +767,19 @@ fn in_runs(judged: &JudgedBy) -> String {
 /// Returns the figure by the judge alone, if labels correct it.
 pub fn judge_alone(estimate: &Estimate) -> Option<String> {
     let judge = estimate.judge?;
-    Some(format!("judge alone {} on {}", format::percent(judge.value, estimate.n), count_of(estimate.n, estimate.n_of)))
+    Some(format!(
+        "judge alone {} on {}",
+        format::percent(judge.value, estimate.n),
+        count_of(estimate.n, estimate.n_of)
+    ))
 }
 
 /// Returns notes on two arms' criteria and on the verification of their runs.
 pub fn judged_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
-    criteria_notes(comparison, labels).into_iter().chain(verification_note(comparison, labels)).collect()
+    criteria_notes(comparison, labels)
+        .into_iter()
+        .chain(verification_note(comparison, labels))
+        .collect()
 }
 
 /// Returns notes on the criteria that two arms met: counts first, then names.
@@ -576,9 +787,15 @@ pub fn criteria_notes(comparison: &Comparison, labels: &[String]) -> Vec<String>
     let mut notes = Vec::new();
     if let (Some(flips), [first, second]) = (&comparison.criteria, labels) {
         if flips.judges.len() > 1 {
-            notes.push(format!("Criteria not compared: different judges ({}).", flips.judges.join(", ")));
+            notes.push(format!(
+                "Criteria not compared: different judges ({}).",
+                flips.judges.join(", ")
+            ));
         } else {
-            let judge = flips.judges.first().map_or_else(String::new, |judge| format!(", judged by {judge}"));
+            let judge = flips
+                .judges
+                .first()
+                .map_or_else(String::new, |judge| format!(", judged by {judge}"));
             notes.push(format!(
                 "On {} shared criteria{judge}: both met {}, only {first} {}, only {second} {}, neither {}.",
                 format::integer(flips.shared),
@@ -589,9 +806,17 @@ pub fn criteria_notes(comparison: &Comparison, labels: &[String]) -> Vec<String>
             ));
             for (label, criteria) in [(first, &flips.only_first), (second, &flips.only_second)] {
                 let more = criteria.len().saturating_sub(MAX_CRITERIA);
-                let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+                let more = if more > 0 {
+                    format!("; and {more} more")
+                } else {
+                    String::new()
+                };
                 if !criteria.is_empty() {
-                    let named: Vec<String> = criteria.iter().take(MAX_CRITERIA).map(|criterion| shown::short(criterion)).collect();
+                    let named: Vec<String> = criteria
+                        .iter()
+                        .take(MAX_CRITERIA)
+                        .map(|criterion| shown::short(criterion))
+                        .collect();
                     notes.push(format!("Only {label} met: {}{more}.", named.join("; ")));
                 }
             }
@@ -617,13 +842,25 @@ pub fn count_runs(count: u64) -> String {
 
 /// Returns the runs as a subject with its verb: `its run has`, `its 3 runs have`.
 pub(super) fn runs_have(count: u64) -> String {
-    if count == 1 { "its run has".to_owned() } else { format!("its {} have", count_runs(count)) }
+    if count == 1 {
+        "its run has".to_owned()
+    } else {
+        format!("its {} have", count_runs(count))
+    }
 }
 
 /// Returns names as a list, shortened after [`MAX_LEADING`].
 pub(super) fn listed_some(names: &[String]) -> String {
-    match names.len().checked_sub(MAX_LEADING).filter(|more| *more > 0) {
-        Some(more) => format!("{} and {} more", names[..MAX_LEADING].join(", "), format::integer(more as u64)),
+    match names
+        .len()
+        .checked_sub(MAX_LEADING)
+        .filter(|more| *more > 0)
+    {
+        Some(more) => format!(
+            "{} and {} more",
+            names[..MAX_LEADING].join(", "),
+            format::integer(more as u64)
+        ),
         None => listed(names),
     }
 }
@@ -656,5 +893,7 @@ pub(super) fn is_pass_rate(metric: &Metric) -> bool {
 /// Writes a text with its first letter in upper case.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }

@@ -42,18 +42,30 @@ pub fn load_acceptances(store: &Store) -> Result<Vec<Acceptance>, Problems> {
     let bytes = match files::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Problems(vec![Problem::unread(name, &error).with_hint(WITHOUT_THEM)])),
+        Err(error) => {
+            return Err(Problems(vec![
+                Problem::unread(name, &error).with_hint(WITHOUT_THEM),
+            ]));
+        }
     };
     let (mut accepted, mut problems) = (Vec::new(), Vec::new());
-    let lines = (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+    let lines = (1..)
+        .zip(bytes.split_inclusive(|byte| *byte == b'\n'))
+        .filter(|(_, line)| !line.trim_ascii().is_empty());
     for (number, line) in lines {
         match parse(line) {
             Ok(acceptance) => accepted.push(acceptance),
             Err(_) if !line.ends_with(b"\n") => {}
-            Err(message) => problems.push(Problem::at_line(&name, number, message).with_hint(WITHOUT_THEM)),
+            Err(message) => {
+                problems.push(Problem::at_line(&name, number, message).with_hint(WITHOUT_THEM))
+            }
         }
     }
-    if problems.is_empty() { Ok(accepted) } else { Err(Problems(problems)) }
+    if problems.is_empty() {
+        Ok(accepted)
+    } else {
+        Err(Problems(problems))
+    }
 }
 
 /// Appends acceptances to a store: all of them, or after an error none that a later read takes for whole.
@@ -70,7 +82,9 @@ pub fn append_acceptances(store: &Store, accepted: &[Acceptance]) -> Result<(), 
     file.append(lines.as_bytes())?;
     file.sync()?;
     for line in lines.lines() {
-        store.added().line(store.root(), &store.acceptances_path(), line.as_bytes());
+        store
+            .added()
+            .line(store.root(), &store.acceptances_path(), line.as_bytes());
     }
     durable::sync_folder(store.root()).map_err(StoreError::io("cannot sync", store.root()))
 }
@@ -94,12 +108,15 @@ pub(super) fn to_line(one: &Acceptance) -> String {
 }
 
 pub(super) fn parse(line: &[u8]) -> Result<Acceptance, String> {
-    let wire: WireAcceptance =
-        serde_json::from_slice(line).map_err(|error| format!("is not an acceptance: {}", visible(&error.to_string())))?;
+    let wire: WireAcceptance = serde_json::from_slice(line)
+        .map_err(|error| format!("is not an acceptance: {}", visible(&error.to_string())))?;
     let time = |key: &str, text: &str| {
-        DateTime::parse_from_rfc3339(text).map(|time| time.to_utc()).map_err(|error| format!("key `{key}`: {error}"))
+        DateTime::parse_from_rfc3339(text)
+            .map(|time| time.to_utc())
+            .map_err(|error| format!("key `{key}`: {error}"))
     };
-    let maybe = |key: &str, text: &Option<String>| text.as_deref().map(|text| time(key, text)).transpose();
+    let maybe =
+        |key: &str, text: &Option<String>| text.as_deref().map(|text| time(key, text)).transpose();
     if wire.batches.is_empty() {
         return Err("is an acceptance of no batch".to_owned());
     }
@@ -142,11 +159,25 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::at(folder.path().join("results"));
         assert_eq!(load_acceptances(&store), Ok(Vec::new()));
-        append_acceptances(&store, &[acceptance("slower, but right"), acceptance("\u{1b}[2J<b>\n")]).expect("room");
+        append_acceptances(
+            &store,
+            &[
+                acceptance("slower, but right"),
+                acceptance("\u{1b}[2J<b>\n"),
+            ],
+        )
+        .expect("room");
         append_acceptances(&store, &[acceptance("again")]).expect("room");
-        let reasons: Vec<String> = load_acceptances(&store).expect("whole lines").into_iter().map(|one| one.reason).collect();
+        let reasons: Vec<String> = load_acceptances(&store)
+            .expect("whole lines")
+            .into_iter()
+            .map(|one| one.reason)
+            .collect();
         assert_eq!(reasons, ["slower, but right", "\u{1b}[2J<b>\n", "again"]);
-        assert_eq!(load_acceptances(&store).expect("whole lines")[0], acceptance("slower, but right"));
+        assert_eq!(
+            load_acceptances(&store).expect("whole lines")[0],
+            acceptance("slower, but right")
+        );
     }
 
     #[test]

@@ -29,21 +29,37 @@ impl Added {
 
     /// Notes a line of a file that is appended to.
     pub(super) fn line(&self, root: &Path, path: &Path, line: &[u8]) {
-        self.note(root, path, |noted, path| noted.lines.entry(path).or_default().push(digest(line.trim_ascii_end())));
+        self.note(root, path, |noted, path| {
+            noted
+                .lines
+                .entry(path)
+                .or_default()
+                .push(digest(line.trim_ascii_end()))
+        });
     }
 
     /// Notes a line that has a digest of those before it, which need not be noted.
     pub(super) fn last_line(&self, root: &Path, path: &Path, line: &[u8]) {
         self.note(root, path, |noted, path| {
-            noted.lines.insert(path, vec![digest(line.trim_ascii_end())]);
+            noted
+                .lines
+                .insert(path, vec![digest(line.trim_ascii_end())]);
         });
     }
 
     /// Notes something under its path in the store, with slashes on every system.
     fn note(&self, root: &Path, path: &Path, note: impl FnOnce(&mut Noted, String)) {
-        let Ok(relative) = path.strip_prefix(root) else { return };
-        let parts: Vec<String> = relative.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-        note(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner), parts.join("/"));
+        let Ok(relative) = path.strip_prefix(root) else {
+            return;
+        };
+        let parts: Vec<String> = relative
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy().into_owned())
+            .collect();
+        note(
+            &mut self.0.lock().unwrap_or_else(PoisonError::into_inner),
+            parts.join("/"),
+        );
     }
 
     /// Takes what was noted.

@@ -21,9 +21,19 @@ pub(super) struct Appended {
 
 impl Appended {
     pub(super) fn open(path: PathBuf) -> Result<Self, StoreError> {
-        let file = files::open_by(OpenOptions::new().read(true).write(true).create(true).truncate(false), &path)
-            .map_err(StoreError::io("cannot open", &path))?;
-        let length = file.metadata().map_err(StoreError::io("cannot read", &path))?.len();
+        let file = files::open_by(
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false),
+            &path,
+        )
+        .map_err(StoreError::io("cannot open", &path))?;
+        let length = file
+            .metadata()
+            .map_err(StoreError::io("cannot read", &path))?
+            .len();
         Ok(Self { path, file, length })
     }
 
@@ -31,7 +41,10 @@ impl Appended {
     pub(super) fn lock(&self, run: &RunId) -> Result<(), StoreError> {
         let in_flight = || {
             let folder = self.path.parent().unwrap_or(&self.path);
-            StoreError::InFlight { id: run.to_string(), path: folder.to_owned() }
+            StoreError::InFlight {
+                id: run.to_string(),
+                path: folder.to_owned(),
+            }
         };
         match self.file.try_lock() {
             // Another file may have been put in its place between opening and locking.
@@ -41,20 +54,32 @@ impl Appended {
                 Err(error) => Err(StoreError::io("cannot read", &self.path)(error)),
             },
             Err(fs::TryLockError::WouldBlock) => Err(in_flight()),
-            Err(fs::TryLockError::Error(error)) => Err(StoreError::io("cannot lock", &self.path)(error)),
+            Err(fs::TryLockError::Error(error)) => {
+                Err(StoreError::io("cannot lock", &self.path)(error))
+            }
         }
     }
 
     /// Waits for the lock, for callers that write one line and close the file.
     pub(super) fn wait_for_lock(&mut self) -> Result<(), StoreError> {
-        self.file.lock().map_err(StoreError::io("cannot lock", &self.path))?;
+        self.file
+            .lock()
+            .map_err(StoreError::io("cannot lock", &self.path))?;
         // Another process may have written meanwhile.
-        self.length = self.file.metadata().map_err(StoreError::io("cannot read", &self.path))?.len();
+        self.length = self
+            .file
+            .metadata()
+            .map_err(StoreError::io("cannot read", &self.path))?
+            .len();
         Ok(())
     }
 
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
-        match self.file.seek(SeekFrom::Start(self.length)).and_then(|_| self.file.write_all(bytes)) {
+        match self
+            .file
+            .seek(SeekFrom::Start(self.length))
+            .and_then(|_| self.file.write_all(bytes))
+        {
             Ok(()) => {
                 self.length += bytes.len() as u64;
                 Ok(())
@@ -68,13 +93,18 @@ impl Appended {
     }
 
     pub(super) fn cut(&mut self, length: u64) -> Result<(), StoreError> {
-        self.file.set_len(length).map_err(StoreError::io("cannot shorten", &self.path))?;
+        self.file
+            .set_len(length)
+            .map_err(StoreError::io("cannot shorten", &self.path))?;
         self.length = length;
         Ok(())
     }
 
     /// Ends the last line with a line break. A whole line without one gets it; a half line is dropped.
-    pub(super) fn end_last_line(&mut self, is_whole: impl Fn(&[u8]) -> bool) -> Result<(), StoreError> {
+    pub(super) fn end_last_line(
+        &mut self,
+        is_whole: impl Fn(&[u8]) -> bool,
+    ) -> Result<(), StoreError> {
         let before = self.length;
         let mut ends = [0];
         if before == 0 {
@@ -87,7 +117,11 @@ impl Appended {
         if ends == *b"\n" {
             return Ok(());
         }
-        if self.lines()?.last().is_some_and(|line| is_whole(line)) { self.append(b"\n") } else { self.drop_cut_line() }
+        if self.lines()?.last().is_some_and(|line| is_whole(line)) {
+            self.append(b"\n")
+        } else {
+            self.drop_cut_line()
+        }
     }
 
     pub(super) fn drop_cut_line(&mut self) -> Result<(), StoreError> {
@@ -104,7 +138,11 @@ impl Appended {
             read().map_err(StoreError::io("cannot read", &self.path))?;
             if let Some(end) = memchr::memrchr(b'\n', part) {
                 let whole = start + end as u64 + 1;
-                return if whole < self.length { self.cut(whole) } else { Ok(()) };
+                return if whole < self.length {
+                    self.cut(whole)
+                } else {
+                    Ok(())
+                };
             }
             position = start;
         }
@@ -127,15 +165,21 @@ impl Appended {
         let start = self.length.saturating_sub(MOST);
         let mut end = Vec::new();
         let mut file = &self.file;
-        file.seek(SeekFrom::Start(start)).and_then(|_| file.read_to_end(&mut end)).map_err(StoreError::io("cannot read", &self.path))?;
-        let lines = end.strip_suffix(b"\n").map(|whole| memchr::memrchr(b'\n', whole).map_or(whole, |before| &whole[before + 1..]));
+        file.seek(SeekFrom::Start(start))
+            .and_then(|_| file.read_to_end(&mut end))
+            .map_err(StoreError::io("cannot read", &self.path))?;
+        let lines = end.strip_suffix(b"\n").map(|whole| {
+            memchr::memrchr(b'\n', whole).map_or(whole, |before| &whole[before + 1..])
+        });
         Ok(lines.map(<[u8]>::to_vec))
     }
 
     /// Returns the file's length and digest, read through the locked file as above.
     pub(super) fn prefix(&self) -> Result<Option<Prefix>, StoreError> {
         let mut file = &self.file;
-        file.seek(SeekFrom::Start(0)).and_then(|_| Prefix::of(file)).map_err(StoreError::io("cannot read", &self.path))
+        file.seek(SeekFrom::Start(0))
+            .and_then(|_| Prefix::of(file))
+            .map_err(StoreError::io("cannot read", &self.path))
     }
 
     /// Replaces the file's content, whole or not at all.
@@ -163,7 +207,9 @@ impl Appended {
     fn is_current(&self) -> io::Result<bool> {
         use std::os::unix::fs::MetadataExt;
         let own = self.file.metadata()?;
-        presence::is(&self.path, |named| (named.dev(), named.ino()) == (own.dev(), own.ino()))
+        presence::is(&self.path, |named| {
+            (named.dev(), named.ino()) == (own.dev(), own.ino())
+        })
     }
 
     #[cfg(not(unix))]
@@ -172,7 +218,9 @@ impl Appended {
     }
 
     pub(super) fn sync(&self) -> Result<(), StoreError> {
-        self.file.sync_all().map_err(StoreError::io("cannot sync", &self.path))
+        self.file
+            .sync_all()
+            .map_err(StoreError::io("cannot sync", &self.path))
     }
 }
 
@@ -183,13 +231,22 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_looked_at_is_not_in_flight() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let (run, place) = (RunId::parse("r1").expect("a valid id"), folder.path().join("r1"));
+        let (run, place) = (
+            RunId::parse("r1").expect("a valid id"),
+            folder.path().join("r1"),
+        );
         fs::create_dir(&place).expect("writable");
         let file = Appended::open(place.join("items.jsonl")).expect("writable");
         assert!(file.is_current().is_ok_and(|is_current| is_current));
         fs::rename(&place, folder.path().join("r2")).expect("ours");
-        assert!(matches!(file.lock(&run), Err(StoreError::InFlight { .. })), "another may have taken its place");
+        assert!(
+            matches!(file.lock(&run), Err(StoreError::InFlight { .. })),
+            "another may have taken its place"
+        );
         std::os::unix::fs::symlink("r1", &place).expect("a link to itself");
-        assert!(matches!(file.lock(&run), Err(StoreError::Io { .. })), "the system does not say");
+        assert!(
+            matches!(file.lock(&run), Err(StoreError::Io { .. })),
+            "the system does not say"
+        );
     }
 }

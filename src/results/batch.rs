@@ -55,7 +55,9 @@ impl PlannedContent {
     /// Returns whether an arm was planned for the same content. Plans of earlier releases have only the digest of all bytes.
     pub fn is_of(&self, planned: &PlannedArm) -> bool {
         match (&planned.content, &planned.suite_version) {
-            (Some(content), _) => content.version == self.version || self.earlier.contains(&content.version),
+            (Some(content), _) => {
+                content.version == self.version || self.earlier.contains(&content.version)
+            }
             (None, Some(version)) => self.has_version(version),
             (None, None) => false,
         }
@@ -63,7 +65,10 @@ impl PlannedContent {
 
     /// Returns whether this or an earlier release gives the content this version.
     pub fn has_version(&self, version: &str) -> bool {
-        [&self.version, &self.bytes].into_iter().chain(&self.earlier).any(|own| own == version)
+        [&self.version, &self.bytes]
+            .into_iter()
+            .chain(&self.earlier)
+            .any(|own| own == version)
     }
 }
 
@@ -115,13 +120,18 @@ impl Subset {
     /// Describes the part in words, or returns `None` if it is the whole suite.
     pub fn name(&self) -> Option<String> {
         let items = (!self.items.is_empty()).then(|| format!("only {}", self.items.join(", ")));
-        let parts: Vec<String> = items.into_iter().chain(self.limit.map(|limit| format!("first {limit}"))).collect();
+        let parts: Vec<String> = items
+            .into_iter()
+            .chain(self.limit.map(|limit| format!("first {limit}")))
+            .collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
     /// Returns the name of the suite that a part is of.
     pub fn whole<'s>(&self, suite: &'s str) -> &'s str {
-        self.name().and_then(|name| suite.strip_suffix(&format!(" ({name})"))).unwrap_or(suite)
+        self.name()
+            .and_then(|name| suite.strip_suffix(&format!(" ({name})")))
+            .unwrap_or(suite)
     }
 
     fn is_whole(&self) -> bool {
@@ -176,11 +186,16 @@ impl Batch {
     /// Writes the plan. Fails if the id exists.
     pub fn save(&self, store: &Store) -> Result<(), StoreError> {
         let path = store.batches_dir().join(format!("{}.json", self.id));
-        let plan = Self { previous: store.newest_entries()?, ..self.clone() };
-        let mut json = serde_json::to_string_pretty(&plan).expect("a plan is JSON: no map has keys other than strings");
+        let plan = Self {
+            previous: store.newest_entries()?,
+            ..self.clone()
+        };
+        let mut json = serde_json::to_string_pretty(&plan)
+            .expect("a plan is JSON: no map has keys other than strings");
         json.push('\n');
         let json = store.secrets().hide(&json).into_owned();
-        durable::create_new(&path, json.as_bytes()).map_err(StoreError::io("cannot write", &path))?;
+        durable::create_new(&path, json.as_bytes())
+            .map_err(StoreError::io("cannot write", &path))?;
         store.added().file(store.root(), &path, json.as_bytes());
         Ok(())
     }
@@ -188,10 +203,24 @@ impl Batch {
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let name = path.display().to_string();
         let bytes = files::read(path).map_err(|error| Problem::unread(&name, &error))?;
-        let batch: Self = serde_json::from_slice(&bytes)
-            .map_err(|error| Problem::in_file(&name, format!("is not a batch plan: {}", visible(&error.to_string()))))?;
-        match batch.runs.iter().find(|run| run.arm >= batch.arms.len() || RunId::parse(run.id.as_str()).is_err()) {
-            Some(run) => Err(Problem::in_file(&name, format!("plans the run `{}`, which is of no arm of it", visible(run.id.as_str())))),
+        let batch: Self = serde_json::from_slice(&bytes).map_err(|error| {
+            Problem::in_file(
+                &name,
+                format!("is not a batch plan: {}", visible(&error.to_string())),
+            )
+        })?;
+        match batch
+            .runs
+            .iter()
+            .find(|run| run.arm >= batch.arms.len() || RunId::parse(run.id.as_str()).is_err())
+        {
+            Some(run) => Err(Problem::in_file(
+                &name,
+                format!(
+                    "plans the run `{}`, which is of no arm of it",
+                    visible(run.id.as_str())
+                ),
+            )),
             None => Ok(batch),
         }
     }
@@ -208,7 +237,10 @@ impl Batch {
 }
 
 /// Splits planned runs into those with a header and open ones, each in order.
-pub fn parted<'r>(runs: &'r [PlannedRun], store: &Store) -> Result<(Vec<&'r PlannedRun>, Vec<&'r PlannedRun>), StoreError> {
+pub fn parted<'r>(
+    runs: &'r [PlannedRun],
+    store: &Store,
+) -> Result<(Vec<&'r PlannedRun>, Vec<&'r PlannedRun>), StoreError> {
     let (mut committed, mut open) = (Vec::new(), Vec::new());
     for run in runs {
         if store.has(&run.id)? {

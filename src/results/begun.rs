@@ -40,8 +40,11 @@ impl Begun {
     /// Writes the file. The caller has the run's journal, and so its lock.
     pub fn save(&self, store: &Store, id: &RunId) -> Result<(), StoreError> {
         let path = store.run_dir(id).join(NAME);
-        let json = serde_json::to_string(self).expect("it is JSON: no map has keys other than strings") + "\n";
-        durable::create_new(&path, store.secrets().hide(&json).as_bytes()).map_err(StoreError::io("cannot write", &path))
+        let json = serde_json::to_string(self)
+            .expect("it is JSON: no map has keys other than strings")
+            + "\n";
+        durable::create_new(&path, store.secrets().hide(&json).as_bytes())
+            .map_err(StoreError::io("cannot write", &path))
     }
 
     /// Reads the file in a run's folder. Returns `None` if there is none.
@@ -50,9 +53,15 @@ impl Begun {
         let name = visible(&path.display().to_string());
         match files::if_there(files::read(&path)) {
             Ok(None) => Ok(None),
-            Ok(Some(bytes)) => serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|error| Problem::in_file(&name, format!("does not say which run was begun: {}", visible(&error.to_string())))),
+            Ok(Some(bytes)) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+                Problem::in_file(
+                    &name,
+                    format!(
+                        "does not say which run was begun: {}",
+                        visible(&error.to_string())
+                    ),
+                )
+            }),
             Err(error) => Err(Problem::unread(&name, &error)),
         }
     }

@@ -66,9 +66,14 @@ impl Store {
             files,
             lines,
         };
-        let mut text = serde_json::to_string(&entry).expect("an entry is JSON: every key of it is text");
+        let mut text =
+            serde_json::to_string(&entry).expect("an entry is JSON: every key of it is text");
         text.push('\n');
-        let name = format!("{}-{}.jsonl", time.format("%Y%m%dT%H%M%S%3f"), id_of(text.as_bytes()));
+        let name = format!(
+            "{}-{}.jsonl",
+            time.format("%Y%m%dT%H%M%S%3f"),
+            id_of(text.as_bytes())
+        );
         let path = self.chain_dir().join(name);
         durable::create_new(&path, text.as_bytes()).map_err(StoreError::io("cannot write", &path))
     }
@@ -88,7 +93,11 @@ impl Store {
             let bytes = files::read(&path).map_err(StoreError::io("cannot read", &path))?;
             ids.push(id_of(&bytes));
             // A damaged entry names nothing; the check of the store reports it.
-            named.extend(serde_json::from_slice::<Entry>(&bytes).map(|entry| entry.previous).unwrap_or_default());
+            named.extend(
+                serde_json::from_slice::<Entry>(&bytes)
+                    .map(|entry| entry.previous)
+                    .unwrap_or_default(),
+            );
         }
         ids.retain(|id| !named.contains(id));
         ids.sort_unstable();
@@ -98,12 +107,21 @@ impl Store {
 
 /// Returns the paths of all entries, in the order of their names, which is mostly that of time.
 fn entry_paths(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let Some(entries) = files::if_there(fs::read_dir(folder))? else { return Ok(Vec::new()) };
+    let Some(entries) = files::if_there(fs::read_dir(folder))? else {
+        return Ok(Vec::new());
+    };
     let mut paths = Vec::new();
     for entry in entries {
         let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if !name.starts_with('.') && path.extension().is_some_and(|extension| extension == "jsonl") {
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        if !name.starts_with('.')
+            && path
+                .extension()
+                .is_some_and(|extension| extension == "jsonl")
+        {
             paths.push(path);
         }
     }
@@ -129,7 +147,11 @@ pub struct ChainState {
 
 /// Compares a store with its chain. `known` has the files that were found to be changed, which are reported once. `since` is an entry that must
 /// be there.
-pub(super) fn prove_chain(store: &Store, since: Option<&str>, known: &BTreeSet<String>) -> (ChainState, BTreeSet<String>, Vec<Problem>) {
+pub(super) fn prove_chain(
+    store: &Store,
+    since: Option<&str>,
+    known: &BTreeSet<String>,
+) -> (ChainState, BTreeSet<String>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
     let folder = store.chain_dir();
@@ -146,32 +168,62 @@ pub(super) fn prove_chain(store: &Store, since: Option<&str>, known: &BTreeSet<S
             }
         };
         let id = id_of(&bytes);
-        let is_named = path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| stem.ends_with(&id));
+        let is_named = path
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .is_some_and(|stem| stem.ends_with(&id));
         match serde_json::from_slice::<Entry>(&bytes) {
             Ok(entry) if is_named => {
                 // An entry of a newer version may hold what this one does not understand.
                 entries.insert(id, entry);
             }
             Ok(_) | Err(_) => {
-                problems.push(Problem::in_file(shown(&path), "this entry of the chain was changed after it was made").with_hint(COPY));
+                problems.push(
+                    Problem::in_file(
+                        shown(&path),
+                        "this entry of the chain was changed after it was made",
+                    )
+                    .with_hint(COPY),
+                );
             }
         }
     }
     let named: BTreeSet<&String> = entries.values().flat_map(|entry| &entry.previous).collect();
     for (id, entry) in &entries {
-        for lost in entry.previous.iter().filter(|previous| !entries.contains_key(*previous)) {
-            let message =
-                format!("has no entry {lost}, which the entry {id} of {} names: what was added before was taken away", entry.time);
+        for lost in entry
+            .previous
+            .iter()
+            .filter(|previous| !entries.contains_key(*previous))
+        {
+            let message = format!(
+                "has no entry {lost}, which the entry {id} of {} names: what was added before was taken away",
+                entry.time
+            );
             problems.push(Problem::in_file(shown(&folder), message).with_hint(COPY));
         }
     }
     if let Some(since) = since.filter(|since| !entries.keys().any(|id| id.starts_with(*since))) {
-        let message = format!("has no entry {}: the store is older than that, or was put back to an earlier state", visible(since));
+        let message = format!(
+            "has no entry {}: the store is older than that, or was put back to an earlier state",
+            visible(since)
+        );
         problems.push(Problem::in_file(shown(&folder), message).with_hint(COPY));
     }
-    let newest = entries.keys().filter(|id| !named.contains(*id)).cloned().collect();
+    let newest = entries
+        .keys()
+        .filter(|id| !named.contains(*id))
+        .cloned()
+        .collect();
     let chained = compare_records(store, &entries, known, &mut problems);
-    (ChainState { entries: entries.len(), newest, unchained: 0 }, chained, problems)
+    (
+        ChainState {
+            entries: entries.len(),
+            newest,
+            unchained: 0,
+        },
+        chained,
+        problems,
+    )
 }
 
 /// Looks for every file and line that the entries name. Returns the paths of the files.
@@ -188,26 +240,47 @@ fn compare_records(
             of_files.entry(path).or_default().insert(digest, entry);
         }
         for (path, digests) in &entry.lines {
-            of_lines.entry(path).or_default().extend(digests.iter().map(|digest| (digest.as_str(), entry)));
+            of_lines
+                .entry(path)
+                .or_default()
+                .extend(digests.iter().map(|digest| (digest.as_str(), entry)));
         }
     }
-    let added = |entry: &Entry| format!("that `{}` added at {}", visible(&entry.command), visible(&entry.time));
+    let added = |entry: &Entry| {
+        format!(
+            "that `{}` added at {}",
+            visible(&entry.command),
+            visible(&entry.time)
+        )
+    };
     for (path, digests) in &of_files {
-        let Some(place) = below(store, path) else { continue };
-        let Some(entry) = digests.values().next() else { continue };
+        let Some(place) = below(store, path) else {
+            continue;
+        };
+        let Some(entry) = digests.values().next() else {
+            continue;
+        };
         if known.contains(&shown(&place)) {
             continue;
         }
         match files::if_there(files::read(&place)) {
             // It may have been added twice, if somebody deleted it in between.
             Ok(Some(bytes)) if digests.contains_key(digest(&bytes).as_str()) => {}
-            Ok(Some(_)) => problems.push(Problem::in_file(shown(&place), format!("is not the file {}", added(entry))).with_hint(COPY)),
-            Ok(None) => problems.push(Problem::in_file(shown(&place), format!("the file {} is gone", added(entry))).with_hint(COPY)),
+            Ok(Some(_)) => problems.push(
+                Problem::in_file(shown(&place), format!("is not the file {}", added(entry)))
+                    .with_hint(COPY),
+            ),
+            Ok(None) => problems.push(
+                Problem::in_file(shown(&place), format!("the file {} is gone", added(entry)))
+                    .with_hint(COPY),
+            ),
             Err(error) => problems.push(Problem::unread(shown(&place), &error)),
         }
     }
     for (path, digests) in &of_lines {
-        let Some(place) = below(store, path) else { continue };
+        let Some(place) = below(store, path) else {
+            continue;
+        };
         if known.contains(&shown(&place)) {
             continue;
         }
@@ -218,25 +291,43 @@ fn compare_records(
                 continue;
             }
         };
-        let there: BTreeSet<String> = bytes.split(|byte| *byte == b'\n').map(|line| digest(line.trim_ascii_end())).collect();
-        let lost: Vec<&&Entry> = digests.iter().filter(|(digest, _)| !there.contains(**digest)).map(|(_, entry)| entry).collect();
+        let there: BTreeSet<String> = bytes
+            .split(|byte| *byte == b'\n')
+            .map(|line| digest(line.trim_ascii_end()))
+            .collect();
+        let lost: Vec<&&Entry> = digests
+            .iter()
+            .filter(|(digest, _)| !there.contains(**digest))
+            .map(|(_, entry)| entry)
+            .collect();
         if let Some(first) = lost.first() {
-            let lines = if lost.len() == 1 { "a line".to_owned() } else { format!("{} lines", lost.len()) };
+            let lines = if lost.len() == 1 {
+                "a line".to_owned()
+            } else {
+                format!("{} lines", lost.len())
+            };
             let message = format!("has no longer {lines} {}", added(first));
             problems.push(Problem::in_file(shown(&place), message).with_hint(COPY));
         }
     }
-    of_files.keys().chain(of_lines.keys()).map(|path| (*path).to_owned()).collect()
+    of_files
+        .keys()
+        .chain(of_lines.keys())
+        .map(|path| (*path).to_owned())
+        .collect()
 }
 
 /// Returns the path of a record. Entries are read from other machines: a path that leads out of the store names nothing.
 fn below(store: &Store, path: &str) -> Option<PathBuf> {
     let relative = Path::new(path);
-    let is_below = relative.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    let is_below = relative
+        .components()
+        .all(|part| matches!(part, std::path::Component::Normal(_)));
     is_below.then(|| store.root().join(relative))
 }
 
-const COPY: &str = "put the file back from a copy; `evalreport help reliability` says what the chain is";
+const COPY: &str =
+    "put the file back from a copy; `evalreport help reliability` says what the chain is";
 
 fn shown(path: &Path) -> String {
     visible(&path.display().to_string())
@@ -249,21 +340,38 @@ mod tests {
     use super::*;
 
     fn added(store: &Store, run: &str, time: i64) {
-        store.save(&Run::new(RunId::parse(run).expect("an id"), "s", "a", "m")).expect("room");
-        store.chain("record", DateTime::from_timestamp(time, 0).expect("a time")).expect("room");
+        store
+            .save(&Run::new(RunId::parse(run).expect("an id"), "s", "a", "m"))
+            .expect("room");
+        store
+            .chain("record", DateTime::from_timestamp(time, 0).expect("a time"))
+            .expect("room");
     }
 
     fn messages(store: &Store, since: Option<&str>) -> Vec<String> {
-        prove_chain(store, since, &BTreeSet::new()).2.into_iter().map(|problem| problem.message).collect()
+        prove_chain(store, since, &BTreeSet::new())
+            .2
+            .into_iter()
+            .map(|problem| problem.message)
+            .collect()
     }
 
     #[test]
     fn branches_of_two_machines_are_merged_by_copying_files() {
-        let folders = [tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder")];
+        let folders = [
+            tempfile::tempdir().expect("a folder"),
+            tempfile::tempdir().expect("a folder"),
+        ];
         let [here, there] = [0, 1].map(|number| Store::at(folders[number].path().join("results")));
         let copy = |from: &Store, to: &Store| {
-            for entry in walkdir::WalkDir::new(from.root()).into_iter().filter_map(Result::ok).filter(|entry| entry.file_type().is_file()) {
-                let target = to.root().join(entry.path().strip_prefix(from.root()).expect("below"));
+            for entry in walkdir::WalkDir::new(from.root())
+                .into_iter()
+                .filter_map(Result::ok)
+                .filter(|entry| entry.file_type().is_file())
+            {
+                let target = to
+                    .root()
+                    .join(entry.path().strip_prefix(from.root()).expect("below"));
                 fs::create_dir_all(target.parent().expect("a folder")).expect("room");
                 fs::copy(entry.path(), target).expect("room");
             }
@@ -281,11 +389,18 @@ mod tests {
         let two = state.newest;
         added(&here, "r5", 40);
         let (state, ..) = prove_chain(&here, None, &BTreeSet::new());
-        assert_eq!((state.entries, state.newest.len()), (5, 1), "the next entry names both");
+        assert_eq!(
+            (state.entries, state.newest.len()),
+            (5, 1),
+            "the next entry names both"
+        );
         for newest in &two {
             assert_eq!(messages(&here, Some(&newest[..12])), Vec::<String>::new());
         }
-        assert!(messages(&there, Some(&state.newest[0]))[0].contains("has no entry"), "the other machine is behind");
+        assert!(
+            messages(&there, Some(&state.newest[0]))[0].contains("has no entry"),
+            "the other machine is behind"
+        );
     }
 
     #[test]
@@ -307,7 +422,10 @@ mod tests {
             said
         };
         let header = store.root().join("r2.json");
-        assert!(with(&header, None).contains("the file that `record` added at 1970-01-01T00:00:20Z is gone"));
+        assert!(
+            with(&header, None)
+                .contains("the file that `record` added at 1970-01-01T00:00:20Z is gone")
+        );
         assert!(with(&header, Some(b"{}")).contains("is not the file that"));
         let entries = entry_paths(&store.chain_dir()).expect("readable");
         assert!(with(&entries[0], None).contains("has no entry"));
@@ -326,7 +444,13 @@ mod tests {
         let store = Store::at(folder.path().join("results"));
         added(&store, "r1", 10);
         let text = r#"{"format":"evalreport/chain/1","time":"x","command":"y","files":{"../secret":"0","/etc/passwd":"0"}}"#;
-        fs::write(store.chain_dir().join(format!("x-{}.jsonl", id_of(text.as_bytes()))), text).expect("room");
+        fs::write(
+            store
+                .chain_dir()
+                .join(format!("x-{}.jsonl", id_of(text.as_bytes()))),
+            text,
+        )
+        .expect("room");
         assert_eq!(messages(&store, None), Vec::<String>::new());
     }
 }

@@ -30,7 +30,12 @@ pub(super) struct CommitLine {
 
 impl CommitLine {
     /// Records the commit of a run, if the store has the plan of its batch. Returns the path of the list and the line.
-    pub fn append(batches: &Path, batch: &str, run: &RunId, header: &str) -> Result<Option<(PathBuf, String)>, StoreError> {
+    pub fn append(
+        batches: &Path,
+        batch: &str,
+        run: &RunId,
+        header: &str,
+    ) -> Result<Option<(PathBuf, String)>, StoreError> {
         let plan = batches.join(format!("{batch}.json"));
         if !presence::is_file(&plan).map_err(StoreError::io("cannot look for", &plan))? {
             return Ok(None);
@@ -41,9 +46,16 @@ impl CommitLine {
         file.end_last_line(|line| serde_json::from_slice::<Self>(line).is_ok())?;
         let (previous, is_first) = match file.last_line()? {
             Some(line) => (line, false),
-            None => (files::read(&plan).map_err(StoreError::io("cannot read", &plan))?, true),
+            None => (
+                files::read(&plan).map_err(StoreError::io("cannot read", &plan))?,
+                true,
+            ),
         };
-        let line = Self { run: run.clone(), header: header.to_owned(), previous: seal::digest(&previous) };
+        let line = Self {
+            run: run.clone(),
+            header: header.to_owned(),
+            previous: seal::digest(&previous),
+        };
         let mut text = serde_json::to_string(&line).expect("every key of it is text");
         text.push('\n');
         file.append(text.as_bytes())?;

@@ -27,7 +27,10 @@ pub(super) fn drop_temporary_in(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        if name.to_str().is_some_and(|name| name.starts_with(files::WRITING)) {
+        if name
+            .to_str()
+            .is_some_and(|name| name.starts_with(files::WRITING))
+        {
             fs::remove_file(entry.path())?;
         }
     }
@@ -43,7 +46,11 @@ pub(super) fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<()> {
 
 /// Makes a new name in a folder survive a power cut. Windows has no such call; its file system journals names.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { files::open(folder)?.sync_all() } else { Ok(()) }
+    if cfg!(unix) {
+        files::open(folder)?.sync_all()
+    } else {
+        Ok(())
+    }
 }
 
 /// More files than this are synced with the whole file system at once, where the system can: each sync may take ten milliseconds.
@@ -51,13 +58,20 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
 const MOST_SYNCED_ALONE: usize = 64;
 
 /// Makes written files, and the names in the folders that hold them, survive a power cut.
-pub(super) fn sync_files<'a>(files: &[PathBuf], folders: impl IntoIterator<Item = &'a PathBuf>) -> io::Result<()> {
+pub(super) fn sync_files<'a>(
+    files: &[PathBuf],
+    folders: impl IntoIterator<Item = &'a PathBuf>,
+) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if let Some(file) = files.get(MOST_SYNCED_ALONE) {
         return Ok(rustix::fs::syncfs(files::open(file)?)?);
     }
-    files.iter().try_for_each(|file| files::open(file)?.sync_all())?;
-    folders.into_iter().try_for_each(|folder| sync_folder(folder))
+    files
+        .iter()
+        .try_for_each(|file| files::open(file)?.sync_all())?;
+    folders
+        .into_iter()
+        .try_for_each(|folder| sync_folder(folder))
 }
 
 fn folder_of(path: &Path) -> &Path {

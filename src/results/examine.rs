@@ -5,13 +5,14 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use crate::domain::{
-    ItemStatus, Problem, Run, RunId, ScoreRecord, UnfinishedRun, UnfinishedState, is_asked_again, standing_revision, visible,
+    ItemStatus, Problem, Run, RunId, ScoreRecord, UnfinishedRun, UnfinishedState, is_asked_again,
+    standing_revision, visible,
 };
 use crate::files;
 
 use super::{
-    Batch, Headless, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle, for_each_line, header, load_acceptances,
-    scan, unfinished_runs,
+    Batch, Headless, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle,
+    for_each_line, header, load_acceptances, scan, unfinished_runs,
 };
 
 /// The result of a check.
@@ -50,7 +51,10 @@ struct Counted {
 /// Reads every file of the store completely.
 pub fn examine(store: &Store) -> Examination {
     let mut contents = scan(store);
-    let mut examination = Examination { damage: std::mem::take(&mut contents.problems), ..Examination::default() };
+    let mut examination = Examination {
+        damage: std::mem::take(&mut contents.problems),
+        ..Examination::default()
+    };
     let mut seen = BTreeMap::<RunId, String>::new();
 
     for file in &contents.headers {
@@ -62,16 +66,31 @@ pub fn examine(store: &Store) -> Examination {
                     && stem != run.id.as_str()
                     && file.items.is_some()
                 {
-                    examination
-                        .damage
-                        .push(Problem::in_file(&name, format!("has id `{}`, but its items lie in `{}`", run.id, visible(stem))));
+                    examination.damage.push(Problem::in_file(
+                        &name,
+                        format!(
+                            "has id `{}`, but its items lie in `{}`",
+                            run.id,
+                            visible(stem)
+                        ),
+                    ));
                 }
                 examination.runs += 1;
                 let scores = check_scores(&run, file.scores.as_deref(), &mut examination);
                 if let Some(items) = &file.items {
                     let known = BTreeMap::from([(run.id.clone(), &run)]);
-                    let journal = Journal { run: &run, scores: &scores, is_of_judges: false };
-                    check_items(items, files::open(items).map(BufReader::new), Some(&journal), &known, &mut examination);
+                    let journal = Journal {
+                        run: &run,
+                        scores: &scores,
+                        is_of_judges: false,
+                    };
+                    check_items(
+                        items,
+                        files::open(items).map(BufReader::new),
+                        Some(&journal),
+                        &known,
+                        &mut examination,
+                    );
                 }
             }
             Err(problems) => examination.damage.extend(problems.0),
@@ -88,50 +107,97 @@ pub fn examine(store: &Store) -> Examination {
         examination.runs += runs.len();
         let known: BTreeMap<RunId, &Run> = runs.iter().map(|run| (run.id.clone(), run)).collect();
         match &pair.items {
-            Some(items) => check_items(items, SealedReader::items(items).map(BufReader::new), None, &known, &mut examination),
-            None => examination
-                .damage
-                .push(Problem::in_file(&name, "its items file is missing").with_hint("import the source again after deleting this file")),
+            Some(items) => check_items(
+                items,
+                SealedReader::items(items).map(BufReader::new),
+                None,
+                &known,
+                &mut examination,
+            ),
+            None => examination.damage.push(
+                Problem::in_file(&name, "its items file is missing")
+                    .with_hint("import the source again after deleting this file"),
+            ),
         }
         for judged in &contents.headless {
-            let of_pair = RunId::parse(judged.run()).ok().and_then(|id| known.get(&id));
+            let of_pair = RunId::parse(judged.run())
+                .ok()
+                .and_then(|id| known.get(&id));
             if let Some(run) = of_pair.filter(|_| imported.insert(judged.run())) {
                 let scores = check_scores(run, judged.scores.as_deref(), &mut examination);
                 if let Some(items) = &judged.items {
-                    let journal = Journal { run, scores: &scores, is_of_judges: true };
-                    check_items(items, files::open(items).map(BufReader::new), Some(&journal), &known, &mut examination);
+                    let journal = Journal {
+                        run,
+                        scores: &scores,
+                        is_of_judges: true,
+                    };
+                    check_items(
+                        items,
+                        files::open(items).map(BufReader::new),
+                        Some(&journal),
+                        &known,
+                        &mut examination,
+                    );
                 }
             }
         }
     }
     for path in &contents.orphaned_items {
         examination.damage.push(
-            Problem::in_file(shown(path), "items without header: an import was interrupted before its runs were written")
-                .with_hint("import the source again, or delete the file"),
+            Problem::in_file(
+                shown(path),
+                "items without header: an import was interrupted before its runs were written",
+            )
+            .with_hint("import the source again, or delete the file"),
         );
     }
-    for Headless { folder, scores, has_transcript, .. } in contents.unfinished(|id| imported.contains(id)) {
-        let Some(run) = unfinished_runs([folder.as_path()]).pop() else { continue };
+    for Headless {
+        folder,
+        scores,
+        has_transcript,
+        ..
+    } in contents.unfinished(|id| imported.contains(id))
+    {
+        let Some(run) = unfinished_runs([folder.as_path()]).pop() else {
+            continue;
+        };
         if run.state == UnfinishedState::InProgress {
             examination.in_flight.push(shown(folder));
             examination.unfinished.push(run);
         } else if bundle::is_half_imported(folder) {
             examination.damage.push(
-                Problem::in_file(shown(folder), "half of a run: an import of its bundle was interrupted")
-                    .with_hint("import the bundle again"),
+                Problem::in_file(
+                    shown(folder),
+                    "half of a run: an import of its bundle was interrupted",
+                )
+                .with_hint("import the bundle again"),
             );
         } else if scores.is_some() && !has_transcript {
             examination.damage.push(
-                Problem::in_file(shown(folder), "judgements of an imported run that is not in the store")
-                    .with_hint("import its source again, or delete the folder"),
+                Problem::in_file(
+                    shown(folder),
+                    "judgements of an imported run that is not in the store",
+                )
+                .with_hint("import its source again, or delete the folder"),
             );
         } else {
             let hint = match &run.resume {
-                Some(command) => format!("`{}` resumes the run; or delete the folder", visible(command)),
-                None => "delete the folder; neither a plan nor `begun.json` says how to resume the run".to_owned(),
+                Some(command) => format!(
+                    "`{}` resumes the run; or delete the folder",
+                    visible(command)
+                ),
+                None => {
+                    "delete the folder; neither a plan nor `begun.json` says how to resume the run"
+                        .to_owned()
+                }
             };
-            let message = format!("abandoned run: no header, and no process is writing it{}", so_far(&run));
-            examination.damage.push(Problem::in_file(shown(folder), message).with_hint(hint));
+            let message = format!(
+                "abandoned run: no header, and no process is writing it{}",
+                so_far(&run)
+            );
+            examination
+                .damage
+                .push(Problem::in_file(shown(folder), message).with_hint(hint));
             examination.unfinished.push(run);
         }
     }
@@ -156,7 +222,11 @@ pub fn examine(store: &Store) -> Examination {
 fn check_scores(run: &Run, path: Option<&Path>, examination: &mut Examination) -> Vec<ScoreRecord> {
     let mut scores = run.scores.clone();
     if let Some(path) = path {
-        scores.extend(ScoreLine::read_all(path, &mut examination.damage).into_iter().map(|line| line.score));
+        scores.extend(
+            ScoreLine::read_all(path, &mut examination.damage)
+                .into_iter()
+                .map(|line| line.score),
+        );
     }
     scores
 }
@@ -234,12 +304,21 @@ fn check_items(
     });
     examination.items += items;
     examination.damage.append(&mut damage);
-    examination.notes.extend(unfinished.into_iter().map(|(evaluator, revision)| {
-        let message = format!("revision {revision} of `{}` was not finished: it has no score, and counts for nothing", visible(&evaluator));
-        Problem::in_file(&name, message).with_hint("`evalreport judge` with the run's id judges it again")
+    examination
+        .notes
+        .extend(unfinished.into_iter().map(|(evaluator, revision)| {
+        let message = format!(
+            "revision {revision} of `{}` was not finished: it has no score, and counts for nothing",
+            visible(&evaluator)
+        );
+        Problem::in_file(&name, message)
+            .with_hint("`evalreport judge` with the run's id judges it again")
     }));
     if let Err(error) = read {
-        examination.damage.push(Problem::in_file(&name, format!("cannot be read to its end: {error}")));
+        examination.damage.push(Problem::in_file(
+            &name,
+            format!("cannot be read to its end: {error}"),
+        ));
         return;
     }
     for ((id, own), counts) in counted {
@@ -247,7 +326,11 @@ fn check_items(
         let (key, passed, total) = if own {
             ("own_tests", run.own_tests_passed, run.own_tests_total)
         } else {
-            ("shared_tests", run.shared_tests_passed, run.shared_tests_total)
+            (
+                "shared_tests",
+                run.shared_tests_passed,
+                run.shared_tests_total,
+            )
         };
         if let (Some(passed), Some(total)) = (passed, total)
             && (passed, total) != (counts.passed, counts.total)
@@ -265,11 +348,22 @@ fn check_items(
 
 /// Says which arm an unfinished run is of, and how many outcomes it has: ` (quiz, oneshot with sonnet: 3 outcomes)`.
 pub fn so_far(run: &UnfinishedRun) -> String {
-    let outcomes = if run.outcomes == 1 { "1 outcome".to_owned() } else { format!("{} outcomes", run.outcomes) };
-    let model =
-        run.model.as_deref().filter(|model| !model.is_empty()).map_or_else(String::new, |model| format!(" with {}", visible(model)));
+    let outcomes = if run.outcomes == 1 {
+        "1 outcome".to_owned()
+    } else {
+        format!("{} outcomes", run.outcomes)
+    };
+    let model = run
+        .model
+        .as_deref()
+        .filter(|model| !model.is_empty())
+        .map_or_else(String::new, |model| format!(" with {}", visible(model)));
     match run.suite.as_deref().zip(run.approach.as_deref()) {
-        Some((suite, approach)) => format!(" ({}, {}{model}: {outcomes})", visible(suite), visible(approach)),
+        Some((suite, approach)) => format!(
+            " ({}, {}{model}: {outcomes})",
+            visible(suite),
+            visible(approach)
+        ),
         None => format!(" ({outcomes})"),
     }
 }

@@ -29,9 +29,17 @@ impl Guarded {
     /// Returns why nothing may be written at a path, as words to follow the path, or `None` if it may be written.
     pub fn refusal(&self, path: &Path) -> Option<String> {
         let place = meant(path);
-        let name = place.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = place
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         let is_named = CONFIGURATION_NAMES.contains(&name) || name == OTHER_CONFIGURATION;
-        if is_named || self.configuration.as_deref().is_some_and(|own| meant(own) == place) {
+        if is_named
+            || self
+                .configuration
+                .as_deref()
+                .is_some_and(|own| meant(own) == place)
+        {
             return Some("is a configuration".to_owned());
         }
         for store in &self.stores {
@@ -40,7 +48,10 @@ impl Guarded {
                 return Some("is a store".to_owned());
             }
             if place.starts_with(root) {
-                return Some(format!("lies in the store {}", visible(&store.display().to_string())));
+                return Some(format!(
+                    "lies in the store {}",
+                    visible(&store.display().to_string())
+                ));
             }
         }
         if is_result(&place) {
@@ -52,7 +63,9 @@ impl Guarded {
                 return Some(format!("lies in the suite {}", shown()));
             }
             // A run's own folder is beside its header.
-            if is_store(folder) || folder.file_name().is_some() && is_result(&folder.with_added_extension("json")) {
+            if is_store(folder)
+                || folder.file_name().is_some() && is_result(&folder.with_added_extension("json"))
+            {
                 return Some(format!("lies in the store {}", shown()));
             }
         }
@@ -65,20 +78,28 @@ impl Guarded {
 }
 
 fn is_result(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "json") && path.is_file() && header::read_header(path).is_ok()
+    path.extension()
+        .is_some_and(|extension| extension == "json")
+        && path.is_file()
+        && header::read_header(path).is_ok()
 }
 
 /// Returns whether a folder has files that only stores have. Other folders may have the same names, so the content is checked.
 fn is_store(folder: &Path) -> bool {
     let holds = |below: &str, is_ours: &dyn Fn(&Path) -> bool| {
-        let entries = fs::read_dir(folder.join(below)).into_iter().flatten().flatten();
+        let entries = fs::read_dir(folder.join(below))
+            .into_iter()
+            .flatten()
+            .flatten();
         entries.take(8).any(|entry| is_ours(&entry.path()))
     };
     // A lake has acceptances, too, and is added to.
     let is_lake = || folder.join("runs/_delta_log").is_dir();
     (MARKS.iter().any(|mark| folder.join(mark).exists()) && !is_lake())
         || holds("batches", &|plan| super::Batch::load(plan).is_ok())
-        || holds("imports", &|file| file.to_string_lossy().ends_with(".runs.jsonl"))
+        || holds("imports", &|file| {
+            file.to_string_lossy().ends_with(".runs.jsonl")
+        })
 }
 
 /// Resolves a path as far as it exists: links, also dangling ones, and parent steps.
@@ -100,7 +121,11 @@ fn canonical(path: &Path) -> PathBuf {
         match fs::canonicalize(ancestor) {
             Ok(known) => {
                 let mut place = known;
-                for part in path.strip_prefix(ancestor).unwrap_or(Path::new("")).components() {
+                for part in path
+                    .strip_prefix(ancestor)
+                    .unwrap_or(Path::new(""))
+                    .components()
+                {
                     match part {
                         Component::ParentDir => drop(place.pop()),
                         Component::CurDir => {}
@@ -130,7 +155,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let of = |path: &str| folder.path().join(path);
         let store = Store::at(of("kept"));
-        store.save(&Run::new(RunId::parse("r1").expect("an id"), "s", "a", "m")).expect("room");
+        store
+            .save(&Run::new(RunId::parse("r1").expect("an id"), "s", "a", "m"))
+            .expect("room");
         fs::create_dir_all(of("kept/r1")).expect("room");
         fs::create_dir_all(of("suites/one/tests")).expect("room");
         fs::create_dir_all(of("out")).expect("room");
@@ -140,7 +167,10 @@ mod tests {
         symlink(of("kept"), of("out/link")).expect("room");
         symlink(of("kept/new.json"), of("out/dangling.json")).expect("room");
         symlink("../mine.yaml", of("out/configuration")).expect("room");
-        let guarded = Guarded { stores: vec![of("kept")], configuration: Some(of("mine.yaml")) };
+        let guarded = Guarded {
+            stores: vec![of("kept")],
+            configuration: Some(of("mine.yaml")),
+        };
         for path in [
             "kept",
             "kept/new.json",
@@ -159,15 +189,28 @@ mod tests {
         ] {
             assert!(guarded.refusal(&of(path)).is_some(), "{path}");
         }
-        for path in ["out", "out/x.json", "out/new/x.csv", "kept2/x.json", "suites/two/x"] {
+        for path in [
+            "out",
+            "out/x.json",
+            "out/new/x.csv",
+            "kept2/x.json",
+            "suites/two/x",
+        ] {
             assert_eq!(guarded.refusal(&of(path)), None, "{path}");
         }
         // Other stores are recognised by their content.
         let others = Guarded::default();
-        for path in ["kept/r1.json", "kept/r1/items.jsonl", "out/link/r1.json", "suites/one/x"] {
+        for path in [
+            "kept/r1.json",
+            "kept/r1/items.jsonl",
+            "out/link/r1.json",
+            "suites/one/x",
+        ] {
             assert!(others.refusal(&of(path)).is_some(), "{path}");
         }
         fs::write(of("kept/retractions.jsonl"), "").expect("room");
-        assert!(others.refusal(&of("kept/x.json")).is_some() && others.refusal(&of("kept")).is_some());
+        assert!(
+            others.refusal(&of("kept/x.json")).is_some() && others.refusal(&of("kept")).is_some()
+        );
     }
 }

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    Carried, CostSource, Git, ItemKind, ItemsDigest, JudgeProbe, Problem, Problems, Provenance, Resources, Run, RunId, RunStatus,
-    ScoreRecord, StatedFigure, Usage, amount_problem, count_problem, is_amount, is_count, visible,
+    Carried, CostSource, Git, ItemKind, ItemsDigest, JudgeProbe, Problem, Problems, Provenance,
+    Resources, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage, amount_problem,
+    count_problem, is_amount, is_count, visible,
 };
 use crate::files;
 
@@ -149,16 +150,34 @@ pub(super) struct WrittenRun {
 
 impl WrittenRun {
     /// Parses a header like [`parse_header`]. Fails if the seal does not match the text.
-    pub fn parse(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Self, Problems> {
+    pub fn parse(
+        bytes: &[u8],
+        file: &str,
+        line: Option<usize>,
+        stem: Option<&str>,
+    ) -> Result<Self, Problems> {
         let run = parse_claimed(bytes, file, line, stem)?;
         let text = String::from_utf8_lossy(bytes);
-        let changed =
-            |run: &Run| Problems(vec![problem(file, line, format!("the header of `{}` was changed after it was sealed", run.id))]);
+        let changed = |run: &Run| {
+            Problems(vec![problem(
+                file,
+                line,
+                format!("the header of `{}` was changed after it was sealed", run.id),
+            )])
+        };
         match Sealing::of(&text) {
-            Sealing::None => Ok(Self { run: believed(run, bytes), sealed: None }),
+            Sealing::None => Ok(Self {
+                run: believed(run, bytes),
+                sealed: None,
+            }),
             // A sealed text cannot include `carried`, which is only added later.
-            Sealing::Whole(sealed) if run.carried.is_some() && sealed.text == text.trim_end() => Err(changed(&run)),
-            Sealing::Whole(sealed) => Ok(Self { run: believed(run, bytes), sealed: Some(sealed) }),
+            Sealing::Whole(sealed) if run.carried.is_some() && sealed.text == text.trim_end() => {
+                Err(changed(&run))
+            }
+            Sealing::Whole(sealed) => Ok(Self {
+                run: believed(run, bytes),
+                sealed: Some(sealed),
+            }),
             Sealing::Changed => Err(changed(&run)),
         }
     }
@@ -180,7 +199,10 @@ impl WrittenRun {
 
 /// Returns the sealed part of a header: all fields but `carried`.
 pub(super) fn to_sealable(run: &Run) -> String {
-    to_json(&Run { carried: None, ..run.clone() })
+    to_json(&Run {
+        carried: None,
+        ..run.clone()
+    })
 }
 
 /// Returns the run as one line of JSON, keys in the order of the schema. Omits numbers that no reader would accept, as not measured: agents and
@@ -194,7 +216,9 @@ pub fn to_json(run: &Run) -> String {
         suite: Some(run.suite),
         approach: Some(run.approach),
         model: Some(run.model),
-        timestamp: run.timestamp.map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
+        timestamp: run
+            .timestamp
+            .map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
         duration_seconds: run.duration_seconds.filter(|seconds| is_amount(*seconds)),
         total_calls: counted(run.total_calls),
         turns: counted(run.turns),
@@ -231,15 +255,24 @@ pub fn to_json(run: &Run) -> String {
             output: counted(usage.output),
         }),
         cost_source: Some(run.cost_source),
-        stated: run.stated.into_iter().filter(|stated| stated.problem().is_none()).collect(),
-        scores: run.scores.into_iter().filter(|score| score.problem().is_none()).collect(),
+        stated: run
+            .stated
+            .into_iter()
+            .filter(|stated| stated.problem().is_none())
+            .collect(),
+        scores: run
+            .scores
+            .into_iter()
+            .filter(|score| score.problem().is_none())
+            .collect(),
         probes: run.probes,
         verification: run.verification,
         provenance: run.provenance,
         items_digest: run.items_digest,
         carried: run.carried,
     };
-    serde_json::to_string(&wire).expect("every field of a run is JSON: no map has keys other than strings")
+    serde_json::to_string(&wire)
+        .expect("every field of a run is JSON: no map has keys other than strings")
 }
 
 /// Reads and checks one header file.
@@ -253,7 +286,10 @@ pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problems> {
     let open = files::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     match open {
         Ok((file, metadata)) => read_opened(path, file, &metadata),
-        Err(error) => Err(Problems(vec![Problem::unread(path.display().to_string(), &error)])),
+        Err(error) => Err(Problems(vec![Problem::unread(
+            path.display().to_string(),
+            &error,
+        )])),
     }
 }
 
@@ -275,19 +311,33 @@ fn read_opened(path: &Path, file: File, metadata: &Metadata) -> Result<Vec<u8>, 
         return Err(one("is a folder, not a result file".to_owned()));
     }
     if metadata.len() > MAX_HEADER_BYTES {
-        return Err(one(format!("is {} bytes long; a result header is at most {MAX_HEADER_BYTES}", metadata.len())));
+        return Err(one(format!(
+            "is {} bytes long; a result header is at most {MAX_HEADER_BYTES}",
+            metadata.len()
+        )));
     }
     // A special file has no known length. A regular one is read in one call, without another to find its end.
-    let length = if metadata.is_file() { metadata.len() } else { MAX_HEADER_BYTES };
+    let length = if metadata.is_file() {
+        metadata.len()
+    } else {
+        MAX_HEADER_BYTES
+    };
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-    file.take(length).read_to_end(&mut bytes).map_err(|error| Problems(vec![Problem::unread(&*name, &error)]))?;
+    file.take(length)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Problems(vec![Problem::unread(&*name, &error)]))?;
     Ok(bytes)
 }
 
 /// Parses one header. `line` is its line number in a file of several; `stem` replaces a missing id.
 ///
 /// All problems of the header are reported together, each with its key.
-pub fn parse_header(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Run, Problems> {
+pub fn parse_header(
+    bytes: &[u8],
+    file: &str,
+    line: Option<usize>,
+    stem: Option<&str>,
+) -> Result<Run, Problems> {
     parse_claimed(bytes, file, line, stem).map(|run| believed(run, bytes))
 }
 
@@ -297,31 +347,64 @@ pub fn parse_header(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<
 /// a digest of the whole header. A header that somebody wrote or edited by hand has no such digest. Whoever can write to a store can compute
 /// one: signatures tell about bundles on their way, and not about the store that they end in.
 fn believed(run: Run, bytes: &[u8]) -> Run {
-    let is_closed = run.carried.as_ref().is_none_or(|carried| closes(&String::from_utf8_lossy(bytes), carried));
-    if is_closed { run } else { Run { carried: None, ..run } }
+    let is_closed = run
+        .carried
+        .as_ref()
+        .is_none_or(|carried| closes(&String::from_utf8_lossy(bytes), carried));
+    if is_closed {
+        run
+    } else {
+        Run {
+            carried: None,
+            ..run
+        }
+    }
 }
 
 /// Parses one header, with all that it claims.
-fn parse_claimed(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Run, Problems> {
+fn parse_claimed(
+    bytes: &[u8],
+    file: &str,
+    line: Option<usize>,
+    stem: Option<&str>,
+) -> Result<Run, Problems> {
     let parsed = if bytes.trim_ascii_start().starts_with(b"[") {
         // A list would be parsed as the fields in order.
-        Err(vec![problem(file, line, "is JSON, but not an object".to_owned())])
+        Err(vec![problem(
+            file,
+            line,
+            "is JSON, but not an object".to_owned(),
+        )])
     } else {
         heap::from_slice::<WireRun>(bytes).map_err(|error| explain(bytes, file, line, &error))
     };
     let checked = parsed.and_then(|wire| check(wire, file, line, stem));
     // Messages contain file names, which are foreign text too.
-    checked.map_err(|problems| Problems(problems.into_iter().map(|problem| Problem { file: visible(&problem.file), ..problem }).collect()))
+    checked.map_err(|problems| {
+        Problems(
+            problems
+                .into_iter()
+                .map(|problem| Problem {
+                    file: visible(&problem.file),
+                    ..problem
+                })
+                .collect(),
+        )
+    })
 }
 
 fn problem(file: &str, line: Option<usize>, message: String) -> Problem {
-    Problem { line, ..Problem::in_file(file, message) }
+    Problem {
+        line,
+        ..Problem::in_file(file, message)
+    }
 }
 
 /// Returns whether a header was written by `ralph eval` and has zeros that mean "not measured". That program sets every field, so zeros of
 /// tokens, costs, calls, shared tests and the time are unknown.
 pub fn has_zeros_for_unknown(bytes: &[u8]) -> bool {
-    heap::from_slice::<WireRun>(bytes).is_ok_and(|wire| wire.sets_every_field() && wire.without_zeros().1)
+    heap::from_slice::<WireRun>(bytes)
+        .is_ok_and(|wire| wire.sets_every_field() && wire.without_zeros().1)
 }
 
 impl WireRun {
@@ -336,20 +419,32 @@ impl WireRun {
             self.files_generated,
             self.lines_generated,
         ];
-        let is_whole = counts.iter().all(Option::is_some) && self.cost_usd.is_some() && self.duration_seconds.is_some();
+        let is_whole = counts.iter().all(Option::is_some)
+            && self.cost_usd.is_some()
+            && self.duration_seconds.is_some();
         is_whole && self.output_dir.is_some() && self.timestamp.is_some() && self.format.is_none()
     }
 
     /// Replaces zeros by "not measured", and returns whether there were any.
     fn without_zeros(mut self) -> (Self, bool) {
         let mut is_any = false;
-        for count in [&mut self.total_calls, &mut self.input_tokens, &mut self.output_tokens, &mut self.total_tokens] {
+        for count in [
+            &mut self.total_calls,
+            &mut self.input_tokens,
+            &mut self.output_tokens,
+            &mut self.total_tokens,
+        ] {
             is_any |= count.take_if(|count| *count == 0).is_some();
         }
         is_any |= self.cost_usd.take_if(|cost| *cost == 0.0).is_some();
         is_any |= self.timestamp.take_if(|time| time == NO_TIME).is_some();
         // More passed than total is a reported error, so it stays. Zero own tests stays too: an approach may have no tests.
-        if self.shared_tests_passed == Some(0) && self.shared_tests_total.take_if(|total| *total == 0).is_some() {
+        if self.shared_tests_passed == Some(0)
+            && self
+                .shared_tests_total
+                .take_if(|total| *total == 0)
+                .is_some()
+        {
             is_any = true;
             self.shared_tests_passed = None;
         }
@@ -358,20 +453,40 @@ impl WireRun {
 }
 
 /// Converts the wire form into a run and collects all invalid values.
-fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Run, Vec<Problem>> {
-    let wire = if wire.sets_every_field() { wire.without_zeros().0 } else { wire };
+fn check(
+    wire: WireRun,
+    file: &str,
+    line: Option<usize>,
+    stem: Option<&str>,
+) -> Result<Run, Vec<Problem>> {
+    let wire = if wire.sets_every_field() {
+        wire.without_zeros().0
+    } else {
+        wire
+    };
     let mut problems = Vec::new();
     let mut wrong = |message: String| problems.push(problem(file, line, message));
 
     if let Some(format) = &wire.format {
-        match format.strip_prefix(FORMAT_PREFIX).and_then(|version| version.parse::<u32>().ok()) {
+        match format
+            .strip_prefix(FORMAT_PREFIX)
+            .and_then(|version| version.parse::<u32>().ok())
+        {
             Some(version) if version <= FORMAT_VERSION => {}
-            Some(_) => wrong(format!("key `format`: `{}` was written by a newer evalreport than this one", visible(format))),
-            None => wrong(format!("key `format`: `{}` is not `{FORMAT}`", visible(format))),
+            Some(_) => wrong(format!(
+                "key `format`: `{}` was written by a newer evalreport than this one",
+                visible(format)
+            )),
+            None => wrong(format!(
+                "key `format`: `{}` is not `{FORMAT}`",
+                visible(format)
+            )),
         }
     }
     let id = match wire.id.as_deref().or(stem) {
-        Some(text) => RunId::parse(text).map_err(|message| wrong(format!("key `id`: {message}"))).ok(),
+        Some(text) => RunId::parse(text)
+            .map_err(|message| wrong(format!("key `id`: {message}")))
+            .ok(),
         None => {
             wrong("key `id` is missing".to_owned());
             None
@@ -382,14 +497,23 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
             wrong(format!("key `{key}` is missing or empty"));
         }
     }
-    let timestamp = wire.timestamp.as_deref().and_then(|text| match parse_time(text) {
-        Some(time) => Some(time),
-        None => {
-            wrong(format!("key `timestamp`: `{}` is not a time like 2026-01-31T12:00:00Z", visible(text)));
-            None
-        }
-    });
-    for (key, value) in [("duration_seconds", wire.duration_seconds), ("cost_usd", wire.cost_usd)] {
+    let timestamp = wire
+        .timestamp
+        .as_deref()
+        .and_then(|text| match parse_time(text) {
+            Some(time) => Some(time),
+            None => {
+                wrong(format!(
+                    "key `timestamp`: `{}` is not a time like 2026-01-31T12:00:00Z",
+                    visible(text)
+                ));
+                None
+            }
+        });
+    for (key, value) in [
+        ("duration_seconds", wire.duration_seconds),
+        ("cost_usd", wire.cost_usd),
+    ] {
         if let Some(problem) = value.and_then(amount_problem) {
             wrong(format!("key `{key}` {problem}"));
         }
@@ -412,30 +536,58 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
             wrong(format!("key `{key}` {problem}"));
         }
     }
-    let figures =
-        wire.scores.iter().map(|score| ("scores", score.problem())).chain(wire.stated.iter().map(|stated| ("stated", stated.problem())));
+    let figures = wire
+        .scores
+        .iter()
+        .map(|score| ("scores", score.problem()))
+        .chain(
+            wire.stated
+                .iter()
+                .map(|stated| ("stated", stated.problem())),
+        );
     for (key, problem) in figures {
         if let Some(problem) = problem {
             wrong(format!("key `{key}`: {problem}"));
         }
     }
-    for (name, passed, total) in
-        [("shared_tests", wire.shared_tests_passed, wire.shared_tests_total), ("own_tests", wire.own_tests_passed, wire.own_tests_total)]
-    {
+    for (name, passed, total) in [
+        (
+            "shared_tests",
+            wire.shared_tests_passed,
+            wire.shared_tests_total,
+        ),
+        ("own_tests", wire.own_tests_passed, wire.own_tests_total),
+    ] {
         match (passed, total) {
             (Some(passed), Some(total)) if passed > total => {
-                wrong(format!("keys `{name}_passed` and `{name}_total`: {passed} passed of {total}"));
+                wrong(format!(
+                    "keys `{name}_passed` and `{name}_total`: {passed} passed of {total}"
+                ));
             }
-            (_, Some(total)) if total > MAX_TESTS => wrong(format!("key `{name}_total` is {total}, more than any suite has tests")),
-            (Some(_), None) => wrong(format!("key `{name}_passed` is there without `{name}_total`")),
+            (_, Some(total)) if total > MAX_TESTS => wrong(format!(
+                "key `{name}_total` is {total}, more than any suite has tests"
+            )),
+            (Some(_), None) => wrong(format!(
+                "key `{name}_passed` is there without `{name}_total`"
+            )),
             _ => {}
         }
     }
-    let Some(id) = id.filter(|_| problems.is_empty()) else { return Err(problems) };
+    let Some(id) = id.filter(|_| problems.is_empty()) else {
+        return Err(problems);
+    };
 
     let error = wire.error.filter(|text| !text.is_empty());
-    let status = wire.status.unwrap_or(if error.is_some() { RunStatus::Failed } else { RunStatus::Completed });
-    let cost_source = wire.cost_source.unwrap_or(if wire.cost_usd.is_some() { CostSource::Reported } else { CostSource::Unknown });
+    let status = wire.status.unwrap_or(if error.is_some() {
+        RunStatus::Failed
+    } else {
+        RunStatus::Completed
+    });
+    let cost_source = wire.cost_source.unwrap_or(if wire.cost_usd.is_some() {
+        CostSource::Reported
+    } else {
+        CostSource::Unknown
+    });
     let run = Run {
         id,
         suite: wire.suite.unwrap_or_default(),
@@ -447,7 +599,9 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         turns: wire.turns,
         input_tokens: wire.input_tokens,
         output_tokens: wire.output_tokens,
-        total_tokens: wire.total_tokens.or_else(|| wire.input_tokens?.checked_add(wire.output_tokens?)),
+        total_tokens: wire
+            .total_tokens
+            .or_else(|| wire.input_tokens?.checked_add(wire.output_tokens?)),
         cost_usd: wire.cost_usd,
         cost_source,
         usage: wire.usage,
@@ -481,7 +635,14 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         items_digest: wire.items_digest,
         carried: wire.carried,
     };
-    Ok(if run.never_started() { Run { status: RunStatus::Infra, ..run } } else { run })
+    Ok(if run.never_started() {
+        Run {
+            status: RunStatus::Infra,
+            ..run
+        }
+    } else {
+        run
+    })
 }
 
 /// Parses RFC 3339 times and plain dates (taken as midnight UTC).
@@ -489,28 +650,51 @@ fn parse_time(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc3339(text)
         .map(|time| time.to_utc())
         .ok()
-        .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().and_then(|date| date.and_hms_opt(0, 0, 0)).map(|time| time.and_utc()))
+        .or_else(|| {
+            NaiveDate::parse_from_str(text, "%Y-%m-%d")
+                .ok()
+                .and_then(|date| date.and_hms_opt(0, 0, 0))
+                .map(|time| time.and_utc())
+        })
 }
 
 /// Explains why the bytes did not parse: the syntax error with its place, or every key of the wrong type.
-fn explain(bytes: &[u8], file: &str, line: Option<usize>, error: &serde_json::Error) -> Vec<Problem> {
+fn explain(
+    bytes: &[u8],
+    file: &str,
+    line: Option<usize>,
+    error: &serde_json::Error,
+) -> Vec<Problem> {
     let syntax = |message: String| Problem {
         line: line.or(Some(error.line()).filter(|number| *number > 0)),
         column: Some(error.column()).filter(|column| *column > 0),
         ..Problem::in_file(file, message)
     };
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return vec![problem(file, line, "is empty".to_owned()).with_hint("delete the file, or run the evaluation again")];
+        return vec![
+            problem(file, line, "is empty".to_owned())
+                .with_hint("delete the file, or run the evaluation again"),
+        ];
     }
     if let Err(utf8) = std::str::from_utf8(bytes) {
-        return vec![problem(file, line, format!("is not UTF-8: first bad byte at offset {}", utf8.valid_up_to()))];
+        return vec![problem(
+            file,
+            line,
+            format!(
+                "is not UTF-8: first bad byte at offset {}",
+                utf8.valid_up_to()
+            ),
+        )];
     }
     match heap::from_slice::<Value>(bytes) {
         Err(_) if error.is_eof() => vec![syntax("is cut off in the middle of the JSON".to_owned())],
         Err(syntax_error) => {
             let near = near(bytes, &syntax_error);
             let mut found = syntax(format!("is not JSON: {}", without_place(&syntax_error)));
-            if ["NaN", "Infinity", "-Infinity", "nan", "inf"].iter().any(|word| near.starts_with(word)) {
+            if ["NaN", "Infinity", "-Infinity", "nan", "inf"]
+                .iter()
+                .any(|word| near.starts_with(word))
+            {
                 found.hint = Some("JSON has no NaN or Infinity; leave the key out when the value was not measured".to_owned());
             }
             vec![found]
@@ -520,7 +704,10 @@ fn explain(bytes: &[u8], file: &str, line: Option<usize>, error: &serde_json::Er
             if wrong.is_empty() {
                 return vec![syntax(without_place(error))];
             }
-            wrong.into_iter().map(|(key, message)| problem(file, line, format!("key `{key}`: {message}"))).collect()
+            wrong
+                .into_iter()
+                .map(|(key, message)| problem(file, line, format!("key `{key}`: {message}")))
+                .collect()
         }
         Ok(_) => vec![problem(file, line, "is JSON, but not an object".to_owned())],
     }
@@ -535,7 +722,10 @@ fn wrong_keys(object: &Map<String, Value>) -> Vec<(String, String)> {
             let error = serde_json::from_value::<WireRun>(alone).err()?;
             let shown = visible(&value.to_string());
             let shown: String = shown.chars().take(60).collect();
-            Some((visible(key), format!("{} (it is `{shown}`)", without_place(&error))))
+            Some((
+                visible(key),
+                format!("{} (it is `{shown}`)", without_place(&error)),
+            ))
         })
         .collect()
 }
@@ -549,9 +739,12 @@ fn without_place(error: &serde_json::Error) -> String {
 pub(super) fn in_plain_words(message: &str) -> String {
     let whole = "expected a whole number, zero or more";
     let mut text = visible(message);
-    for (words, plain) in
-        [("expected u64", whole), ("expected u32", whole), ("expected f64", "expected a number"), ("expected a string", "expected text")]
-    {
+    for (words, plain) in [
+        ("expected u64", whole),
+        ("expected u32", whole),
+        ("expected f64", "expected a number"),
+        ("expected a string", "expected text"),
+    ] {
         text = text.replace(words, plain);
     }
     text
@@ -560,7 +753,10 @@ pub(super) fn in_plain_words(message: &str) -> String {
 /// Returns the text at the position of a syntax error.
 fn near<'a>(bytes: &'a [u8], error: &serde_json::Error) -> &'a str {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
-    let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+    let line = text
+        .lines()
+        .nth(error.line().saturating_sub(1))
+        .unwrap_or_default();
     // The reported column is that of the first unexpected character, or the next one.
     let start = error.column().saturating_sub(2);
     let word = line.get(start..).unwrap_or_default();
@@ -591,8 +787,14 @@ mod tests {
 
     #[test]
     fn missing_stays_missing_and_zero_stays_zero() {
-        let run = parse(r#"{"suite":"s","approach":"a","model":"m","own_tests_passed":0,"own_tests_total":0}"#).expect("valid");
-        assert_eq!((run.own_tests_passed, run.own_tests_total), (Some(0), Some(0)));
+        let run = parse(
+            r#"{"suite":"s","approach":"a","model":"m","own_tests_passed":0,"own_tests_total":0}"#,
+        )
+        .expect("valid");
+        assert_eq!(
+            (run.own_tests_passed, run.own_tests_total),
+            (Some(0), Some(0))
+        );
         assert_eq!((run.cost_usd, run.shared_tests_total), (None, None));
         assert_eq!(run.id.as_str(), "r");
     }
@@ -605,10 +807,13 @@ mod tests {
 
     #[test]
     fn every_wrong_key_is_reported() {
-        let problems = parse(r#"{"suite":3,"approach":"a","input_tokens":-5,"duration_seconds":"long"}"#).expect_err("three wrong types");
+        let problems =
+            parse(r#"{"suite":3,"approach":"a","input_tokens":-5,"duration_seconds":"long"}"#)
+                .expect_err("three wrong types");
         assert_eq!(problems.0.len(), 3, "{problems}");
         let problems =
-            parse(r#"{"suite":"","cost_usd":-1,"shared_tests_passed":9,"shared_tests_total":3}"#).expect_err("four wrong values");
+            parse(r#"{"suite":"","cost_usd":-1,"shared_tests_passed":9,"shared_tests_total":3}"#)
+                .expect_err("four wrong values");
         assert_eq!(problems.0.len(), 4, "{problems}");
     }
 
@@ -617,8 +822,14 @@ mod tests {
         let cases = [
             ("", "is empty"),
             (r#"{"suite":"s""#, "cut off"),
-            (r#"{"suite":"s","approach":"a","cost_usd":NaN}"#, "is not JSON"),
-            (r#"{"suite":"s","approach":"a","cost_usd":1e400}"#, "out of range"),
+            (
+                r#"{"suite":"s","approach":"a","cost_usd":NaN}"#,
+                "is not JSON",
+            ),
+            (
+                r#"{"suite":"s","approach":"a","cost_usd":1e400}"#,
+                "out of range",
+            ),
             ("[1]", "not an object"),
         ];
         for (json, message) in cases {
@@ -634,8 +845,18 @@ mod tests {
         let mut run = Run::new(RunId::parse("r").expect("a valid id"), "s", "a", "m");
         run.cost_usd = Some(0.1 + 0.2);
         run.timestamp = parse_time("2026-02-03T04:05:06.789Z");
-        run.items_digest = Some(ItemsDigest { sha256: "0f".repeat(32), items: 3, hashed: 2 });
+        run.items_digest = Some(ItemsDigest {
+            sha256: "0f".repeat(32),
+            items: 3,
+            hashed: 2,
+        });
         run.tags.insert("k".to_owned(), "v \u{1b}".to_owned());
-        assert_eq!(parse(&to_json(&run)).expect("its own output"), Run { cost_source: CostSource::Unknown, ..run });
+        assert_eq!(
+            parse(&to_json(&run)).expect("its own output"),
+            Run {
+                cost_source: CostSource::Unknown,
+                ..run
+            }
+        );
     }
 }

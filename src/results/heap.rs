@@ -6,7 +6,9 @@
 use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor,
+};
 
 /// Memory that every text may take, however short; then additional bytes per byte of text. The caller also holds the text and builds values
 /// from it.
@@ -32,7 +34,10 @@ pub struct Heap {
 
 impl Heap {
     pub fn of_text(bytes: usize) -> Self {
-        Self { read: Cell::new(bytes), spent: Cell::new(0) }
+        Self {
+            read: Cell::new(bytes),
+            spent: Cell::new(0),
+        }
     }
 
     /// Records that more of the text was read.
@@ -50,13 +55,20 @@ impl Heap {
 
     /// Wraps a deserializer, so that its values are counted on this account.
     pub fn bounds<D>(&self, deserializer: D) -> Bounds<'_, D> {
-        Bounds { inner: deserializer, heap: self }
+        Bounds {
+            inner: deserializer,
+            heap: self,
+        }
     }
 
     fn spend<E: Error>(&self, bytes: usize) -> Result<(), E> {
         let spent = self.spent.get().saturating_add(bytes);
         self.spent.set(spent);
-        if spent > FREE_BYTES.saturating_add(self.read.get().saturating_mul(TIMES_READ)) { Err(E::custom(TOO_MUCH)) } else { Ok(()) }
+        if spent > FREE_BYTES.saturating_add(self.read.get().saturating_mul(TIMES_READ)) {
+            Err(E::custom(TOO_MUCH))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -99,20 +111,62 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounds<'_, D> {
         deserialize_string deserialize_bytes deserialize_byte_buf deserialize_option deserialize_unit deserialize_seq deserialize_map
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_unit_struct(name, Bounds { inner: visitor, heap: self.heap })
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_unit_struct(
+            name,
+            Bounds {
+                inner: visitor,
+                heap: self.heap,
+            },
+        )
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_newtype_struct(name, Bounds { inner: visitor, heap: self.heap })
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_newtype_struct(
+            name,
+            Bounds {
+                inner: visitor,
+                heap: self.heap,
+            },
+        )
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_tuple(length, Bounds { inner: visitor, heap: self.heap })
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_tuple(
+            length,
+            Bounds {
+                inner: visitor,
+                heap: self.heap,
+            },
+        )
     }
 
-    fn deserialize_tuple_struct<V: Visitor<'de>>(self, name: &'static str, length: usize, visitor: V) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_tuple_struct(name, length, Bounds { inner: visitor, heap: self.heap })
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_tuple_struct(
+            name,
+            length,
+            Bounds {
+                inner: visitor,
+                heap: self.heap,
+            },
+        )
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -121,7 +175,14 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounds<'_, D> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_struct(name, fields, Bounds { inner: visitor, heap: self.heap })
+        self.inner.deserialize_struct(
+            name,
+            fields,
+            Bounds {
+                inner: visitor,
+                heap: self.heap,
+            },
+        )
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -130,7 +191,14 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounds<'_, D> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_enum(name, variants, Bounds { inner: visitor, heap: self.heap })
+        self.inner.deserialize_enum(
+            name,
+            variants,
+            Bounds {
+                inner: visitor,
+                heap: self.heap,
+            },
+        )
     }
 
     /// Field names are not kept.
@@ -200,16 +268,30 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounds<'_, V> {
         self.inner.visit_some(self.heap.bounds(deserializer))
     }
 
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.inner.visit_newtype_struct(self.heap.bounds(deserializer))
+    fn visit_newtype_struct<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<V::Value, D::Error> {
+        self.inner
+            .visit_newtype_struct(self.heap.bounds(deserializer))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_seq(Parts { inner: list, heap: self.heap, count: 0, key_bytes: 0 })
+        self.inner.visit_seq(Parts {
+            inner: list,
+            heap: self.heap,
+            count: 0,
+            key_bytes: 0,
+        })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Parts { inner: map, heap: self.heap, count: 0, key_bytes: 0 })
+        self.inner.visit_map(Parts {
+            inner: map,
+            heap: self.heap,
+            count: 0,
+            key_bytes: 0,
+        })
     }
 
     /// Our enums contain no more than a word.
@@ -250,8 +332,14 @@ impl<A> Parts<'_, A> {
 impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Parts<'_, A> {
     type Error = A::Error;
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
-        let element = self.inner.next_element_seed(Bounds { inner: seed, heap: self.heap })?;
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        let element = self.inner.next_element_seed(Bounds {
+            inner: seed,
+            heap: self.heap,
+        })?;
         if element.is_some() {
             self.grow(size_of::<S::Value>(), FIRST_ELEMENTS)?;
         }
@@ -266,13 +354,22 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Parts<'_, A> {
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Parts<'_, A> {
     type Error = A::Error;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
         self.key_bytes = size_of::<K::Value>();
-        self.inner.next_key_seed(Bounds { inner: seed, heap: self.heap })
+        self.inner.next_key_seed(Bounds {
+            inner: seed,
+            heap: self.heap,
+        })
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let value = self.inner.next_value_seed(Bounds { inner: seed, heap: self.heap })?;
+        let value = self.inner.next_value_seed(Bounds {
+            inner: seed,
+            heap: self.heap,
+        })?;
         if self.key_bytes >= size_of::<String>() {
             self.grow(self.key_bytes + size_of::<S::Value>(), FIRST_ENTRIES)?;
         }
@@ -305,16 +402,32 @@ mod tests {
     }
 
     fn list(element: &str, mebibytes: usize) -> String {
-        format!("[{}{element}]", format!("{element},").repeat((mebibytes << 20) / (element.len() + 1)))
+        format!(
+            "[{}{element}]",
+            format!("{element},").repeat((mebibytes << 20) / (element.len() + 1))
+        )
     }
 
     #[test]
     fn values_are_what_they_are() {
         let value = json!({"a": [1, -2, 3.5, "x", null, true, {"b": {}}], "": []});
-        assert_eq!(from_slice::<Value>(value.to_string().as_bytes()).expect("JSON"), value);
-        let part = Part { name: Some("n".to_owned()), numbers: vec![1, 2] };
-        assert_eq!(from_slice::<Part>(br#"{"numbers": [1, 2], "name": "n", "other": [[]]}"#).expect("a part"), part);
-        assert!(from_slice::<Value>(b"1 2").is_err() && from_slice::<Part>(b"{\"numbers\": 1}").is_err());
+        assert_eq!(
+            from_slice::<Value>(value.to_string().as_bytes()).expect("JSON"),
+            value
+        );
+        let part = Part {
+            name: Some("n".to_owned()),
+            numbers: vec![1, 2],
+        };
+        assert_eq!(
+            from_slice::<Part>(br#"{"numbers": [1, 2], "name": "n", "other": [[]]}"#)
+                .expect("a part"),
+            part
+        );
+        assert!(
+            from_slice::<Value>(b"1 2").is_err()
+                && from_slice::<Part>(b"{\"numbers\": 1}").is_err()
+        );
     }
 
     #[test]
@@ -324,18 +437,28 @@ mod tests {
         }
         assert!(is_refused::<Vec<Option<Part>>>(&list("null", 8)));
         let keys: Vec<String> = (0..1 << 20).map(|key| format!("\"{key:x}\":0")).collect();
-        assert!(is_refused::<BTreeMap<String, Value>>(&format!("{{{}}}", keys.join(","))));
+        assert!(is_refused::<BTreeMap<String, Value>>(&format!(
+            "{{{}}}",
+            keys.join(",")
+        )));
     }
 
     #[test]
     fn what_is_passed_over_costs_nothing() {
         assert!(from_slice::<IgnoredAny>(list("0", 8).as_bytes()).is_ok());
-        assert!(from_slice::<Part>(format!("{{\"numbers\": [], \"other\": {}}}", list("0", 8)).as_bytes()).is_ok());
+        assert!(
+            from_slice::<Part>(
+                format!("{{\"numbers\": [], \"other\": {}}}", list("0", 8)).as_bytes()
+            )
+            .is_ok()
+        );
     }
 
     #[test]
     fn texts_of_real_length_are_read() {
-        assert!(from_slice::<Value>(list(&format!("\"{}\"", "a".repeat(200)), 8).as_bytes()).is_ok());
+        assert!(
+            from_slice::<Value>(list(&format!("\"{}\"", "a".repeat(200)), 8).as_bytes()).is_ok()
+        );
         assert!(from_slice::<Value>(list("-0.12345678901234567", 2).as_bytes()).is_ok());
         assert!(from_slice::<Value>(format!("\"{}\"", "a".repeat(64 << 20)).as_bytes()).is_ok());
     }
@@ -344,7 +467,8 @@ mod tests {
     fn what_is_freed_can_be_spent_again() {
         let heap = Heap::of_text(0);
         for _ in 0..3 {
-            heap.freeing(|| heap.spend::<serde_json::Error>(FREE_BYTES)).expect("as much as there is");
+            heap.freeing(|| heap.spend::<serde_json::Error>(FREE_BYTES))
+                .expect("as much as there is");
         }
         assert!(heap.spend::<serde_json::Error>(FREE_BYTES + 1).is_err());
         heap.add_read(FREE_BYTES);

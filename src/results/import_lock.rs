@@ -49,7 +49,9 @@ impl ImportLock {
                     }
                     file.lock().map_err(StoreError::io("cannot lock", root))?;
                 }
-                Err(fs::TryLockError::Error(error)) => return Err(StoreError::io("cannot lock", root)(error)),
+                Err(fs::TryLockError::Error(error)) => {
+                    return Err(StoreError::io("cannot lock", root)(error));
+                }
             }
             if !is_of(&file, root) {
                 continue;
@@ -103,5 +105,9 @@ fn is_of(_lock: &File, root: &Path) -> bool {
 
 #[cfg(not(unix))]
 fn lock_file(root: &Path) -> io::Result<File> {
-    fs::OpenOptions::new().create(true).truncate(false).write(true).open(root.join(".import.lock"))
+    fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(root.join(".import.lock"))
 }

@@ -10,7 +10,9 @@ use std::fmt::Write;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId, is_amount, is_count, is_figure};
+use crate::domain::{
+    ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId, is_amount, is_count, is_figure,
+};
 
 use super::known_line::Measured;
 use super::shape::Shape;
@@ -92,7 +94,11 @@ impl<'a> ItemLine<'a> {
         serde_json::from_slice(line).map_err(|error| {
             let text = error.to_string();
             let text = text.split(" at line ").next().unwrap_or_default();
-            LineError(if error.is_eof() { "is cut off in the middle".to_owned() } else { super::header::in_plain_words(text) })
+            LineError(if error.is_eof() {
+                "is cut off in the middle".to_owned()
+            } else {
+                super::header::in_plain_words(text)
+            })
         })
     }
 
@@ -142,12 +148,20 @@ pub fn write_import_line(outcome: &ItemOutcome, details: &ItemDetails, line: &mu
 }
 
 /// Appends the outcome's line with its details. `with_run` is for files of several runs.
-pub(super) fn write_detailed_line(outcome: &ItemOutcome, details: &ItemDetails, with_run: bool, line: &mut String) {
+pub(super) fn write_detailed_line(
+    outcome: &ItemOutcome,
+    details: &ItemDetails,
+    with_run: bool,
+    line: &mut String,
+) {
     write_item_line(outcome, with_run, line);
     if *details != ItemDetails::default() {
         line.truncate(line.len() - "}\n".len());
         line.push_str(",\"details\":");
-        line.push_str(&serde_json::to_string(details).expect("details are JSON: no map has keys other than strings"));
+        line.push_str(
+            &serde_json::to_string(details)
+                .expect("details are JSON: no map has keys other than strings"),
+        );
         line.push_str("}\n");
     }
 }
@@ -229,13 +243,41 @@ fn shaped(line: &[u8]) -> Option<ItemLine<'_>> {
     let revision = u32::try_from(shape.integer()?).ok()?;
     shape.literal(b",\"status\":\"")?;
     let status = ItemStatus::from_name(shape.string()?)?;
-    let score = if shape.literal(b",\"score\":").is_some() { Some(shape.float()?) } else { None };
-    let cluster = if shape.literal(b",\"cluster\":\"").is_some() { Some(Cow::Borrowed(shape.string()?)) } else { None };
-    let category = if shape.literal(b",\"category\":\"").is_some() { Some(Cow::Borrowed(shape.string()?)) } else { None };
-    let duration_seconds = if shape.literal(b",\"duration_seconds\":").is_some() { Some(shape.float()?) } else { None };
-    let cost_usd = if shape.literal(b",\"cost_usd\":").is_some() { Some(shape.float()?) } else { None };
-    let input_tokens = if shape.literal(b",\"input_tokens\":").is_some() { Some(shape.integer()?) } else { None };
-    let output_tokens = if shape.literal(b",\"output_tokens\":").is_some() { Some(shape.integer()?) } else { None };
+    let score = if shape.literal(b",\"score\":").is_some() {
+        Some(shape.float()?)
+    } else {
+        None
+    };
+    let cluster = if shape.literal(b",\"cluster\":\"").is_some() {
+        Some(Cow::Borrowed(shape.string()?))
+    } else {
+        None
+    };
+    let category = if shape.literal(b",\"category\":\"").is_some() {
+        Some(Cow::Borrowed(shape.string()?))
+    } else {
+        None
+    };
+    let duration_seconds = if shape.literal(b",\"duration_seconds\":").is_some() {
+        Some(shape.float()?)
+    } else {
+        None
+    };
+    let cost_usd = if shape.literal(b",\"cost_usd\":").is_some() {
+        Some(shape.float()?)
+    } else {
+        None
+    };
+    let input_tokens = if shape.literal(b",\"input_tokens\":").is_some() {
+        Some(shape.integer()?)
+    } else {
+        None
+    };
+    let output_tokens = if shape.literal(b",\"output_tokens\":").is_some() {
+        Some(shape.integer()?)
+    } else {
+        None
+    };
     (shape.end(b",\"details\":")? == 0).then_some(ItemLine {
         run,
         item,
@@ -271,23 +313,28 @@ mod tests {
             proptest::option::of(0u64..=10_000_000_000_000),
             proptest::option::of(0u64..100_000),
         );
-        let names = (proptest::sample::select(ItemKind::ALL.to_vec()), proptest::sample::select(ItemStatus::ALL.to_vec()));
-        (texts, numbers, names, 1u32..9, 0u32..3).prop_map(|(texts, numbers, names, attempt, revision)| ItemOutcome {
-            run: RunId::parse("run-1").expect("a valid id"),
-            kind: names.0,
-            item: texts.0,
-            cluster: texts.2,
-            category: texts.3,
-            attempt,
-            status: names.1,
-            score: numbers.0,
-            evaluator: texts.1,
-            revision,
-            duration_seconds: numbers.1,
-            cost_usd: numbers.2,
-            input_tokens: numbers.3,
-            output_tokens: numbers.4,
-        })
+        let names = (
+            proptest::sample::select(ItemKind::ALL.to_vec()),
+            proptest::sample::select(ItemStatus::ALL.to_vec()),
+        );
+        (texts, numbers, names, 1u32..9, 0u32..3).prop_map(
+            |(texts, numbers, names, attempt, revision)| ItemOutcome {
+                run: RunId::parse("run-1").expect("a valid id"),
+                kind: names.0,
+                item: texts.0,
+                cluster: texts.2,
+                category: texts.3,
+                attempt,
+                status: names.1,
+                score: numbers.0,
+                evaluator: texts.1,
+                revision,
+                duration_seconds: numbers.1,
+                cost_usd: numbers.2,
+                input_tokens: numbers.3,
+                output_tokens: numbers.4,
+            },
+        )
     }
 
     proptest! {
@@ -420,18 +467,41 @@ mod tests {
     fn other_shapes_go_to_the_strict_parser() {
         let reordered = br#"{ "status":"fail", "evaluator":"e", "kind":"question", "item":"q\u00e9", "later": {"x": [1]}, "score": 1e-3 }"#;
         let parsed = ItemLine::parse(reordered).expect("valid JSON in another order");
-        assert_eq!((parsed.item.as_ref(), parsed.status, parsed.score, parsed.attempt), ("qé", ItemStatus::Fail, Some(0.001), 1));
+        assert_eq!(
+            (
+                parsed.item.as_ref(),
+                parsed.status,
+                parsed.score,
+                parsed.attempt
+            ),
+            ("qé", ItemStatus::Fail, Some(0.001), 1)
+        );
     }
 
     #[test]
     fn bad_lines_say_why() {
         let cases: [(&[u8], &str); 6] = [
             (br#"{"item":"q","kind":"test"#, "cut off"),
-            (br#"{"item":"q","kind":"quiz","evaluator":"e","status":"pass"}"#, "unknown variant `quiz`"),
-            (br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","cost_usd":-1}"#, "negative"),
-            (br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","input_tokens":-1}"#, "invalid value"),
-            (br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","attempt":0}"#, "count from 1"),
-            (br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","score":1e400}"#, "out of range"),
+            (
+                br#"{"item":"q","kind":"quiz","evaluator":"e","status":"pass"}"#,
+                "unknown variant `quiz`",
+            ),
+            (
+                br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","cost_usd":-1}"#,
+                "negative",
+            ),
+            (
+                br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","input_tokens":-1}"#,
+                "invalid value",
+            ),
+            (
+                br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","attempt":0}"#,
+                "count from 1",
+            ),
+            (
+                br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","score":1e400}"#,
+                "out of range",
+            ),
         ];
         for (line, message) in cases {
             let error = ItemLine::parse(line).expect_err(message);

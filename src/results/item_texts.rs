@@ -33,10 +33,15 @@ impl ItemTexts {
 
     /// Returns a digest of the item's text, equal for equal texts, or `None` if no hash is known.
     pub fn text_of(&self, item: u64) -> Option<u64> {
-        let mut texts = self.known.range((item, 1)..=(item, u64::MAX)).map(|(_, text)| *text);
+        let mut texts = self
+            .known
+            .range((item, 1)..=(item, u64::MAX))
+            .map(|(_, text)| *text);
         let first = texts.next()?;
         // Combine several texts into one digest.
-        Some(texts.fold(first, |all, text| all.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ text))
+        Some(texts.fold(first, |all, text| {
+            all.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ text
+        }))
     }
 
     /// Returns the digest for a run's header, or `None` if no item has a hash.
@@ -51,7 +56,11 @@ impl ItemTexts {
                 hasher.update(text.to_le_bytes());
             }
         }
-        let digest = ItemsDigest { sha256: hex(&hasher.finalize()), items: items.len() as u64, hashed: with_text.len() as u64 };
+        let digest = ItemsDigest {
+            sha256: hex(&hasher.finalize()),
+            items: items.len() as u64,
+            hashed: with_text.len() as u64,
+        };
         (digest.hashed > 0).then_some(digest)
     }
 }
@@ -63,7 +72,11 @@ fn short(texts: &[&str]) -> u64 {
         hasher.update((text.len() as u64).to_le_bytes());
         hasher.update(text);
     }
-    hasher.finalize().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    hasher
+        .finalize()
+        .iter()
+        .take(8)
+        .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// Reads only the item hash of one item line.
@@ -78,7 +91,10 @@ pub fn item_hash_of(line: &[u8]) -> Option<String> {
     struct Details {
         item_hash: Option<String>,
     }
-    serde_json::from_slice::<Line>(line).unwrap_or_default().details.item_hash
+    serde_json::from_slice::<Line>(line)
+        .unwrap_or_default()
+        .details
+        .item_hash
 }
 
 #[cfg(test)]
@@ -98,9 +114,20 @@ mod tests {
         let digest = |items: &[(&str, Option<&str>)]| texts(items).digest();
         let all = digest(&[("a", Some("1")), ("b", Some("2"))]).expect("hashes");
         assert_eq!((all.items, all.hashed), (2, 2));
-        assert_eq!(digest(&[("b", Some("2")), ("a", Some("1")), ("a", Some("1"))]).as_ref(), Some(&all));
-        for other in [&[("a", Some("1")), ("b", Some("3"))][..], &[("a", Some("2")), ("b", Some("1"))], &[("a", Some("1"))]] {
-            assert_ne!(digest(other).expect("hashes").sha256, all.sha256, "{other:?}");
+        assert_eq!(
+            digest(&[("b", Some("2")), ("a", Some("1")), ("a", Some("1"))]).as_ref(),
+            Some(&all)
+        );
+        for other in [
+            &[("a", Some("1")), ("b", Some("3"))][..],
+            &[("a", Some("2")), ("b", Some("1"))],
+            &[("a", Some("1"))],
+        ] {
+            assert_ne!(
+                digest(other).expect("hashes").sha256,
+                all.sha256,
+                "{other:?}"
+            );
         }
         assert_eq!(digest(&[("a", None)]), None);
         let partly = digest(&[("a", Some("1")), ("b", None)]).expect("a hash");
@@ -109,8 +136,13 @@ mod tests {
 
     #[test]
     fn texts_are_told_apart_by_item() {
-        let text = |texts: &ItemTexts, item| texts.text_of(ItemTexts::key(ItemKind::Question, "exact", item));
-        let (one, other) = (texts(&[("a", Some("1")), ("b", Some("2")), ("c", None)]), texts(&[("a", Some("1")), ("b", Some("3"))]));
+        let text = |texts: &ItemTexts, item| {
+            texts.text_of(ItemTexts::key(ItemKind::Question, "exact", item))
+        };
+        let (one, other) = (
+            texts(&[("a", Some("1")), ("b", Some("2")), ("c", None)]),
+            texts(&[("a", Some("1")), ("b", Some("3"))]),
+        );
         assert_eq!(text(&one, "a"), text(&other, "a"));
         assert_ne!(text(&one, "b"), text(&other, "b"));
         assert_eq!((text(&one, "c"), text(&one, "d")), (None, None));
@@ -122,7 +154,14 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_line_is_read_whatever_else_is_in_it() {
-        assert_eq!(item_hash_of(br#"{"item":"a","details":{"reply":"x","item_hash":"h","steps":1}}"#).as_deref(), Some("h"));
-        assert_eq!((item_hash_of(br#"{"item":"a"}"#), item_hash_of(b"no JSON")), (None, None));
+        assert_eq!(
+            item_hash_of(br#"{"item":"a","details":{"reply":"x","item_hash":"h","steps":1}}"#)
+                .as_deref(),
+            Some("h")
+        );
+        assert_eq!(
+            (item_hash_of(br#"{"item":"a"}"#), item_hash_of(b"no JSON")),
+            (None, None)
+        );
     }
 }

@@ -40,10 +40,18 @@ impl Journal {
     /// Opens the journals of a run without a header, and drops half lines of a crash.
     ///
     /// Fails if another process has the lock, or has committed the run since the caller looked: a committed run never changes.
-    pub(super) fn open(run_dir: &Path, header: &Path, run: &RunId, secrets: Arc<Secrets>) -> Result<Self, StoreError> {
+    pub(super) fn open(
+        run_dir: &Path,
+        header: &Path,
+        run: &RunId,
+        secrets: Arc<Secrets>,
+    ) -> Result<Self, StoreError> {
         let refuse_committed = || match header.try_exists() {
             Ok(false) => Ok(()),
-            Ok(true) => Err(StoreError::Exists { id: run.to_string(), path: header.to_owned() }),
+            Ok(true) => Err(StoreError::Exists {
+                id: run.to_string(),
+                path: header.to_owned(),
+            }),
             Err(error) => Err(StoreError::io("cannot look for", header)(error)),
         };
         refuse_committed()?;
@@ -58,7 +66,13 @@ impl Journal {
         if let Some(store) = run_dir.parent() {
             durable::sync_folder(store).map_err(StoreError::io("cannot sync", store))?;
         }
-        let mut journal = Self { run: run.clone(), items, transcript, scores: None, secrets };
+        let mut journal = Self {
+            run: run.clone(),
+            items,
+            transcript,
+            scores: None,
+            secrets,
+        };
         journal.items.drop_cut_line()?;
         journal.transcript.drop_cut_line()?;
         journal.drop_damaged_lines()?;
@@ -84,7 +98,10 @@ impl Journal {
     /// Reads the outcomes decided so far.
     pub fn decided(&self) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
         let lines = self.items.lines()?;
-        Ok(lines.iter().map_while(|line| Some((self.outcome(line)?, details_of(line)))).collect())
+        Ok(lines
+            .iter()
+            .map_while(|line| Some((self.outcome(line)?, details_of(line))))
+            .collect())
     }
 
     /// Deletes all content, so that the run starts again.
@@ -93,7 +110,9 @@ impl Journal {
         self.transcript.cut(0)?;
         self.scores = None;
         let scores = self.scores_path();
-        files::if_there(fs::remove_file(&scores)).map(|_| ()).map_err(StoreError::io("cannot delete", &scores))
+        files::if_there(fs::remove_file(&scores))
+            .map(|_| ())
+            .map_err(StoreError::io("cannot delete", &scores))
     }
 
     fn scores_path(&self) -> PathBuf {
@@ -104,7 +123,9 @@ impl Journal {
     pub fn append_score(&mut self, score: &ScoreLine) -> Result<(), StoreError> {
         let scores = match &mut self.scores {
             Some(scores) => scores,
-            none => none.insert(Appended::open(self.items.path.with_file_name("scores.jsonl"))?),
+            none => none.insert(Appended::open(
+                self.items.path.with_file_name("scores.jsonl"),
+            )?),
         };
         scores.append(self.secrets.hide(&score.to_line()).as_bytes())
     }
@@ -113,32 +134,51 @@ impl Journal {
     pub fn keep_transcript_of(&mut self, items: &BTreeSet<String>) -> Result<(), StoreError> {
         let lines = self.transcript.lines()?;
         let is_kept = |line: &Vec<u8>| {
-            serde_json::from_slice::<TranscriptLine>(line).is_ok_and(|line| line.item.is_none_or(|item| items.contains(&item)))
+            serde_json::from_slice::<TranscriptLine>(line)
+                .is_ok_and(|line| line.item.is_none_or(|item| items.contains(&item)))
         };
         let kept: Vec<&Vec<u8>> = lines.iter().filter(|line| is_kept(line)).collect();
         if kept.len() == lines.len() {
             return Ok(());
         }
-        let bytes: Vec<u8> = kept.into_iter().flat_map(|line| line.iter().copied().chain([b'\n'])).collect();
+        let bytes: Vec<u8> = kept
+            .into_iter()
+            .flat_map(|line| line.iter().copied().chain([b'\n']))
+            .collect();
         self.transcript.replace(&bytes)
     }
 
     /// Appends one outcome with one write, so that a crash leaves whole lines and at most one half line.
-    pub fn append(&mut self, outcome: &ItemOutcome, details: &ItemDetails) -> Result<(), StoreError> {
+    pub fn append(
+        &mut self,
+        outcome: &ItemOutcome,
+        details: &ItemDetails,
+    ) -> Result<(), StoreError> {
         let mut line = String::new();
         item_line::write_line_with(outcome, details, &mut line);
         self.items.append(self.secrets.hide(&line).as_bytes())
     }
 
     /// Appends messages and tool calls. They are written before the outcomes based on them.
-    pub fn append_transcript(&mut self, item: Option<&str>, entries: &[serde_json::Value]) -> Result<(), StoreError> {
+    pub fn append_transcript(
+        &mut self,
+        item: Option<&str>,
+        entries: &[serde_json::Value],
+    ) -> Result<(), StoreError> {
         let mut bytes = Vec::new();
         for entry in entries {
-            let line = TranscriptLine { item: item.map(str::to_owned), entry: entry.clone() };
+            let line = TranscriptLine {
+                item: item.map(str::to_owned),
+                entry: entry.clone(),
+            };
             serde_json::to_writer(&mut bytes, &line).expect("a JSON value is JSON");
             bytes.push(b'\n');
         }
-        if bytes.is_empty() { Ok(()) } else { self.transcript.append(&self.secrets.hide_bytes(&bytes)) }
+        if bytes.is_empty() {
+            Ok(())
+        } else {
+            self.transcript.append(&self.secrets.hide_bytes(&bytes))
+        }
     }
 
     /// Sorts the outcomes by `rank`, whatever order they were decided in. The run has no header yet, so nobody reads them.
@@ -162,7 +202,8 @@ impl Journal {
         Ok(Seal {
             items: self.items.prefix()?,
             // Includes scores written before the run was resumed.
-            scores: Prefix::of_file(&self.scores_path()).map_err(StoreError::io("cannot read", &self.scores_path()))?,
+            scores: Prefix::of_file(&self.scores_path())
+                .map_err(StoreError::io("cannot read", &self.scores_path()))?,
             transcript: self.transcript.prefix()?,
             output: Tree::of(&output).map_err(StoreError::io("cannot read", &output))?,
         })
@@ -185,12 +226,17 @@ pub fn details_of(line: &[u8]) -> ItemDetails {
     }
     // Most lines have no details and need no full parsing.
     match memchr::memmem::find(line, b"details") {
-        Some(_) => serde_json::from_slice::<Detailed>(line).unwrap_or_default().details,
+        Some(_) => {
+            serde_json::from_slice::<Detailed>(line)
+                .unwrap_or_default()
+                .details
+        }
         None => ItemDetails::default(),
     }
 }
 
 /// Returns whether a process has the lock of a run's journal.
 pub(super) fn is_in_flight(run_dir: &Path) -> bool {
-    files::open(run_dir.join("items.jsonl")).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+    files::open(run_dir.join("items.jsonl"))
+        .is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
 }

@@ -30,7 +30,9 @@ impl Judgements {
 
     /// Returns the outcomes of a revision.
     pub fn of_revision(&self, revision: u32) -> impl Iterator<Item = &(ItemOutcome, ItemDetails)> {
-        self.items.iter().filter(move |(outcome, _)| outcome.revision == revision)
+        self.items
+            .iter()
+            .filter(move |(outcome, _)| outcome.revision == revision)
     }
 }
 
@@ -39,25 +41,45 @@ impl Store {
     pub fn judgements(&self, id: &RunId, evaluator: &str) -> Result<Judgements, StoreError> {
         let mut problems = Vec::new();
         let all = ScoreLine::read_all(&self.scores_path(id), &mut problems);
-        let scores: Vec<ScoreLine> = all.into_iter().filter(|line| line.score.metric == evaluator).collect();
-        let is_finished = |revision: u32| revision == 0 || scores.iter().any(|line| line.score.revision == revision);
+        let scores: Vec<ScoreLine> = all
+            .into_iter()
+            .filter(|line| line.score.metric == evaluator)
+            .collect();
+        let is_finished = |revision: u32| {
+            revision == 0 || scores.iter().any(|line| line.score.revision == revision)
+        };
         let mut items = self.all_items(id)?.unwrap_or_default();
         items.retain(|(outcome, _)| outcome.evaluator == evaluator);
-        let revisions = items.iter().map(|(outcome, _)| outcome.revision).chain(scores.iter().map(|line| line.score.revision));
+        let revisions = items
+            .iter()
+            .map(|(outcome, _)| outcome.revision)
+            .chain(scores.iter().map(|line| line.score.revision));
         // Revision 0 belongs to the run itself and counts without a score.
         let next = revisions.max().unwrap_or(0).saturating_add(1);
         items.retain(|(outcome, _)| is_finished(outcome.revision));
-        Ok(Judgements { scores, items, next })
+        Ok(Judgements {
+            scores,
+            items,
+            next,
+        })
     }
 
     /// Appends one revision of a judgement to a committed or imported run, under the lock of its journal.
     ///
     /// Fails if another process is writing there. After a crash either the whole revision counts or nothing. Returns the revision, which is
     /// a later one if another process has meanwhile used that of the score.
-    pub fn append_judgement(&self, id: &RunId, items: &[(ItemOutcome, ItemDetails)], score: &ScoreLine) -> Result<u32, StoreError> {
+    pub fn append_judgement(
+        &self,
+        id: &RunId,
+        items: &[(ItemOutcome, ItemDetails)],
+        score: &ScoreLine,
+    ) -> Result<u32, StoreError> {
         if !self.has(id)? && !self.has_sealed(id)? {
             let name = self.header_path(id).display().to_string();
-            return Err(StoreError::Invalid(Problems(vec![Problem::in_file(name, "is not there: the run is not finished")])));
+            return Err(StoreError::Invalid(Problems(vec![Problem::in_file(
+                name,
+                "is not there: the run is not finished",
+            )])));
         }
         let folder = self.run_dir(id);
         fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
@@ -70,19 +92,37 @@ impl Store {
         let revision = free_revision(&score.score, &journal.lines()?, &scores.lines()?);
         let mut text = String::new();
         for (outcome, details) in items {
-            item_line::write_line_with(&ItemOutcome { revision, ..outcome.clone() }, details, &mut text);
+            item_line::write_line_with(
+                &ItemOutcome {
+                    revision,
+                    ..outcome.clone()
+                },
+                details,
+                &mut text,
+            );
         }
         if !text.is_empty() {
             journal.append(self.secrets().hide(&text).as_bytes())?;
             journal.sync()?;
         }
         // The header's seal covers the files at commit; this seal covers everything up to now.
-        let seal = Seal { items: journal.prefix()?, scores: scores.prefix()?, ..Seal::default() };
-        let score = ScoreLine { score: ScoreRecord { revision, ..score.score.clone() }, ..score.clone() };
+        let seal = Seal {
+            items: journal.prefix()?,
+            scores: scores.prefix()?,
+            ..Seal::default()
+        };
+        let score = ScoreLine {
+            score: ScoreRecord {
+                revision,
+                ..score.score.clone()
+            },
+            ..score.clone()
+        };
         let line = seal.close(self.secrets().hide(&score.to_line()).trim_end());
         scores.append(format!("{line}\n").as_bytes())?;
         scores.sync()?;
-        self.added().line(self.root(), &self.scores_path(id), line.as_bytes());
+        self.added()
+            .line(self.root(), &self.scores_path(id), line.as_bytes());
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
         Ok(revision)
     }
@@ -91,9 +131,16 @@ impl Store {
 /// Returns the revision of a new score, or, if it is taken, the first one above all of its evaluator.
 fn free_revision(new: &ScoreRecord, items: &[Vec<u8>], scores: &[Vec<u8>]) -> u32 {
     let items = items.iter().filter_map(|line| ItemLine::parse(line).ok());
-    let items = items.filter(|item| item.evaluator == new.metric).map(|item| item.revision);
-    let scores = scores.iter().filter_map(|line| serde_json::from_slice::<ScoreLine>(line).ok()).map(|line| line.score);
-    let scores = scores.filter(|score| score.metric == new.metric).map(|score| score.revision);
+    let items = items
+        .filter(|item| item.evaluator == new.metric)
+        .map(|item| item.revision);
+    let scores = scores
+        .iter()
+        .filter_map(|line| serde_json::from_slice::<ScoreLine>(line).ok())
+        .map(|line| line.score);
+    let scores = scores
+        .filter(|score| score.metric == new.metric)
+        .map(|score| score.revision);
     match items.chain(scores).max() {
         Some(highest) if highest >= new.revision => highest.saturating_add(1),
         Some(_) | None => new.revision,
@@ -145,13 +192,21 @@ mod tests {
 
     fn committed(folder: &std::path::Path) -> Store {
         let store = Store::at(folder);
-        store.save(&Run::new(id(), "s", "a", "m")).expect("writable");
+        store
+            .save(&Run::new(id(), "s", "a", "m"))
+            .expect("writable");
         store
     }
 
     fn standing(store: &Store) -> Vec<(String, u32)> {
-        let items = store.detailed_items(&id()).expect("readable").unwrap_or_default();
-        items.into_iter().map(|(outcome, _)| (outcome.item, outcome.revision)).collect()
+        let items = store
+            .detailed_items(&id())
+            .expect("readable")
+            .unwrap_or_default();
+        items
+            .into_iter()
+            .map(|(outcome, _)| (outcome.item, outcome.revision))
+            .collect()
     }
 
     #[test]
@@ -159,23 +214,51 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = committed(folder.path());
         store
-            .append_judgement(&id(), &[outcome("a", 0, ItemStatus::Pass), outcome("b", 0, ItemStatus::Fail)], &score(0))
+            .append_judgement(
+                &id(),
+                &[
+                    outcome("a", 0, ItemStatus::Pass),
+                    outcome("b", 0, ItemStatus::Fail),
+                ],
+                &score(0),
+            )
             .expect("writable");
         let scores = std::fs::read(store.scores_path(&id())).expect("written");
-        assert_eq!(store.judgements(&id(), Evaluator::RequirementFulfillment.name()).expect("readable").next, 1);
+        assert_eq!(
+            store
+                .judgements(&id(), Evaluator::RequirementFulfillment.name())
+                .expect("readable")
+                .next,
+            1
+        );
 
         // The state after a kill between the item lines and the score line, with a whole and with a half last line.
-        store.append_judgement(&id(), &[outcome("a", 1, ItemStatus::Fail)], &score(1)).expect("writable");
+        store
+            .append_judgement(&id(), &[outcome("a", 1, ItemStatus::Fail)], &score(1))
+            .expect("writable");
         let whole = std::fs::read(store.scores_path(&id())).expect("written");
         for left in [scores.len(), whole.len() - 10] {
             std::fs::write(store.scores_path(&id()), &whole[..left]).expect("writable");
-            assert_eq!(standing(&store), [("a".to_owned(), 0), ("b".to_owned(), 0)], "{left}");
+            assert_eq!(
+                standing(&store),
+                [("a".to_owned(), 0), ("b".to_owned(), 0)],
+                "{left}"
+            );
         }
 
-        let next = store.judgements(&id(), Evaluator::RequirementFulfillment.name()).expect("readable").next;
+        let next = store
+            .judgements(&id(), Evaluator::RequirementFulfillment.name())
+            .expect("readable")
+            .next;
         assert_eq!(next, 2, "an unfinished revision is not gone on with");
-        store.append_judgement(&id(), &[outcome("a", 2, ItemStatus::Pass)], &score(2)).expect("writable");
-        assert_eq!(standing(&store), [("a".to_owned(), 2)], "a criterion that is no longer asked for is gone");
+        store
+            .append_judgement(&id(), &[outcome("a", 2, ItemStatus::Pass)], &score(2))
+            .expect("writable");
+        assert_eq!(
+            standing(&store),
+            [("a".to_owned(), 2)],
+            "a criterion that is no longer asked for is gone"
+        );
         let lines = std::fs::read_to_string(store.scores_path(&id())).expect("text");
         assert_eq!(lines.lines().count(), 2, "{lines}");
     }
@@ -184,13 +267,22 @@ mod tests {
     fn a_last_line_without_its_break_is_kept_where_it_is_whole() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = committed(folder.path());
-        store.append_judgement(&id(), &[outcome("a", 0, ItemStatus::Pass)], &score(0)).expect("writable");
-        for path in [store.run_dir(&id()).join("items.jsonl"), store.scores_path(&id())] {
+        store
+            .append_judgement(&id(), &[outcome("a", 0, ItemStatus::Pass)], &score(0))
+            .expect("writable");
+        for path in [
+            store.run_dir(&id()).join("items.jsonl"),
+            store.scores_path(&id()),
+        ] {
             let text = std::fs::read_to_string(&path).expect("text");
             std::fs::write(&path, text.trim_end()).expect("writable");
         }
-        store.append_judgement(&id(), &[outcome("a", 1, ItemStatus::Fail)], &score(1)).expect("writable");
-        let judgements = store.judgements(&id(), Evaluator::RequirementFulfillment.name()).expect("readable");
+        store
+            .append_judgement(&id(), &[outcome("a", 1, ItemStatus::Fail)], &score(1))
+            .expect("writable");
+        let judgements = store
+            .judgements(&id(), Evaluator::RequirementFulfillment.name())
+            .expect("readable");
         assert_eq!((judgements.scores.len(), judgements.items.len()), (2, 2));
     }
 
@@ -200,27 +292,57 @@ mod tests {
         let store = committed(folder.path());
         // Both processes looked before either had written.
         for (item, given) in [("a", 1), ("b", 2)] {
-            assert_eq!(store.append_judgement(&id(), &[outcome(item, 1, ItemStatus::Pass)], &score(1)).expect("writable"), given);
+            assert_eq!(
+                store
+                    .append_judgement(&id(), &[outcome(item, 1, ItemStatus::Pass)], &score(1))
+                    .expect("writable"),
+                given
+            );
         }
         assert_eq!(standing(&store), [("b".to_owned(), 2)]);
-        assert_eq!(store.judgements(&id(), Evaluator::RequirementFulfillment.name()).expect("readable").next, 3);
+        assert_eq!(
+            store
+                .judgements(&id(), Evaluator::RequirementFulfillment.name())
+                .expect("readable")
+                .next,
+            3
+        );
     }
 
     #[test]
     fn what_judges_say_of_an_imported_run_needs_its_pair() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = Store::at(folder.path());
-        assert!(matches!(store.append_judgement(&id(), &[], &score(1)), Err(StoreError::Invalid(_))));
+        assert!(matches!(
+            store.append_judgement(&id(), &[], &score(1)),
+            Err(StoreError::Invalid(_))
+        ));
         let pair = |key: &str, run: &str| {
             let writer = super::super::SealedWriter::create(&store, key).expect("writable");
-            writer.commit(&[Run::new(RunId::parse(run).expect("a valid id"), "s", "about r1", "m")]).expect("writable");
+            writer
+                .commit(&[Run::new(
+                    RunId::parse(run).expect("a valid id"),
+                    "s",
+                    "about r1",
+                    "m",
+                )])
+                .expect("writable");
         };
         // A line that only mentions the run is not its header.
         pair("aa", "r10");
         assert!(matches!(store.has_sealed(&id()), Ok(false)));
         pair("bb", "r1");
-        assert_eq!(store.append_judgement(&id(), &[outcome("a", 1, ItemStatus::Pass)], &score(1)).expect("writable"), 1);
-        assert_eq!(store.detailed_items(&id()).expect("readable"), None, "its outcomes lie in the pair");
+        assert_eq!(
+            store
+                .append_judgement(&id(), &[outcome("a", 1, ItemStatus::Pass)], &score(1))
+                .expect("writable"),
+            1
+        );
+        assert_eq!(
+            store.detailed_items(&id()).expect("readable"),
+            None,
+            "its outcomes lie in the pair"
+        );
     }
 
     #[test]
@@ -229,10 +351,20 @@ mod tests {
         let store = Store::at(folder.path());
         let mut journal = store.journal(&id()).expect("a journal");
         assert!(!store.scores_path(&id()).exists(), "most runs have none");
-        journal.append_score(&score(0)).and_then(|()| journal.append_score(&score(0))).and_then(|()| journal.sync()).expect("writable");
-        assert_eq!(ScoreLine::read_all(&store.scores_path(&id()), &mut Vec::new()).len(), 2);
+        journal
+            .append_score(&score(0))
+            .and_then(|()| journal.append_score(&score(0)))
+            .and_then(|()| journal.sync())
+            .expect("writable");
+        assert_eq!(
+            ScoreLine::read_all(&store.scores_path(&id()), &mut Vec::new()).len(),
+            2
+        );
         drop(journal);
-        store.journal(&id()).and_then(|mut journal| journal.clear()).expect("it was abandoned");
+        store
+            .journal(&id())
+            .and_then(|mut journal| journal.clear())
+            .expect("it was abandoned");
         assert!(!store.scores_path(&id()).exists());
     }
 
@@ -241,11 +373,19 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = Store::at(folder.path());
         let journal = store.journal(&id()).expect("a journal");
-        assert!(matches!(store.append_judgement(&id(), &[], &score(0)), Err(StoreError::Invalid(_))));
+        assert!(matches!(
+            store.append_judgement(&id(), &[], &score(0)),
+            Err(StoreError::Invalid(_))
+        ));
         drop(journal);
-        store.save(&Run::new(id(), "s", "a", "m")).expect("writable");
+        store
+            .save(&Run::new(id(), "s", "a", "m"))
+            .expect("writable");
         let held = Appended::open(store.run_dir(&id()).join("items.jsonl")).expect("opened");
         held.lock(&id()).expect("free");
-        assert!(matches!(store.append_judgement(&id(), &[], &score(0)), Err(StoreError::InFlight { .. })));
+        assert!(matches!(
+            store.append_judgement(&id(), &[], &score(0)),
+            Err(StoreError::InFlight { .. })
+        ));
     }
 }

@@ -56,13 +56,20 @@ impl<'a> Refrain<'a> {
                 shape.string()?;
             }
         }
-        Some(Self { head, tail: &rest[..rest.len() - shape.0.len()] })
+        Some(Self {
+            head,
+            tail: &rest[..rest.len() - shape.0.len()],
+        })
     }
 }
 
 /// Reads the first line of `text`, if it has this lead and refrain, the shape that our writers give it, and a line break. Returns what was
 /// measured and the text after the line, or `None` for every other line.
-pub fn known_line<'t>(text: &'t [u8], lead: &[u8], refrain: Refrain<'_>) -> Option<(Measured, &'t [u8])> {
+pub fn known_line<'t>(
+    text: &'t [u8],
+    lead: &[u8],
+    refrain: Refrain<'_>,
+) -> Option<(Measured, &'t [u8])> {
     let mut shape = Shape(text);
     shape.literal(lead)?;
     shape.literal(refrain.head)?;
@@ -71,15 +78,45 @@ pub fn known_line<'t>(text: &'t [u8], lead: &[u8], refrain: Refrain<'_>) -> Opti
     let revision = u32::try_from(shape.integer()?).ok()?;
     shape.literal(b",\"status\":\"")?;
     let status = shape.one_of(&ItemStatus::ALL, ItemStatus::name)?;
-    let score = if shape.literal(b",\"score\":").is_some() { Some(shape.float()?) } else { None };
+    let score = if shape.literal(b",\"score\":").is_some() {
+        Some(shape.float()?)
+    } else {
+        None
+    };
     shape.literal(refrain.tail)?;
-    let duration_seconds = if shape.literal(b",\"duration_seconds\":").is_some() { Some(shape.float()?) } else { None };
-    let cost_usd = if shape.literal(b",\"cost_usd\":").is_some() { Some(shape.float()?) } else { None };
-    let input_tokens = if shape.literal(b",\"input_tokens\":").is_some() { Some(shape.integer()?) } else { None };
-    let output_tokens = if shape.literal(b",\"output_tokens\":").is_some() { Some(shape.integer()?) } else { None };
+    let duration_seconds = if shape.literal(b",\"duration_seconds\":").is_some() {
+        Some(shape.float()?)
+    } else {
+        None
+    };
+    let cost_usd = if shape.literal(b",\"cost_usd\":").is_some() {
+        Some(shape.float()?)
+    } else {
+        None
+    };
+    let input_tokens = if shape.literal(b",\"input_tokens\":").is_some() {
+        Some(shape.integer()?)
+    } else {
+        None
+    };
+    let output_tokens = if shape.literal(b",\"output_tokens\":").is_some() {
+        Some(shape.integer()?)
+    } else {
+        None
+    };
     let is_ended = shape.end(b",\"details\":")? > 0;
-    let measured = Measured { attempt, revision, status, score, duration_seconds, cost_usd, input_tokens, output_tokens };
-    (is_ended && is_short(text.len() - shape.0.len()) && measured.problem().is_none()).then_some((measured, shape.0))
+    let measured = Measured {
+        attempt,
+        revision,
+        status,
+        score,
+        duration_seconds,
+        cost_usd,
+        input_tokens,
+        output_tokens,
+    };
+    (is_ended && is_short(text.len() - shape.0.len()) && measured.problem().is_none())
+        .then_some((measured, shape.0))
 }
 
 impl Measured {
@@ -88,8 +125,14 @@ impl Measured {
         if self.attempt == 0 {
             return Some("key `attempt`: attempts count from 1".to_owned());
         }
-        let amounts = [("duration_seconds", self.duration_seconds), ("cost_usd", self.cost_usd)];
-        let counts = [("input_tokens", self.input_tokens), ("output_tokens", self.output_tokens)];
+        let amounts = [
+            ("duration_seconds", self.duration_seconds),
+            ("cost_usd", self.cost_usd),
+        ];
+        let counts = [
+            ("input_tokens", self.input_tokens),
+            ("output_tokens", self.output_tokens),
+        ];
         let mut problems = [("score", self.score.and_then(figure_problem))]
             .into_iter()
             .chain(amounts.map(|(key, value)| (key, value.and_then(amount_problem))))

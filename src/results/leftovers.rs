@@ -9,7 +9,15 @@ use super::{Store, import_lock};
 impl Store {
     /// Removes leftovers of killed commands, before a command writes. Locked files stay.
     pub fn sweep(&self) -> usize {
-        [self.root(), &self.batches_dir(), &self.imports_dir(), &self.chain_dir()].into_iter().map(files::sweep_files).sum()
+        [
+            self.root(),
+            &self.batches_dir(),
+            &self.imports_dir(),
+            &self.chain_dir(),
+        ]
+        .into_iter()
+        .map(files::sweep_files)
+        .sum()
     }
 
     /// Removes all leftovers of killed commands, also in the runs' folders. Returns the number of removed files and folders.
@@ -18,6 +26,10 @@ impl Store {
         let runs = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         let own = runs.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
         // An agent's own files are one folder deeper.
-        self.sweep() + own.map(|entry| files::sweep_files(&entry.path())).sum::<usize>() + import_lock::drop_staged(self)
+        self.sweep()
+            + own
+                .map(|entry| files::sweep_files(&entry.path()))
+                .sum::<usize>()
+            + import_lock::drop_staged(self)
     }
 }

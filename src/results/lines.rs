@@ -15,7 +15,9 @@ pub enum LineProblem {
 impl LineProblem {
     pub fn message(self) -> String {
         match self {
-            Self::TooLong { bytes } => format!("line is {bytes} bytes long; at most {MAX_LINE_BYTES} are read"),
+            Self::TooLong { bytes } => {
+                format!("line is {bytes} bytes long; at most {MAX_LINE_BYTES} are read")
+            }
         }
     }
 }
@@ -39,7 +41,11 @@ pub struct LineReader<R> {
 
 impl<R: BufRead> LineReader<R> {
     pub fn of(input: R) -> Self {
-        Self { input, line: Vec::new(), number: 0 }
+        Self {
+            input,
+            line: Vec::new(),
+            number: 0,
+        }
     }
 
     /// Returns the next line that is not blank, or `None` if there is none.
@@ -50,8 +56,16 @@ impl<R: BufRead> LineReader<R> {
             if bytes > 0 && !(is_whole && self.line.trim_ascii().is_empty()) {
                 let text = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
                 let text = text.strip_suffix(b"\r").unwrap_or(text);
-                let text = if is_whole { Ok(text) } else { Err(LineProblem::TooLong { bytes }) };
-                return Ok(Some(Line { number: self.number, text, is_ended }));
+                let text = if is_whole {
+                    Ok(text)
+                } else {
+                    Err(LineProblem::TooLong { bytes })
+                };
+                return Ok(Some(Line {
+                    number: self.number,
+                    text,
+                    is_ended,
+                }));
             }
             if !is_ended {
                 return Ok(None);
@@ -85,7 +99,10 @@ impl<R: BufRead> LineReader<R> {
 }
 
 /// Calls `each` with every line's number (from 1) and its bytes without the line break. Blank lines are skipped.
-pub fn for_each_line(reader: impl BufRead, mut each: impl FnMut(usize, Result<&[u8], LineProblem>)) -> io::Result<()> {
+pub fn for_each_line(
+    reader: impl BufRead,
+    mut each: impl FnMut(usize, Result<&[u8], LineProblem>),
+) -> io::Result<()> {
     let mut lines = LineReader::of(reader);
     while let Some(line) = lines.next_line()? {
         each(line.number, line.text);
@@ -100,15 +117,35 @@ mod tests {
     #[test]
     fn lines_are_numbered_and_blank_ones_skipped() {
         let mut seen = Vec::new();
-        for_each_line(&b"a\r\n\n  \nb\nc"[..], |number, line| seen.push((number, line.expect("short").to_vec()))).expect("memory reads");
-        assert_eq!(seen, [(1, b"a".to_vec()), (4, b"b".to_vec()), (5, b"c".to_vec())]);
+        for_each_line(&b"a\r\n\n  \nb\nc"[..], |number, line| {
+            seen.push((number, line.expect("short").to_vec()))
+        })
+        .expect("memory reads");
+        assert_eq!(
+            seen,
+            [(1, b"a".to_vec()), (4, b"b".to_vec()), (5, b"c".to_vec())]
+        );
     }
 
     #[test]
     fn a_line_beyond_the_limit_is_refused_and_the_next_one_read() {
         let text = [vec![b'x'; MAX_LINE_BYTES + 5], b"\nok\n".to_vec()].concat();
         let mut seen = Vec::new();
-        for_each_line(io::BufReader::new(&text[..]), |number, line| seen.push((number, line.map(<[u8]>::len)))).expect("memory reads");
-        assert_eq!(seen, [(1, Err(LineProblem::TooLong { bytes: MAX_LINE_BYTES as u64 + 6 })), (2, Ok(2))]);
+        for_each_line(io::BufReader::new(&text[..]), |number, line| {
+            seen.push((number, line.map(<[u8]>::len)))
+        })
+        .expect("memory reads");
+        assert_eq!(
+            seen,
+            [
+                (
+                    1,
+                    Err(LineProblem::TooLong {
+                        bytes: MAX_LINE_BYTES as u64 + 6
+                    })
+                ),
+                (2, Ok(2))
+            ]
+        );
     }
 }

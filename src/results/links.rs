@@ -21,12 +21,16 @@ pub(super) enum Step {
 pub(super) fn step(place: &Path) -> io::Result<Step> {
     match files::if_there(fs::symlink_metadata(place))? {
         None => Ok(Step::Nothing),
-        Some(metadata) if metadata.is_symlink() => Ok(Step::Link(folder_of(place).join(fs::read_link(place)?))),
+        Some(metadata) if metadata.is_symlink() => {
+            Ok(Step::Link(folder_of(place).join(fs::read_link(place)?)))
+        }
         Some(metadata) => Ok(Step::End(metadata)),
     }
 }
 
 /// Returns the parent folder of a path.
 pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }

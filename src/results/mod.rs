@@ -63,8 +63,8 @@ pub use added::Added;
 pub use batch::{Again, Batch, How, PlannedArm, PlannedContent, PlannedRun, Subset, parted};
 pub use begun::Begun;
 pub use bundle::{
-    BundleParts, BundleWriter, Decisions, Extent, IN_SITE, Rewriter, Unpacked, adopt, begins_bundle, in_site, is_bundle, look_into,
-    page_element, unpack, unpack_apart,
+    BundleParts, BundleWriter, Decisions, Extent, IN_SITE, Rewriter, Unpacked, adopt,
+    begins_bundle, in_site, is_bundle, look_into, page_element, unpack, unpack_apart,
 };
 pub use chain::ChainState;
 pub use examine::{Examination, examine, so_far};

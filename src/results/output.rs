@@ -26,21 +26,38 @@ pub struct KeptFiles {
 impl Store {
     /// Copies files, named below `from`, to `<id>/output`. Leaves out files that exceed a total of 32 MiB, that cannot be read, or whose path would
     /// be too long there.
-    pub fn keep_output(&self, id: &RunId, from: &Path, files: &[PathBuf]) -> Result<KeptFiles, StoreError> {
+    pub fn keep_output(
+        &self,
+        id: &RunId,
+        from: &Path,
+        files: &[PathBuf],
+    ) -> Result<KeptFiles, StoreError> {
         let folder = self.run_dir(id).join("output");
         files::remove_tree(&folder).map_err(StoreError::io("cannot clear", &folder))?;
         let mut left = MOST_BYTES;
-        let (mut kept, mut written, mut folders) = (KeptFiles::default(), Vec::new(), BTreeSet::new());
+        let (mut kept, mut written, mut folders) =
+            (KeptFiles::default(), Vec::new(), BTreeSet::new());
         for file in files {
-            let Ok(metadata) = fs::symlink_metadata(from.join(file)).map_err(|error| kept.leave_out(file, &error)) else { continue };
+            let Ok(metadata) =
+                fs::symlink_metadata(from.join(file)).map_err(|error| kept.leave_out(file, &error))
+            else {
+                continue;
+            };
             if !metadata.is_file() {
                 continue;
             }
             if metadata.len() > left {
-                kept.left_out.push((file.clone(), format!("more than {} MiB in all", MOST_BYTES >> 20)));
+                kept.left_out.push((
+                    file.clone(),
+                    format!("more than {} MiB in all", MOST_BYTES >> 20),
+                ));
                 continue;
             }
-            let Ok(bytes) = files::read(from.join(file)).map_err(|error| kept.leave_out(file, &error)) else { continue };
+            let Ok(bytes) =
+                files::read(from.join(file)).map_err(|error| kept.leave_out(file, &error))
+            else {
+                continue;
+            };
             left = left.saturating_sub(bytes.len() as u64);
             let target = folder.join(self.hidden_name(file, &folder));
             let parent = target.parent().unwrap_or(&folder);
@@ -50,10 +67,17 @@ impl Store {
                 fs::set_permissions(&target, readable(&metadata.permissions()))
             };
             match copy() {
-                Err(error) if error.kind() == io::ErrorKind::InvalidFilename => kept.leave_out(file, &error),
+                Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
+                    kept.leave_out(file, &error)
+                }
                 copied => {
                     copied.map_err(StoreError::io("cannot write", &target))?;
-                    folders.extend(parent.ancestors().take_while(|above| above.starts_with(&folder)).map(Path::to_owned));
+                    folders.extend(
+                        parent
+                            .ancestors()
+                            .take_while(|above| above.starts_with(&folder))
+                            .map(Path::to_owned),
+                    );
                     written.push(target);
                 }
             }
@@ -67,10 +91,18 @@ impl Store {
     /// Returns the name under which a file is stored: its own, without the secrets in it. A key with slashes may go over several folders.
     fn hidden_name(&self, file: &Path, folder: &Path) -> PathBuf {
         let name = file.to_string_lossy();
-        let Cow::Owned(hidden) = self.secrets().hide(&name) else { return file.to_owned() };
+        let Cow::Owned(hidden) = self.secrets().hide(&name) else {
+            return file.to_owned();
+        };
         let mut unused = (2..).map(|number| PathBuf::from(format!("{hidden}-{number}")));
         let first = PathBuf::from(&hidden);
-        if folder.join(&first).exists() { unused.find(|name| !folder.join(name).exists()).unwrap_or(first) } else { first }
+        if folder.join(&first).exists() {
+            unused
+                .find(|name| !folder.join(name).exists())
+                .unwrap_or(first)
+        } else {
+            first
+        }
     }
 }
 

@@ -13,9 +13,13 @@ use crate::files;
 use super::chain::{self, ChainState};
 use super::commits::{self, CommitLine};
 use super::seal::{self, ITEMS, OUTPUT, SCORES, Seal, Sealing, Sum, TRANSCRIPT, Tree};
-use super::{Batch, Contents, HeaderFile, ItemLine, ScoreLine, SealedPair, SealedReader, Store, for_each_line, header, scan};
+use super::{
+    Batch, Contents, HeaderFile, ItemLine, ScoreLine, SealedPair, SealedReader, Store,
+    for_each_line, header, scan,
+};
 
-const HINT: &str = "put the file back from a copy, or retract the run: what is stored is not what was measured";
+const HINT: &str =
+    "put the file back from a copy, or retract the run: what is stored is not what was measured";
 
 /// The result of the check.
 #[derive(Clone, Debug, Default)]
@@ -50,15 +54,25 @@ enum Found {
 /// [`super::examine`].
 pub fn prove(store: &Store, since: Option<&str>) -> Proof {
     // Read the lists before the headers, so that every line of a running command already has its header.
-    let lists: Vec<_> = plans(store).into_iter().map(|plan| (files::read(commits::path(&plan)), plan)).collect();
+    let lists: Vec<_> = plans(store)
+        .into_iter()
+        .map(|plan| (files::read(commits::path(&plan)), plan))
+        .collect();
     let contents = scan(store);
     let mut proof = Proof::default();
     let (mut found, mut batches) = (BTreeMap::new(), BTreeMap::new());
-    let headers: Vec<_> = contents.headers.par_iter().filter_map(prove_header).collect();
+    let headers: Vec<_> = contents
+        .headers
+        .par_iter()
+        .filter_map(prove_header)
+        .collect();
     for (run, one, changes) in headers {
         proof.count(&one);
         proof.changes.extend(changes);
-        batches.extend(run.batch_id.map(|batch| (run.id.as_str().to_owned(), batch)));
+        batches.extend(
+            run.batch_id
+                .map(|batch| (run.id.as_str().to_owned(), batch)),
+        );
         found.insert(run.id, one);
     }
     let pairs: Vec<_> = contents.sealed.par_iter().map(prove_pair).collect();
@@ -71,20 +85,27 @@ pub fn prove(store: &Store, since: Option<&str>) -> Proof {
         proof.changes.extend(changes);
     }
     for judged in &contents.headless {
-        if let Some((run, one)) = RunId::parse(judged.run()).ok().and_then(|id| imported.get(&id)) {
+        if let Some((run, one)) = RunId::parse(judged.run())
+            .ok()
+            .and_then(|id| imported.get(&id))
+        {
             // At import, the folder beside a sealed pair was empty. Everything since is by judges and has its own seals.
             let nothing = Seal::default();
             let seal = match one {
                 Found::Unsealed => None,
                 Found::Changed | Found::Sealed(_) => Some(&nothing),
             };
-            proof.changes.extend(prove_folder(run, seal, &judged.folder));
+            proof
+                .changes
+                .extend(prove_folder(run, seal, &judged.folder));
         }
     }
     for (list, plan) in lists {
         match list {
             Ok(list) => prove_batch(store, &plan, &list, &found, &mut proof.changes),
-            Err(error) => proof.changes.push(Problem::unread(shown(&commits::path(&plan)), &error)),
+            Err(error) => proof
+                .changes
+                .push(Problem::unread(shown(&commits::path(&plan)), &error)),
         }
     }
     prove_chain(store, since, (&contents, &batches), &mut proof);
@@ -92,29 +113,67 @@ pub fn prove(store: &Store, since: Option<&str>) -> Proof {
 }
 
 /// Adds what the chain misses, and counts the records that it does not name.
-fn prove_chain(store: &Store, since: Option<&str>, (contents, batches): (&Contents, &BTreeMap<String, String>), proof: &mut Proof) {
-    let known: BTreeSet<String> = proof.changes.iter().map(|change| change.file.clone()).collect();
+fn prove_chain(
+    store: &Store,
+    since: Option<&str>,
+    (contents, batches): (&Contents, &BTreeMap<String, String>),
+    proof: &mut Proof,
+) {
+    let known: BTreeSet<String> = proof
+        .changes
+        .iter()
+        .map(|change| change.file.clone())
+        .collect();
     let (state, chained, problems) = chain::prove_chain(store, since, &known);
     proof.chain = state;
     proof.changes.extend(problems);
     // A plan names the newest entries of its time, so the whole chain cannot be removed.
     for path in &contents.batches {
-        let Ok(plan) = Batch::load(path) else { continue };
+        let Ok(plan) = Batch::load(path) else {
+            continue;
+        };
         if proof.chain.entries == 0 && !plan.previous.is_empty() {
             let message = "names an entry of the store's chain, which is gone";
-            proof.changes.push(Problem::in_file(shown(path), message).with_hint("put the folder `chain` back from a copy"));
+            proof.changes.push(
+                Problem::in_file(shown(path), message)
+                    .with_hint("put the folder `chain` back from a copy"),
+            );
         }
     }
-    let name = |path: &Path| path.strip_prefix(store.root()).map(|path| path.to_string_lossy().replace('\\', "/")).unwrap_or_default();
-    let lists: BTreeSet<String> = contents.batches.iter().filter(|plan| chained.contains(&name(plan))).map(|plan| name(plan)).collect();
+    let name = |path: &Path| {
+        path.strip_prefix(store.root())
+            .map(|path| path.to_string_lossy().replace('\\', "/"))
+            .unwrap_or_default()
+    };
+    let lists: BTreeSet<String> = contents
+        .batches
+        .iter()
+        .filter(|plan| chained.contains(&name(plan)))
+        .map(|plan| name(plan))
+        .collect();
     // The list of a plan's commits has the digests of its headers.
     let is_of_chained_plan = |header: &HeaderFile| {
-        let batch = header.path.file_stem().and_then(|stem| batches.get(stem.to_str()?));
+        let batch = header
+            .path
+            .file_stem()
+            .and_then(|stem| batches.get(stem.to_str()?));
         batch.is_some_and(|batch| lists.contains(&format!("batches/{batch}.json")))
     };
-    proof.chain.unchained = contents.batches.iter().filter(|plan| !chained.contains(&name(plan))).count()
-        + contents.sealed.iter().filter(|pair| !chained.contains(&name(&pair.runs))).count()
-        + contents.headers.iter().filter(|header| !chained.contains(&name(&header.path)) && !is_of_chained_plan(header)).count();
+    proof.chain.unchained = contents
+        .batches
+        .iter()
+        .filter(|plan| !chained.contains(&name(plan)))
+        .count()
+        + contents
+            .sealed
+            .iter()
+            .filter(|pair| !chained.contains(&name(&pair.runs)))
+            .count()
+        + contents
+            .headers
+            .iter()
+            .filter(|header| !chained.contains(&name(&header.path)) && !is_of_chained_plan(header))
+            .count();
 }
 
 impl Proof {
@@ -129,28 +188,47 @@ impl Proof {
 fn prove_header(file: &HeaderFile) -> Option<(Run, Found, Vec<Problem>)> {
     let name = shown(&file.path);
     let bytes = header::read_bytes(&file.path).ok()?;
-    let run = header::parse_header(&bytes, &name, None, file.path.file_stem().and_then(|stem| stem.to_str())).ok()?;
+    let run = header::parse_header(
+        &bytes,
+        &name,
+        None,
+        file.path.file_stem().and_then(|stem| stem.to_str()),
+    )
+    .ok()?;
     let mut changes = Vec::new();
     let (found, seal) = match Sealing::of(&String::from_utf8_lossy(&bytes)) {
         Sealing::None => (Found::Unsealed, None),
         Sealing::Whole(sealed) => (Found::Sealed(sealed.digest()), Some(sealed.seal)),
         Sealing::Changed => {
-            let message = format!("the header of run `{}` was changed after it was sealed", run.id);
+            let message = format!(
+                "the header of run `{}` was changed after it was sealed",
+                run.id
+            );
             changes.push(Problem::in_file(&name, message).with_hint(HINT));
             (Found::Changed, None)
         }
     };
-    changes.extend(prove_folder(&run, seal.as_ref(), &file.path.with_extension("")));
+    changes.extend(prove_folder(
+        &run,
+        seal.as_ref(),
+        &file.path.with_extension(""),
+    ));
     Some((run, found, changes))
 }
 
 /// Compares a run's folder with the seal of its header, if it has one, and with the seals of its judgements.
 fn prove_folder(run: &Run, seal: Option<&Seal>, folder: &Path) -> Vec<Problem> {
-    let without = run.carried.as_ref().map_or(&[][..], |carried| &carried.without);
+    let without = run
+        .carried
+        .as_ref()
+        .map_or(&[][..], |carried| &carried.without);
     let told = |change: Change| {
         let file = shown(&folder.join(change.file));
         let message = format!("run `{}`: {}", run.id, change.message);
-        Problem { line: change.line, ..Problem::in_file(file, message).with_hint(HINT) }
+        Problem {
+            line: change.line,
+            ..Problem::in_file(file, message).with_hint(HINT)
+        }
     };
     match changes_in(seal, &run.scores, without, folder) {
         Ok(found) => found.into_iter().map(told).collect(),
@@ -160,9 +238,15 @@ fn prove_folder(run: &Run, seal: Option<&Seal>, folder: &Path) -> Vec<Problem> {
 
 /// Compares a run's folder with the seal of its header, if it has one, and with the seals of its judgements. `without` lists parts that the
 /// folder never had here.
-pub(super) fn changes_in(seal: Option<&Seal>, scores: &[ScoreRecord], without: &[String], folder: &Path) -> io::Result<Vec<Change>> {
+pub(super) fn changes_in(
+    seal: Option<&Seal>,
+    scores: &[ScoreRecord],
+    without: &[String],
+    folder: &Path,
+) -> io::Result<Vec<Change>> {
     let mut changes = Vec::new();
-    let mut seals: Vec<(Option<usize>, &Seal)> = seal.map(|seal| (None, seal)).into_iter().collect();
+    let mut seals: Vec<(Option<usize>, &Seal)> =
+        seal.map(|seal| (None, seal)).into_iter().collect();
     let scores = prove_scores(seal, scores, folder, &mut changes)?;
     seals.extend(scores.judged.iter().map(|(line, seal)| (Some(*line), seal)));
     prove_items(&seals, &scores.all, folder, &mut changes)?;
@@ -186,7 +270,11 @@ pub(super) fn changes_in(seal: Option<&Seal>, scores: &[ScoreRecord], without: &
         }
         _ => None,
     };
-    changes.extend(message.map(|message| Change { file: TRANSCRIPT, line: None, message: format!("its transcript {message}") }));
+    changes.extend(message.map(|message| Change {
+        file: TRANSCRIPT,
+        line: None,
+        message: format!("its transcript {message}"),
+    }));
 
     let tree = Tree::of(&folder.join(OUTPUT))?;
     let files = |tree: &Option<Tree>| tree.as_ref().map_or(0, |tree| tree.files);
@@ -194,9 +282,17 @@ pub(super) fn changes_in(seal: Option<&Seal>, scores: &[ScoreRecord], without: &
         let message = if files(&tree) == files(&seal.output) {
             "what it made was changed after the run was sealed".to_owned()
         } else {
-            format!("what it made has {} of {} that were sealed", files(&tree), files(&seal.output))
+            format!(
+                "what it made has {} of {} that were sealed",
+                files(&tree),
+                files(&seal.output)
+            )
         };
-        changes.push(Change { file: OUTPUT, line: None, message });
+        changes.push(Change {
+            file: OUTPUT,
+            line: None,
+            message,
+        });
     }
     Ok(changes)
 }
@@ -208,7 +304,11 @@ pub(super) fn absent(seal: &Seal, folder: &Path) -> io::Result<Vec<String>> {
         without.push("transcript".to_owned());
     }
     let files = Tree::of(&folder.join(OUTPUT))?.map_or(0, |tree| tree.files);
-    if seal.output.as_ref().is_some_and(|sealed| files < sealed.files) {
+    if seal
+        .output
+        .as_ref()
+        .is_some_and(|sealed| files < sealed.files)
+    {
         without.push("output".to_owned());
     }
     Ok(without)
@@ -222,11 +322,25 @@ struct Scores {
 }
 
 /// Reads the scores, and compares them with the header's seal and their own.
-fn prove_scores(seal: Option<&Seal>, scores: &[ScoreRecord], folder: &Path, changes: &mut Vec<Change>) -> io::Result<Scores> {
+fn prove_scores(
+    seal: Option<&Seal>,
+    scores: &[ScoreRecord],
+    folder: &Path,
+    changes: &mut Vec<Change>,
+) -> io::Result<Scores> {
     let bytes = files::if_there(files::read(folder.join(SCORES)))?.unwrap_or_default();
-    let mut change = |line: Option<usize>, message: &str| changes.push(Change { file: SCORES, line, message: message.to_owned() });
+    let mut change = |line: Option<usize>, message: &str| {
+        changes.push(Change {
+            file: SCORES,
+            line,
+            message: message.to_owned(),
+        })
+    };
     let is_of = |prefix: &seal::Prefix| {
-        usize::try_from(prefix.bytes).ok().and_then(|length| bytes.get(..length)).is_some_and(|part| seal::digest(part) == prefix.sha256)
+        usize::try_from(prefix.bytes)
+            .ok()
+            .and_then(|length| bytes.get(..length))
+            .is_some_and(|part| seal::digest(part) == prefix.sha256)
     };
     let at_commit = seal.and_then(|seal| seal.scores.as_ref());
     if at_commit.is_some_and(|prefix| !is_of(prefix)) {
@@ -238,7 +352,11 @@ fn prove_scores(seal: Option<&Seal>, scores: &[ScoreRecord], folder: &Path, chan
     for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
         let begins = place;
         place += line.len() as u64;
-        all.extend(serde_json::from_slice::<ScoreLine>(line).ok().map(|line| line.score));
+        all.extend(
+            serde_json::from_slice::<ScoreLine>(line)
+                .ok()
+                .map(|line| line.score),
+        );
         // A killed command may leave a half line, which does not count.
         let is_half = !line.ends_with(b"\n") && serde_json::from_slice::<ScoreLine>(line).is_err();
         if begins < at_commit.map_or(0, |prefix| prefix.bytes) || is_half {
@@ -246,14 +364,22 @@ fn prove_scores(seal: Option<&Seal>, scores: &[ScoreRecord], folder: &Path, chan
         }
         match Sealing::of(&String::from_utf8_lossy(line)) {
             Sealing::None if seal.is_some() || !judged.is_empty() => {
-                change(Some(number), "this score was added after the run was sealed, and has no seal of its own");
+                change(
+                    Some(number),
+                    "this score was added after the run was sealed, and has no seal of its own",
+                );
             }
             Sealing::None => {}
             Sealing::Changed => change(Some(number), "this score was changed after it was sealed"),
             Sealing::Whole(sealed) => {
                 let before = sealed.seal.scores.as_ref();
-                if before.map_or(0, |prefix| prefix.bytes) != begins || before.is_some_and(|prefix| !is_of(prefix)) {
-                    change(Some(number), "the scores before this one are not those that it was sealed with");
+                if before.map_or(0, |prefix| prefix.bytes) != begins
+                    || before.is_some_and(|prefix| !is_of(prefix))
+                {
+                    change(
+                        Some(number),
+                        "the scores before this one are not those that it was sealed with",
+                    );
                 }
                 judged.push((number, sealed.seal));
             }
@@ -263,11 +389,20 @@ fn prove_scores(seal: Option<&Seal>, scores: &[ScoreRecord], folder: &Path, chan
 }
 
 /// Compares the outcomes with all seals; a judgement's seal is named by its score line.
-fn prove_items(seals: &[(Option<usize>, &Seal)], scores: &[ScoreRecord], folder: &Path, changes: &mut Vec<Change>) -> io::Result<()> {
+fn prove_items(
+    seals: &[(Option<usize>, &Seal)],
+    scores: &[ScoreRecord],
+    folder: &Path,
+    changes: &mut Vec<Change>,
+) -> io::Result<()> {
     if seals.is_empty() {
         return Ok(());
     }
-    let sealed = || seals.iter().filter_map(|(line, seal)| Some((line, seal.items.as_ref()?)));
+    let sealed = || {
+        seals
+            .iter()
+            .filter_map(|(line, seal)| Some((line, seal.items.as_ref()?)))
+    };
     let path = folder.join(ITEMS);
     let places: BTreeSet<u64> = sealed().map(|(_, prefix)| prefix.bytes).collect();
     let (whole, at) = match files::if_there(files::open(&path))? {
@@ -276,10 +411,22 @@ fn prove_items(seals: &[(Option<usize>, &Seal)], scores: &[ScoreRecord], folder:
     };
     let bytes = whole.prefix().map_or(0, |prefix| prefix.bytes);
     // A difference at the first seal is a difference at all later ones.
-    if let Some((line, prefix)) = sealed().find(|(_, prefix)| at.get(&prefix.bytes).and_then(Sum::prefix).as_ref() != Some(*prefix)) {
-        let what = if bytes < prefix.bytes { "some of its outcomes were taken away" } else { "its outcomes were changed" };
-        let when = line.map_or("the run was sealed".to_owned(), |line| format!("its judgement was sealed ({SCORES}:{line})"));
-        changes.push(Change { file: ITEMS, line: None, message: format!("{what} after {when}") });
+    if let Some((line, prefix)) = sealed()
+        .find(|(_, prefix)| at.get(&prefix.bytes).and_then(Sum::prefix).as_ref() != Some(*prefix))
+    {
+        let what = if bytes < prefix.bytes {
+            "some of its outcomes were taken away"
+        } else {
+            "its outcomes were changed"
+        };
+        let when = line.map_or("the run was sealed".to_owned(), |line| {
+            format!("its judgement was sealed ({SCORES}:{line})")
+        });
+        changes.push(Change {
+            file: ITEMS,
+            line: None,
+            message: format!("{what} after {when}"),
+        });
         return Ok(());
     }
     let covered = places.last().copied().unwrap_or(0);
@@ -288,14 +435,21 @@ fn prove_items(seals: &[(Option<usize>, &Seal)], scores: &[ScoreRecord], folder:
     }
     // Only a killed judgement leaves lines after the last seal. They do not count.
     let is_unfinished = |line: &[u8]| {
-        ItemLine::parse(line).is_ok_and(|item| standing_revision(&item.evaluator, scores).is_some_and(|standing| item.revision > standing))
+        ItemLine::parse(line).is_ok_and(|item| {
+            standing_revision(&item.evaluator, scores)
+                .is_some_and(|standing| item.revision > standing)
+        })
     };
     let mut place = 0;
     for (number, line) in (1..).zip(files::read(&path)?.split_inclusive(|byte| *byte == b'\n')) {
         let is_half = !line.ends_with(b"\n") && ItemLine::parse(line).is_err();
         if place >= covered && !is_half && !line.trim_ascii().is_empty() && !is_unfinished(line) {
             let message = "this outcome was added after the run was sealed".to_owned();
-            changes.push(Change { file: ITEMS, line: Some(number), message });
+            changes.push(Change {
+                file: ITEMS,
+                line: Some(number),
+                message,
+            });
         }
         place += line.len() as u64;
     }
@@ -308,20 +462,30 @@ fn prove_pair(pair: &SealedPair) -> (Vec<(Run, Found)>, Vec<Problem>) {
     let mut sealed = HashMap::<String, (usize, Option<seal::Prefix>, Sum)>::new();
     let read = files::open(&pair.runs).and_then(|file| {
         for_each_line(BufReader::new(file), |number, line| {
-            let Some((line, run)) = line.ok().and_then(|line| Some((line, header::parse_header(line, &name, Some(number), None).ok()?)))
-            else {
+            let Some((line, run)) = line.ok().and_then(|line| {
+                Some((
+                    line,
+                    header::parse_header(line, &name, Some(number), None).ok()?,
+                ))
+            }) else {
                 return;
             };
             let found = match Sealing::of(&String::from_utf8_lossy(line)) {
                 Sealing::None => Found::Unsealed,
                 Sealing::Changed => {
-                    let message = format!("the header of run `{}` was changed after it was sealed", run.id);
+                    let message = format!(
+                        "the header of run `{}` was changed after it was sealed",
+                        run.id
+                    );
                     changes.push(Problem::at_line(&name, number, message).with_hint(HINT));
                     Found::Changed
                 }
                 Sealing::Whole(whole) => {
                     let found = Found::Sealed(whole.digest());
-                    sealed.insert(run.id.as_str().to_owned(), (number, whole.seal.items, Sum::default()));
+                    sealed.insert(
+                        run.id.as_str().to_owned(),
+                        (number, whole.seal.items, Sum::default()),
+                    );
                     found
                 }
             };
@@ -330,25 +494,39 @@ fn prove_pair(pair: &SealedPair) -> (Vec<(Run, Found)>, Vec<Problem>) {
     });
     let items = pair.items.as_ref().filter(|_| !sealed.is_empty());
     let summed = items.map_or(Ok(()), |items| {
-        for_each_line(BufReader::with_capacity(1 << 20, SealedReader::items(items)?), |_, line| {
-            let Ok(line) = line else { return };
-            let Ok(item) = ItemLine::parse(line) else { return };
-            if let Some((.., sum)) = item.run.as_deref().and_then(|run| sealed.get_mut(run)) {
-                sum.add(line);
-                sum.add(b"\n");
-            }
-        })
+        for_each_line(
+            BufReader::with_capacity(1 << 20, SealedReader::items(items)?),
+            |_, line| {
+                let Ok(line) = line else { return };
+                let Ok(item) = ItemLine::parse(line) else {
+                    return;
+                };
+                if let Some((.., sum)) = item.run.as_deref().and_then(|run| sealed.get_mut(run)) {
+                    sum.add(line);
+                    sum.add(b"\n");
+                }
+            },
+        )
     });
     if read.is_err() || summed.is_err() {
         // The examination reports this.
         return (runs, changes);
     }
-    let mut other: Vec<(usize, &String)> =
-        sealed.iter().filter(|(_, (_, items, sum))| sum.prefix() != *items).map(|(run, (number, ..))| (*number, run)).collect();
+    let mut other: Vec<(usize, &String)> = sealed
+        .iter()
+        .filter(|(_, (_, items, sum))| sum.prefix() != *items)
+        .map(|(run, (number, ..))| (*number, run))
+        .collect();
     other.sort_unstable();
-    let items = pair.items.as_ref().map_or_else(|| name.clone(), |items| shown(items));
+    let items = pair
+        .items
+        .as_ref()
+        .map_or_else(|| name.clone(), |items| shown(items));
     changes.extend(other.into_iter().map(|(_, run)| {
-        let message = format!("run `{}`: its outcomes were changed after the run was sealed", visible(run));
+        let message = format!(
+            "run `{}`: its outcomes were changed after the run was sealed",
+            visible(run)
+        );
         Problem::in_file(&items, message).with_hint(HINT)
     }));
     (runs, changes)
@@ -356,43 +534,82 @@ fn prove_pair(pair: &SealedPair) -> (Vec<(Run, Found)>, Vec<Problem>) {
 
 /// Returns the plans with a list of commits, even if the plan itself is missing.
 fn plans(store: &Store) -> Vec<PathBuf> {
-    let entries = fs::read_dir(store.batches_dir()).into_iter().flatten().filter_map(Result::ok);
+    let entries = fs::read_dir(store.batches_dir())
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut plans: Vec<PathBuf> =
-        names.filter_map(|name| Some(store.batches_dir().join(format!("{}.json", name.strip_suffix(commits::SUFFIX)?)))).collect();
+    let mut plans: Vec<PathBuf> = names
+        .filter_map(|name| {
+            Some(
+                store
+                    .batches_dir()
+                    .join(format!("{}.json", name.strip_suffix(commits::SUFFIX)?)),
+            )
+        })
+        .collect();
     plans.sort_unstable();
     plans
 }
 
 /// Compares a batch's headers with its list of commits, and the list with itself and the plan.
-fn prove_batch(store: &Store, plan: &Path, list: &[u8], found: &BTreeMap<RunId, Found>, changes: &mut Vec<Problem>) {
+fn prove_batch(
+    store: &Store,
+    plan: &Path,
+    list: &[u8],
+    found: &BTreeMap<RunId, Found>,
+    changes: &mut Vec<Problem>,
+) {
     let name = shown(&commits::path(plan));
     let mut committed = BTreeMap::<RunId, CommitLine>::new();
     let mut previous = files::read(plan).ok().map(|plan| seal::digest(&plan));
     if previous.is_none() {
-        changes.push(Problem::in_file(shown(plan), "the plan of runs that were committed is gone").with_hint("put it back from a copy"));
+        changes.push(
+            Problem::in_file(shown(plan), "the plan of runs that were committed is gone")
+                .with_hint("put it back from a copy"),
+        );
     }
     for (number, line) in (1..).zip(list.split_inclusive(|byte| *byte == b'\n')) {
         // A killed command may leave a half line, which the next one replaces.
-        let Some(line) = line.strip_suffix(b"\n") else { continue };
+        let Some(line) = line.strip_suffix(b"\n") else {
+            continue;
+        };
         let Ok(commit) = serde_json::from_slice::<CommitLine>(line) else {
-            changes.push(Problem::at_line(&name, number, "is not a line of committed runs").with_hint("put the file back from a copy"));
+            changes.push(
+                Problem::at_line(&name, number, "is not a line of committed runs")
+                    .with_hint("put the file back from a copy"),
+            );
             previous = None;
             continue;
         };
         if previous.is_some_and(|previous| previous != commit.previous) {
             let (file, message) = match number {
-                1 => (shown(plan), "the plan was changed after its first run was committed".to_owned()),
-                _ => (name.clone(), format!("lines before line {number} were changed or taken away")),
+                1 => (
+                    shown(plan),
+                    "the plan was changed after its first run was committed".to_owned(),
+                ),
+                _ => (
+                    name.clone(),
+                    format!("lines before line {number} were changed or taken away"),
+                ),
             };
-            changes.push(Problem::in_file(file, message).with_hint("put the file back from a copy"));
+            changes
+                .push(Problem::in_file(file, message).with_hint("put the file back from a copy"));
         }
         previous = Some(seal::digest(line));
         if let Some(before) = committed.insert(commit.run.clone(), commit)
-            && committed.get(&before.run).is_some_and(|now| now.header != before.header)
+            && committed
+                .get(&before.run)
+                .is_some_and(|now| now.header != before.header)
         {
-            let message = format!("run `{}` was committed again, after its header had been taken away", before.run);
-            changes.push(Problem::at_line(&name, number, message).with_hint("retract the run if nobody can say why"));
+            let message = format!(
+                "run `{}` was committed again, after its header had been taken away",
+                before.run
+            );
+            changes.push(
+                Problem::at_line(&name, number, message)
+                    .with_hint("retract the run if nobody can say why"),
+            );
         }
     }
     for (run, commit) in committed {
@@ -400,8 +617,12 @@ fn prove_batch(store: &Store, plan: &Path, list: &[u8], found: &BTreeMap<RunId, 
             Some(Found::Sealed(digest)) if *digest == commit.header => continue,
             // Already reported.
             Some(Found::Changed) => continue,
-            Some(Found::Sealed(_)) => format!("the header of run `{run}` is not the one that was committed"),
-            Some(Found::Unsealed) => format!("the header of run `{run}` had a seal when it was committed, and has none"),
+            Some(Found::Sealed(_)) => {
+                format!("the header of run `{run}` is not the one that was committed")
+            }
+            Some(Found::Unsealed) => {
+                format!("the header of run `{run}` had a seal when it was committed, and has none")
+            }
             None => format!("the header of run `{run}`, which was committed, is gone"),
         };
         changes.push(Problem::in_file(shown(&store.header_path(&run)), message).with_hint(HINT));

@@ -22,7 +22,10 @@ impl RecordsWriter {
     /// Returns the text before the first outcome.
     pub fn begin(runs: &[&Run]) -> String {
         let runs: Vec<String> = runs.iter().map(|run| header::to_json(run)).collect();
-        format!("{{\"schema\":\"evalreport/records/1\",\"runs\":[\n{}\n],\"items\":[\n", runs.join(",\n"))
+        format!(
+            "{{\"schema\":\"evalreport/records/1\",\"runs\":[\n{}\n],\"items\":[\n",
+            runs.join(",\n")
+        )
     }
 
     /// Returns the text of one outcome, with the separator from the previous one.
@@ -61,5 +64,7 @@ struct DetailedLine {
 
 /// Returns the JSON Schema of a document.
 pub fn records_schema() -> Schema {
-    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Records>()
+    SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<Records>()
 }

@@ -72,10 +72,17 @@ impl Retractions {
         let bytes = match files::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(Problems(vec![Problem::unread(name, &error).with_hint(WITHOUT_THEM)])),
+            Err(error) => {
+                return Err(Problems(vec![
+                    Problem::unread(name, &error).with_hint(WITHOUT_THEM),
+                ]));
+            }
         };
-        let (mut standing, mut undone, mut problems) = (Vec::<Retraction>::new(), Vec::new(), Vec::new());
-        let lines = (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+        let (mut standing, mut undone, mut problems) =
+            (Vec::<Retraction>::new(), Vec::new(), Vec::new());
+        let lines = (1..)
+            .zip(bytes.split_inclusive(|byte| *byte == b'\n'))
+            .filter(|(_, line)| !line.trim_ascii().is_empty());
         for (number, line) in lines {
             match parse(line) {
                 Ok(retraction) if retraction.undo => {
@@ -84,16 +91,28 @@ impl Retractions {
                 }
                 Ok(retraction) => standing.push(retraction),
                 Err(_) if !line.ends_with(b"\n") => {}
-                Err(message) => problems.push(Problem::at_line(&name, number, message).with_hint(WITHOUT_THEM)),
+                Err(message) => {
+                    problems.push(Problem::at_line(&name, number, message).with_hint(WITHOUT_THEM))
+                }
             }
         }
-        if problems.is_empty() { Ok(Self { standing, undone }) } else { Err(Problems(problems)) }
+        if problems.is_empty() {
+            Ok(Self { standing, undone })
+        } else {
+            Err(Problems(problems))
+        }
     }
 
     /// Returns the tombstone that hides the run, if one does: one that names the run comes first.
     pub fn hiding(&self, run: &Run) -> Option<&Retraction> {
-        let hiding = || self.standing.iter().filter(|retraction| retraction.selector.matches(run));
-        hiding().find(|retraction| retraction.names_runs()).or_else(|| hiding().next())
+        let hiding = || {
+            self.standing
+                .iter()
+                .filter(|retraction| retraction.selector.matches(run))
+        };
+        hiding()
+            .find(|retraction| retraction.names_runs())
+            .or_else(|| hiding().next())
     }
 }
 
@@ -113,7 +132,9 @@ impl Retraction {
         file.end_last_line(|line| parse(line).is_ok())?;
         file.append(line.as_bytes())?;
         file.sync()?;
-        store.added().line(store.root(), &store.retractions_path(), line.as_bytes());
+        store
+            .added()
+            .line(store.root(), &store.retractions_path(), line.as_bytes());
         durable::sync_folder(store.root()).map_err(StoreError::io("cannot sync", store.root()))
     }
 
@@ -133,13 +154,14 @@ impl Retraction {
             time: self.time.to_rfc3339_opts(SecondsFormat::Secs, true),
             undo: self.undo,
         };
-        serde_json::to_string(&wire).expect("a tombstone is JSON: no map has keys other than strings")
+        serde_json::to_string(&wire)
+            .expect("a tombstone is JSON: no map has keys other than strings")
     }
 }
 
 pub(super) fn parse(line: &[u8]) -> Result<Retraction, String> {
-    let wire: WireRetraction =
-        serde_json::from_slice(line).map_err(|error| format!("is not a tombstone: {}", visible(&error.to_string())))?;
+    let wire: WireRetraction = serde_json::from_slice(line)
+        .map_err(|error| format!("is not a tombstone: {}", visible(&error.to_string())))?;
     let selector = Filter {
         suites: wire.selector.suite,
         approaches: wire.selector.approach,
@@ -152,6 +174,13 @@ pub(super) fn parse(line: &[u8]) -> Result<Retraction, String> {
     if selector.is_empty() {
         return Err("is a tombstone that selects every run".to_owned());
     }
-    let time = DateTime::parse_from_rfc3339(&wire.time).map_err(|error| format!("key `time`: {error}"))?.to_utc();
-    Ok(Retraction { selector, reason: wire.reason, time, undo: wire.undo })
+    let time = DateTime::parse_from_rfc3339(&wire.time)
+        .map_err(|error| format!("key `time`: {error}"))?
+        .to_utc();
+    Ok(Retraction {
+        selector,
+        reason: wire.reason,
+        time,
+        undo: wire.undo,
+    })
 }

@@ -36,7 +36,10 @@ pub struct Headless {
 impl Headless {
     /// Returns the id of the folder's run. Names in a store are UTF-8.
     pub fn run(&self) -> &str {
-        self.folder.file_name().and_then(OsStr::to_str).unwrap_or_default()
+        self.folder
+            .file_name()
+            .and_then(OsStr::to_str)
+            .unwrap_or_default()
     }
 }
 
@@ -75,16 +78,30 @@ impl Contents {
         let mut headers = Vec::with_capacity(files.len());
         for path in files {
             let folder = path.with_extension("");
-            let (items, scores) = (journal(&folder, "items.jsonl", &mut problems), journal(&folder, "scores.jsonl", &mut problems));
-            headers.push(HeaderFile { path: path.clone(), items, scores });
+            let (items, scores) = (
+                journal(&folder, "items.jsonl", &mut problems),
+                journal(&folder, "scores.jsonl", &mut problems),
+            );
+            headers.push(HeaderFile {
+                path: path.clone(),
+                items,
+                scores,
+            });
         }
-        Self { headers, problems, ..Self::default() }
+        Self {
+            headers,
+            problems,
+            ..Self::default()
+        }
     }
 
     /// Returns the folders of runs in progress or abandoned. `is_sealed` tells whether a sealed pair of this store has a run id.
     pub fn unfinished(&self, is_sealed: impl Fn(&str) -> bool) -> impl Iterator<Item = &Headless> {
         let is_begun = |one: &&Headless| one.items.is_some() || one.has_transcript;
-        self.headless.iter().filter(is_begun).filter(move |one| !is_sealed(one.run()))
+        self.headless
+            .iter()
+            .filter(is_begun)
+            .filter(move |one| !is_sealed(one.run()))
     }
 }
 
@@ -97,11 +114,18 @@ pub fn scan(store: &Store) -> Contents {
         match entry.kind {
             EntryKind::Folder if matches!(name, "batches" | "imports" | chain::FOLDER) => {}
             EntryKind::Folder if is_result(name) => {
-                contents.problems.push(Problem::in_file(shown(&entry.path), "is a folder, not a result file"));
+                contents.problems.push(Problem::in_file(
+                    shown(&entry.path),
+                    "is a folder, not a result file",
+                ));
             }
             EntryKind::Folder => folders.push(entry.path),
             EntryKind::File if is_result(name) => {
-                contents.headers.push(HeaderFile { path: entry.path, items: None, scores: None });
+                contents.headers.push(HeaderFile {
+                    path: entry.path,
+                    items: None,
+                    scores: None,
+                });
             }
             EntryKind::File => {}
         }
@@ -109,9 +133,22 @@ pub fn scan(store: &Store) -> Contents {
     let by_stem: HashMap<&OsStr, usize> = if folders.is_empty() {
         HashMap::new()
     } else {
-        contents.headers.iter().enumerate().filter_map(|(index, header)| Some((header.path.file_stem()?, index))).collect()
+        contents
+            .headers
+            .iter()
+            .enumerate()
+            .filter_map(|(index, header)| Some((header.path.file_stem()?, index)))
+            .collect()
     };
-    let headers: Vec<Option<usize>> = folders.iter().map(|folder| folder.file_name().and_then(|name| by_stem.get(name)).copied()).collect();
+    let headers: Vec<Option<usize>> = folders
+        .iter()
+        .map(|folder| {
+            folder
+                .file_name()
+                .and_then(|name| by_stem.get(name))
+                .copied()
+        })
+        .collect();
     for (folder, header) in folders.into_iter().zip(headers) {
         let mut journal = |name: &str| journal(&folder, name, &mut contents.problems);
         match header {
@@ -124,16 +161,29 @@ pub fn scan(store: &Store) -> Contents {
                 let (items, scores) = (journal("items.jsonl"), journal("scores.jsonl"));
                 let has_transcript = journal("transcript.jsonl").is_some();
                 if items.is_some() || scores.is_some() || has_transcript {
-                    contents.headless.push(Headless { folder, items, scores, has_transcript });
+                    contents.headless.push(Headless {
+                        folder,
+                        items,
+                        scores,
+                        has_transcript,
+                    });
                 }
             }
         }
     }
     let imports = list(&store.imports_dir(), &mut contents.problems);
     for entry in &imports {
-        let file = |suffix: &str| imports.iter().find(|other| other.file_name == suffix).map(|other| other.path.clone());
+        let file = |suffix: &str| {
+            imports
+                .iter()
+                .find(|other| other.file_name == suffix)
+                .map(|other| other.path.clone())
+        };
         if let Some(key) = entry.file_name.strip_suffix(".runs.jsonl") {
-            contents.sealed.push(SealedPair { runs: entry.path.clone(), items: file(&format!("{key}.items.jsonl.zst")) });
+            contents.sealed.push(SealedPair {
+                runs: entry.path.clone(),
+                items: file(&format!("{key}.items.jsonl.zst")),
+            });
         } else if let Some(key) = entry.file_name.strip_suffix(".items.jsonl.zst")
             && file(&format!("{key}.runs.jsonl")).is_none()
         {
@@ -146,7 +196,11 @@ pub fn scan(store: &Store) -> Contents {
 
 /// Lists the plans of a store.
 pub fn plans(store: &Store, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
-    list(&store.batches_dir(), problems).into_iter().filter(|entry| is_result(&entry.file_name)).map(|entry| entry.path).collect()
+    list(&store.batches_dir(), problems)
+        .into_iter()
+        .filter(|entry| is_result(&entry.file_name))
+        .map(|entry| entry.path)
+        .collect()
 }
 
 /// Returns a journal in a run's folder, or `None` if it does not exist.
@@ -204,7 +258,10 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
             }
         };
         let Ok(file_name) = entry.file_name().into_string() else {
-            problems.push(Problem::in_file(shown(&entry.path()), "has a name that is not UTF-8"));
+            problems.push(Problem::in_file(
+                shown(&entry.path()),
+                "has a name that is not UTF-8",
+            ));
             continue;
         };
         if file_name.starts_with('.') {
@@ -216,7 +273,10 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
                 Ok(metadata) if metadata.is_dir() => EntryKind::Folder,
                 Ok(_) => EntryKind::File,
                 Err(error) => {
-                    problems.push(Problem::in_file(shown(&path), format!("cannot follow the symbolic link: {error}")));
+                    problems.push(Problem::in_file(
+                        shown(&path),
+                        format!("cannot follow the symbolic link: {error}"),
+                    ));
                     continue;
                 }
             }
@@ -225,7 +285,11 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
         } else {
             EntryKind::File
         };
-        entries.push(Entry { path, file_name, kind });
+        entries.push(Entry {
+            path,
+            file_name,
+            kind,
+        });
     }
     entries.sort_unstable_by(|left, right| left.file_name.cmp(&right.file_name));
     entries

@@ -55,7 +55,10 @@ pub struct JudgeLine {
 impl JudgeLine {
     /// Returns the judge's name. Another model or another prompt is another judge.
     pub fn name(&self) -> String {
-        let model = self.model.as_ref().map_or_else(String::new, |model| format!(":{model}"));
+        let model = self
+            .model
+            .as_ref()
+            .map_or_else(String::new, |model| format!(":{model}"));
         let words = self.prompt_sha256.get(..8).unwrap_or(&self.prompt_sha256);
         format!("{}{model} #{words}", self.agent)
     }
@@ -75,9 +78,20 @@ impl ScoreLine {
     /// Turns the line of a judgement in reverse order into that of a probe. `given` is the score in the suite's order.
     #[must_use]
     pub fn into_probe(self, given: f64, revision: u32) -> Self {
-        let mut details = self.details.filter(serde_json::Value::is_object).unwrap_or_else(|| serde_json::json!({}));
+        let mut details = self
+            .details
+            .filter(serde_json::Value::is_object)
+            .unwrap_or_else(|| serde_json::json!({}));
         details[GIVEN] = given.into();
-        Self { score: ScoreRecord { metric: Self::probe_of(&self.score.metric), revision, ..self.score }, details: Some(details), ..self }
+        Self {
+            score: ScoreRecord {
+                metric: Self::probe_of(&self.score.metric),
+                revision,
+                ..self.score
+            },
+            details: Some(details),
+            ..self
+        }
     }
 
     /// Returns whether the line is a probe's, and no judgement.
@@ -89,18 +103,36 @@ impl ScoreLine {
     fn probe(&self) -> Option<JudgeProbe> {
         let metric = self.score.metric.strip_prefix(PROBE)?.to_owned();
         let given = self.details.as_ref()?.get(GIVEN)?.as_f64()?;
-        Some(JudgeProbe { metric, unit: self.score.unit, judge: self.score.evaluator.clone()?, given, reversed: self.score.value? })
+        Some(JudgeProbe {
+            metric,
+            unit: self.score.unit,
+            judge: self.score.evaluator.clone()?,
+            given,
+            reversed: self.score.value?,
+        })
     }
 
     /// Adds the lines of a run's file to the run.
     pub fn add_all(lines: Vec<Self>, run: &mut Run) {
         run.probes.extend(lines.iter().filter_map(Self::probe));
-        run.scores.extend(lines.into_iter().filter(|line| !line.is_probe()).map(|line| line.score));
+        run.scores.extend(
+            lines
+                .into_iter()
+                .filter(|line| !line.is_probe())
+                .map(|line| line.score),
+        );
     }
 
     /// Creates a line with only a score.
     pub fn of(score: ScoreRecord) -> Self {
-        Self { score, details: None, reasoning: None, not_evaluated: None, judge: None, raw: Vec::new() }
+        Self {
+            score,
+            details: None,
+            reasoning: None,
+            not_evaluated: None,
+            judge: None,
+            raw: Vec::new(),
+        }
     }
 
     /// Returns the line with its line break.
@@ -124,8 +156,12 @@ impl ScoreLine {
         };
         let read = for_each_line(BufReader::new(file), |number, line| {
             let parsed = line.map_err(super::LineProblem::message).and_then(|line| {
-                let score = serde_json::from_slice::<Self>(line)
-                    .map_err(|error| format!("is not a score line: {}", crate::domain::visible(&error.to_string())))?;
+                let score = serde_json::from_slice::<Self>(line).map_err(|error| {
+                    format!(
+                        "is not a score line: {}",
+                        crate::domain::visible(&error.to_string())
+                    )
+                })?;
                 score.score.problem().map_or(Ok(score), Err)
             });
             match parsed {

@@ -112,12 +112,19 @@ impl Sealing {
         let text = text.trim_end_matches('\n');
         // Inside a JSON string the quotation mark would be escaped.
         let Some(place) = text.rfind(",\"seal\":{") else {
-            return if has_seal(text) { Self::Changed } else { Self::None };
+            return if has_seal(text) {
+                Self::Changed
+            } else {
+                Self::None
+            };
         };
         let whole = || {
             let tail: Tail = serde_json::from_str(&format!("{{{}", &text[place + 1..])).ok()?;
             // Rebuild the sealed text: a seal has only one possible form.
-            let sealed = Sealed { text: tail.seal.close(&format!("{}}}", &text[..place])), seal: tail.seal };
+            let sealed = Sealed {
+                text: tail.seal.close(&format!("{}}}", &text[..place])),
+                seal: tail.seal,
+            };
             (with_carried(&sealed.text, tail.carried.as_ref()) == text).then_some(sealed)
         };
         whole().map_or(Self::Changed, Self::Whole)
@@ -130,12 +137,16 @@ fn has_seal(text: &str) -> bool {
     struct Any {
         seal: Option<IgnoredAny>,
     }
-    text.contains("\"seal\"") && serde_json::from_str::<Any>(text).is_ok_and(|any| any.seal.is_some())
+    text.contains("\"seal\"")
+        && serde_json::from_str::<Any>(text).is_ok_and(|any| any.seal.is_some())
 }
 
 /// Adds an import's information to a record.
 pub(super) fn with_carried(text: &str, carried: Option<&Carried>) -> String {
-    carried.map_or_else(|| text.to_owned(), |carried| closed(text, "carried", carried))
+    carried.map_or_else(
+        || text.to_owned(),
+        |carried| closed(text, "carried", carried),
+    )
 }
 
 /// Returns whether a record ends in this information of an import, with the right digest of all text before it.
@@ -152,7 +163,11 @@ fn closed(json: &str, key: &str, fields: &impl Serialize) -> String {
     let mut text = json.strip_suffix('}').unwrap_or(json).to_owned();
     text.push_str(&format!(",\"{key}\":"));
     text.push_str(fields.strip_suffix('}').unwrap_or(&fields));
-    text.push_str(if fields == "{}" { "\"sha256\":\"" } else { ",\"sha256\":\"" });
+    text.push_str(if fields == "{}" {
+        "\"sha256\":\""
+    } else {
+        ",\"sha256\":\""
+    });
     let sum = digest(text.as_bytes());
     text.push_str(&sum);
     text.push_str("\"}}");
@@ -178,7 +193,10 @@ impl Sum {
 
     /// Returns `None` if there were no bytes.
     pub fn prefix(&self) -> Option<Prefix> {
-        (self.bytes > 0).then(|| Prefix { bytes: self.bytes, sha256: hex(&self.hasher.clone().finalize()) })
+        (self.bytes > 0).then(|| Prefix {
+            bytes: self.bytes,
+            sha256: hex(&self.hasher.clone().finalize()),
+        })
     }
 }
 
@@ -195,12 +213,16 @@ impl Prefix {
 }
 
 /// Digests a reader, in full and up to each of the given lengths that it reaches.
-pub(super) fn sums(reader: impl Read, places: &BTreeSet<u64>) -> io::Result<(Sum, BTreeMap<u64, Sum>)> {
+pub(super) fn sums(
+    reader: impl Read,
+    places: &BTreeSet<u64>,
+) -> io::Result<(Sum, BTreeMap<u64, Sum>)> {
     let (mut sum, mut at) = (Sum::default(), BTreeMap::new());
     let mut places = places.iter().copied().peekable();
     files::for_each_block(reader, |mut rest| {
         while let Some(place) = places.next_if(|place| *place <= sum.bytes + rest.len() as u64) {
-            let (before, after) = rest.split_at(usize::try_from(place.saturating_sub(sum.bytes)).unwrap_or(0));
+            let (before, after) =
+                rest.split_at(usize::try_from(place.saturating_sub(sum.bytes)).unwrap_or(0));
             sum.add(before);
             at.insert(place, sum.clone());
             rest = after;
@@ -221,7 +243,10 @@ impl Tree {
             let entry = entry?;
             if entry.file_type().is_file() {
                 let relative = entry.path().strip_prefix(folder).unwrap_or(entry.path());
-                let parts: Vec<&[u8]> = relative.components().map(|part| part.as_os_str().as_encoded_bytes()).collect();
+                let parts: Vec<&[u8]> = relative
+                    .components()
+                    .map(|part| part.as_os_str().as_encoded_bytes())
+                    .collect();
                 files.push((parts.join(&b'/'), entry.into_path()));
             }
         }
@@ -234,7 +259,10 @@ impl Tree {
             sum.add(name);
             sum.add(b"\n");
         }
-        Ok(sum.prefix().map(|lines| Self { files: files.len() as u64, sha256: lines.sha256 }))
+        Ok(sum.prefix().map(|lines| Self {
+            files: files.len() as u64,
+            sha256: lines.sha256,
+        }))
     }
 }
 
@@ -248,17 +276,31 @@ mod tests {
     const RECORD: &str = r#"{"id":"r","tags":{"k":",\"seal\":{"},"cost_usd":0.5}"#;
 
     fn seal() -> Seal {
-        Seal { items: Prefix::of(&b"a\nb\n"[..]).expect("memory reads"), ..Seal::default() }
+        Seal {
+            items: Prefix::of(&b"a\nb\n"[..]).expect("memory reads"),
+            ..Seal::default()
+        }
     }
 
     #[test]
     fn a_record_says_whether_it_was_changed() {
         for seal in [Seal::default(), seal()] {
             let text = seal.close(RECORD);
-            assert_eq!(Sealing::of(&format!("{text}\n")), Sealing::Whole(Sealed { seal: seal.clone(), text: text.clone() }));
+            assert_eq!(
+                Sealing::of(&format!("{text}\n")),
+                Sealing::Whole(Sealed {
+                    seal: seal.clone(),
+                    text: text.clone()
+                })
+            );
             let parsed: serde_json::Value = serde_json::from_str(&text).expect("JSON");
             assert_eq!(parsed["cost_usd"], 0.5);
-            for changed in [text.replace("0.5", "0.4"), text.replace("\"r\"", "\"s\""), format!("{parsed:#}"), text.replace(':', ": ")] {
+            for changed in [
+                text.replace("0.5", "0.4"),
+                text.replace("\"r\"", "\"s\""),
+                format!("{parsed:#}"),
+                text.replace(':', ": "),
+            ] {
                 assert_eq!(Sealing::of(&changed), Sealing::Changed, "{changed}");
             }
         }
@@ -267,11 +309,25 @@ mod tests {
 
     #[test]
     fn what_an_import_adds_leaves_the_seal_as_it_was() {
-        let Sealing::Whole(sealed) = Sealing::of(&seal().close(RECORD)) else { panic!("it is whole") };
-        let signer = Signer { name: "\"}}nightly,\"seal\":{".to_owned(), key: "SHA256:x".to_owned() };
-        let text = with_carried(&sealed.text, Some(&Carried { signed_by: Some(signer), without: vec![OUTPUT.to_owned()] }));
+        let Sealing::Whole(sealed) = Sealing::of(&seal().close(RECORD)) else {
+            panic!("it is whole")
+        };
+        let signer = Signer {
+            name: "\"}}nightly,\"seal\":{".to_owned(),
+            key: "SHA256:x".to_owned(),
+        };
+        let text = with_carried(
+            &sealed.text,
+            Some(&Carried {
+                signed_by: Some(signer),
+                without: vec![OUTPUT.to_owned()],
+            }),
+        );
         assert_eq!(Sealing::of(&text), Sealing::Whole(sealed));
-        assert_eq!(Sealing::of(&text.replace("nightly", "mallory")), Sealing::Changed);
+        assert_eq!(
+            Sealing::of(&text.replace("nightly", "mallory")),
+            Sealing::Changed
+        );
     }
 
     proptest! {

@@ -46,9 +46,13 @@ impl SealedWriter {
     pub fn create(store: &Store, key: &str) -> Result<Self, StoreError> {
         let folder = store.imports_dir();
         fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
-        let file = files::temporary_in(&folder).map_err(StoreError::io("cannot write in", &folder))?;
-        let mut items = zstd::Encoder::new(file, COMPRESSION_LEVEL).map_err(StoreError::io("cannot write in", &folder))?;
-        items.include_checksum(true).map_err(StoreError::io("cannot write in", &folder))?;
+        let file =
+            files::temporary_in(&folder).map_err(StoreError::io("cannot write in", &folder))?;
+        let mut items = zstd::Encoder::new(file, COMPRESSION_LEVEL)
+            .map_err(StoreError::io("cannot write in", &folder))?;
+        items
+            .include_checksum(true)
+            .map_err(StoreError::io("cannot write in", &folder))?;
         Ok(Self {
             items_path: folder.join(format!("{key}.items.jsonl.zst")),
             runs_path: folder.join(format!("{key}.runs.jsonl")),
@@ -78,7 +82,11 @@ impl SealedWriter {
     }
 
     /// Appends an outcome with its details.
-    pub fn item_with(&mut self, outcome: &ItemOutcome, details: &ItemDetails) -> Result<(), StoreError> {
+    pub fn item_with(
+        &mut self,
+        outcome: &ItemOutcome,
+        details: &ItemDetails,
+    ) -> Result<(), StoreError> {
         self.line.clear();
         item_line::write_detailed_line(outcome, details, true, &mut self.line);
         self.write(&outcome.run)
@@ -96,16 +104,25 @@ impl SealedWriter {
         let line = self.secrets.hide(&self.line);
         match self.sums.get_mut(run) {
             Some(sum) => sum.add(line.as_bytes()),
-            None => self.sums.entry(run.clone()).or_default().add(line.as_bytes()),
+            None => self
+                .sums
+                .entry(run.clone())
+                .or_default()
+                .add(line.as_bytes()),
         }
-        self.items.write_all(line.as_bytes()).map_err(StoreError::io("cannot write", &self.items_path))
+        self.items
+            .write_all(line.as_bytes())
+            .map_err(StoreError::io("cannot write", &self.items_path))
     }
 
     /// Commits the pair: first the items, then the runs.
     pub fn commit(mut self, runs: &[Run]) -> Result<(), StoreError> {
         let mut lines = String::new();
         for run in runs {
-            let seal = Seal { items: self.sums.remove(&run.id).and_then(|sum| sum.prefix()), ..Seal::default() };
+            let seal = Seal {
+                items: self.sums.remove(&run.id).and_then(|sum| sum.prefix()),
+                ..Seal::default()
+            };
             lines.push_str(&seal.close(&self.secrets.hide(&header::to_json(run))));
             lines.push('\n');
         }
@@ -116,25 +133,51 @@ impl SealedWriter {
     pub(super) fn commit_written(mut self, runs: &[WrittenRun]) -> Result<(), StoreError> {
         let mut lines = String::new();
         for written in runs {
-            let items = self.sums.remove(&written.run.id).and_then(|sum| sum.prefix());
-            if written.sealed.as_ref().is_some_and(|sealed| sealed.seal.items != items) {
-                let message = format!("the outcomes of the run `{}` were changed after they were sealed", written.run.id);
-                return Err(StoreError::Invalid(Problems(vec![Problem::in_file("", message)])));
+            let items = self
+                .sums
+                .remove(&written.run.id)
+                .and_then(|sum| sum.prefix());
+            if written
+                .sealed
+                .as_ref()
+                .is_some_and(|sealed| sealed.seal.items != items)
+            {
+                let message = format!(
+                    "the outcomes of the run `{}` were changed after they were sealed",
+                    written.run.id
+                );
+                return Err(StoreError::Invalid(Problems(vec![Problem::in_file(
+                    "", message,
+                )])));
             }
-            lines.push_str(&seal::with_carried(&written.text(), written.run.carried.as_ref()));
+            lines.push_str(&seal::with_carried(
+                &written.text(),
+                written.run.carried.as_ref(),
+            ));
             lines.push('\n');
         }
         self.finish(&lines)
     }
 
     fn finish(self, lines: &str) -> Result<(), StoreError> {
-        let encoder = self.items.into_inner().map_err(|error| StoreError::io("cannot write", &self.items_path)(error.into_error()))?;
-        let items = encoder.finish().map_err(StoreError::io("cannot write", &self.items_path))?;
+        let encoder = self.items.into_inner().map_err(|error| {
+            StoreError::io("cannot write", &self.items_path)(error.into_error())
+        })?;
+        let items = encoder
+            .finish()
+            .map_err(StoreError::io("cannot write", &self.items_path))?;
         // An items file without its runs is left over from a crashed import of the same source. It is replaced.
-        items.as_file().sync_all().map_err(StoreError::io("cannot sync", &self.items_path))?;
-        items.persist(&self.items_path).map_err(|error| StoreError::io("cannot write", &self.items_path)(error.error))?;
-        durable::create_new(&self.runs_path, lines.as_bytes()).map_err(StoreError::io("cannot write", &self.runs_path))?;
-        self.added.file(&self.root, &self.runs_path, lines.as_bytes());
+        items
+            .as_file()
+            .sync_all()
+            .map_err(StoreError::io("cannot sync", &self.items_path))?;
+        items
+            .persist(&self.items_path)
+            .map_err(|error| StoreError::io("cannot write", &self.items_path)(error.error))?;
+        durable::create_new(&self.runs_path, lines.as_bytes())
+            .map_err(StoreError::io("cannot write", &self.runs_path))?;
+        self.added
+            .file(&self.root, &self.runs_path, lines.as_bytes());
         Ok(())
     }
 }
@@ -144,13 +187,19 @@ impl Store {
     pub fn has_sealed(&self, id: &RunId) -> Result<bool, StoreError> {
         let folder = self.imports_dir();
         let cannot = StoreError::io("cannot read", &folder);
-        let Some(entries) = files::if_there(fs::read_dir(&folder)).map_err(cannot)? else { return Ok(false) };
+        let Some(entries) = files::if_there(fs::read_dir(&folder)).map_err(cannot)? else {
+            return Ok(false);
+        };
         // Nearly all lines are of other runs and need no parsing.
         let named = memchr::memmem::Finder::new(id.as_str());
         for entry in entries {
-            let path = entry.map_err(StoreError::io("cannot read", &folder))?.path();
-            let is_runs =
-                path.file_name().and_then(|name| name.to_str()).is_some_and(|name| !name.starts_with('.') && name.ends_with(RUNS));
+            let path = entry
+                .map_err(StoreError::io("cannot read", &folder))?
+                .path();
+            let is_runs = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(|name| !name.starts_with('.') && name.ends_with(RUNS));
             if !is_runs {
                 continue;
             }
@@ -158,8 +207,12 @@ impl Store {
             let mut is_there = false;
             let read = files::open(&path).and_then(|file| {
                 for_each_line(BufReader::with_capacity(1 << 20, file), |_, line| {
-                    let line = line.ok().filter(|line| !is_there && named.find(line).is_some());
-                    is_there |= line.is_some_and(|line| header::parse_header(line, &name, None, None).is_ok_and(|run| run.id == *id));
+                    let line = line
+                        .ok()
+                        .filter(|line| !is_there && named.find(line).is_some());
+                    is_there |= line.is_some_and(|line| {
+                        header::parse_header(line, &name, None, None).is_ok_and(|run| run.id == *id)
+                    });
                 })
             });
             read.map_err(StoreError::io("cannot read", &path))?;
@@ -184,7 +237,9 @@ impl SealedReader {
     /// Reads the runs of a pair, and all problems of the file.
     pub fn runs(path: &Path) -> (Vec<Run>, Vec<Problem>) {
         let name = path.display().to_string();
-        let read = Self::each(path, |line, number| header::parse_header(line, &name, Some(number), None));
+        let read = Self::each(path, |line, number| {
+            header::parse_header(line, &name, Some(number), None)
+        });
         read.unwrap_or_else(|error| (Vec::new(), vec![Problem::unread(&name, &error)]))
     }
 
@@ -199,16 +254,22 @@ impl SealedReader {
         read.map(|(runs, _)| runs)
     }
 
-    fn each<T>(path: &Path, parse: impl Fn(&[u8], usize) -> Result<T, Problems>) -> io::Result<(Vec<T>, Vec<Problem>)> {
+    fn each<T>(
+        path: &Path,
+        parse: impl Fn(&[u8], usize) -> Result<T, Problems>,
+    ) -> io::Result<(Vec<T>, Vec<Problem>)> {
         let name = path.display().to_string();
         let (mut runs, mut problems) = (Vec::new(), Vec::new());
-        for_each_line(BufReader::new(files::open(path)?), |number, line| match line {
-            Ok(line) => match parse(line, number) {
-                Ok(run) => runs.push(run),
-                Err(found) => problems.extend(found.0),
+        for_each_line(
+            BufReader::new(files::open(path)?),
+            |number, line| match line {
+                Ok(line) => match parse(line, number) {
+                    Ok(run) => runs.push(run),
+                    Err(found) => problems.extend(found.0),
+                },
+                Err(problem) => problems.push(Problem::at_line(&name, number, problem.message())),
             },
-            Err(problem) => problems.push(Problem::at_line(&name, number, problem.message())),
-        })?;
+        )?;
         Ok((runs, problems))
     }
 }

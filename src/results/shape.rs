@@ -8,7 +8,10 @@ use serde::de::IgnoredAny;
 use super::lines::MAX_LINE_BYTES;
 
 /// Powers of ten up to the most decimals that [`Shape::float`] divides by. All are exact.
-const POWERS: [f64; 19] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+const POWERS: [f64; 19] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18,
+];
 /// The most digits that fit into a `u64`, whichever they are.
 const MOST_DIGITS: usize = 18;
 
@@ -39,7 +42,11 @@ impl<'a> Shape<'a> {
     /// Reads digits without a leading zero that fit well within a `u64`.
     pub fn integer(&mut self) -> Option<u64> {
         let (number, length) = digits(self.0, 0);
-        if length == 0 || length > MOST_DIGITS || (length > 1 && self.0[0] == b'0') || is_fraction(self.0.get(length)) {
+        if length == 0
+            || length > MOST_DIGITS
+            || (length > 1 && self.0[0] == b'0')
+            || is_fraction(self.0.get(length))
+        {
             return None;
         }
         self.0 = &self.0[length..];
@@ -70,7 +77,10 @@ impl<'a> Shape<'a> {
             let number = mantissa as f64 / POWERS[decimals];
             if negative == 1 { -number } else { number }
         } else {
-            std::str::from_utf8(&self.0[..negative + length]).ok()?.parse().ok()?
+            std::str::from_utf8(&self.0[..negative + length])
+                .ok()?
+                .parse()
+                .ok()?
         };
         self.0 = &text[length..];
         number.is_finite().then_some(number)
@@ -79,7 +89,10 @@ impl<'a> Shape<'a> {
     /// Reads one of some names, and the closing quote.
     pub fn one_of<T: Copy>(&mut self, all: &[T], name: impl Fn(T) -> &'static str) -> Option<T> {
         all.iter().copied().find(|one| {
-            let rest = self.0.strip_prefix(name(*one).as_bytes()).and_then(|rest| rest.strip_prefix(b"\""));
+            let rest = self
+                .0
+                .strip_prefix(name(*one).as_bytes())
+                .and_then(|rest| rest.strip_prefix(b"\""));
             rest.inspect(|rest| self.0 = rest).is_some()
         })
     }
@@ -105,7 +118,11 @@ impl<'a> Shape<'a> {
 /// Reads digits after those that gave `number`. Returns the number, which is wrong if all of them are more than [`MOST_DIGITS`], and the count.
 fn digits(text: &[u8], mut number: u64) -> (u64, usize) {
     let mut length = 0;
-    while let Some(digit) = text.get(length).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
+    while let Some(digit) = text
+        .get(length)
+        .map(|byte| byte.wrapping_sub(b'0'))
+        .filter(|digit| *digit < 10)
+    {
         number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
         length += 1;
     }
@@ -144,10 +161,21 @@ mod tests {
 
     #[test]
     fn a_number_is_the_nearest_to_its_text() {
-        for text in ["0.1", "123456789.123456789", "9007199254740993", "0.000001234567890123", "5e-324", "179769313486231570000.5"] {
+        for text in [
+            "0.1",
+            "123456789.123456789",
+            "9007199254740993",
+            "0.000001234567890123",
+            "5e-324",
+            "179769313486231570000.5",
+        ] {
             let mut shape = Shape(text.as_bytes());
             if let Some(number) = shape.float() {
-                assert_eq!(number.to_bits(), text.parse::<f64>().expect("a number").to_bits(), "{text}");
+                assert_eq!(
+                    number.to_bits(),
+                    text.parse::<f64>().expect("a number").to_bits(),
+                    "{text}"
+                );
             }
         }
         assert_eq!(Shape(b"1e3").float(), None);
@@ -157,8 +185,25 @@ mod tests {
     #[test]
     fn an_object_ends_with_its_line() {
         let end = |text: &str| Shape(text.as_bytes()).end(b",\"x\":");
-        assert_eq!((end("}\nnext"), end("}"), end(",\"x\":{\"a\":[1]}}\nnext"), end(",\"x\":1}")), (Some(1), Some(0), Some(1), Some(0)));
-        for other in ["} \n", "}\r\n", "}}", ",\"x\":1}}\n", ",\"x\":1,\"y\":2}\n", ",\"x\":}\n", ",\"x\":1\n}", ""] {
+        assert_eq!(
+            (
+                end("}\nnext"),
+                end("}"),
+                end(",\"x\":{\"a\":[1]}}\nnext"),
+                end(",\"x\":1}")
+            ),
+            (Some(1), Some(0), Some(1), Some(0))
+        );
+        for other in [
+            "} \n",
+            "}\r\n",
+            "}}",
+            ",\"x\":1}}\n",
+            ",\"x\":1,\"y\":2}\n",
+            ",\"x\":}\n",
+            ",\"x\":1\n}",
+            "",
+        ] {
             assert_eq!(end(other), None, "{other:?}");
         }
     }

@@ -54,15 +54,26 @@ impl SigningKey {
         let text = text_of(path).map_err(|error| Problem::unread(&name, &error))?;
         let by_hand = || {
             let words = |path: &Path| visible(&path.display().to_string());
-            format!("`ssh-keygen -Y sign -n {NAMESPACE} -f {} {}` makes the same file after the export", words(path), words(file))
+            format!(
+                "`ssh-keygen -Y sign -n {NAMESPACE} -f {} {}` makes the same file after the export",
+                words(path),
+                words(file)
+            )
         };
-        let key = PrivateKey::from_openssh(text.as_bytes())
-            .map_err(|_| Problem::in_file(&name, "is no private key of OpenSSH's").with_hint("`ssh-keygen -t ed25519` makes one"))?;
+        let key = PrivateKey::from_openssh(text.as_bytes()).map_err(|_| {
+            Problem::in_file(&name, "is no private key of OpenSSH's")
+                .with_hint("`ssh-keygen -t ed25519` makes one")
+        })?;
         if key.is_encrypted() {
-            return Err(Problem::in_file(&name, "is a key with a passphrase, which nobody is asked for here").with_hint(by_hand()));
+            return Err(Problem::in_file(
+                &name,
+                "is a key with a passphrase, which nobody is asked for here",
+            )
+            .with_hint(by_hand()));
         }
         if key.key_data().ed25519().is_none() {
-            return Err(Problem::in_file(&name, "is no Ed25519 key").with_hint("`ssh-keygen -t ed25519` makes one"));
+            return Err(Problem::in_file(&name, "is no Ed25519 key")
+                .with_hint("`ssh-keygen -t ed25519` makes one"));
         }
         Ok(Self(key))
     }
@@ -70,16 +81,34 @@ impl SigningKey {
     /// Signs a file and writes the signature beside it.
     pub fn sign(&self, file: &Path) -> Result<PathBuf, StoreError> {
         let path = signature_path(file);
-        let is_other = text_of(&path).map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |text| !text.starts_with(ARMOUR));
+        let is_other = text_of(&path).map_or_else(
+            |error| error.kind() != io::ErrorKind::NotFound,
+            |text| !text.starts_with(ARMOUR),
+        );
         if is_other {
-            let error = io::Error::new(io::ErrorKind::AlreadyExists, "it is there, and is no signature");
+            let error = io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "it is there, and is no signature",
+            );
             return Err(StoreError::io("cannot write", &path)(error));
         }
-        let message = message(file, NAMESPACE, HashAlg::Sha512).map_err(StoreError::io("cannot read", file))?;
-        let armoured = self.0.try_sign(&message).map_err(ssh_key::Error::from).and_then(|signature| {
-            SshSig::new(self.0.public_key().key_data().clone(), NAMESPACE, HashAlg::Sha512, signature)?.to_pem(LineEnding::LF)
-        });
-        let text = armoured.map_err(|error| StoreError::io("cannot sign", file)(io::Error::other(error)))?;
+        let message = message(file, NAMESPACE, HashAlg::Sha512)
+            .map_err(StoreError::io("cannot read", file))?;
+        let armoured = self
+            .0
+            .try_sign(&message)
+            .map_err(ssh_key::Error::from)
+            .and_then(|signature| {
+                SshSig::new(
+                    self.0.public_key().key_data().clone(),
+                    NAMESPACE,
+                    HashAlg::Sha512,
+                    signature,
+                )?
+                .to_pem(LineEnding::LF)
+            });
+        let text = armoured
+            .map_err(|error| StoreError::io("cannot sign", file)(io::Error::other(error)))?;
         let written = WholeFile::create(&path).and_then(|mut whole| {
             whole.write_all(text.as_bytes())?;
             whole.commit()
@@ -94,7 +123,10 @@ impl AllowedSigners {
         let name = visible(&path.display().to_string());
         let text = text_of(path).map_err(|error| Problem::unread(&name, &error))?;
         let mut lines = Vec::new();
-        for (number, line) in (1..).zip(text.lines()).map(|(number, line)| (number, line.trim())) {
+        for (number, line) in (1..)
+            .zip(text.lines())
+            .map(|(number, line)| (number, line.trim()))
+        {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
@@ -103,7 +135,10 @@ impl AllowedSigners {
                     .with_hint("NAME ssh-ed25519 AAAA…, as in `ssh-keygen(1)`")
             })?);
         }
-        Ok(Self { path: path.to_owned(), lines })
+        Ok(Self {
+            path: path.to_owned(),
+            lines,
+        })
     }
 
     /// Returns the signer of a file. Fails if no allowed signer signed it.
@@ -114,14 +149,23 @@ impl AllowedSigners {
         let text = match text_of(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let hint = "whoever made it signs it with `evalreport export bundle FILE --sign-key KEY`";
-                return Err(Problem::in_file(&name, format!("has no signature: there is no {shown}")).with_hint(hint));
+                let hint =
+                    "whoever made it signs it with `evalreport export bundle FILE --sign-key KEY`";
+                return Err(Problem::in_file(
+                    &name,
+                    format!("has no signature: there is no {shown}"),
+                )
+                .with_hint(hint));
             }
             Err(error) => return Err(Problem::unread(shown, &error)),
         };
-        let signature = SshSig::from_pem(text.trim()).map_err(|_| Problem::in_file(&shown, "is no signature of OpenSSH's"))?;
+        let signature = SshSig::from_pem(text.trim())
+            .map_err(|_| Problem::in_file(&shown, "is no signature of OpenSSH's"))?;
         if signature.namespace() != NAMESPACE {
-            let message = format!("is a signature for `{}`, not for `{NAMESPACE}`", visible(signature.namespace()));
+            let message = format!(
+                "is a signature for `{}`, not for `{NAMESPACE}`",
+                visible(signature.namespace())
+            );
             return Err(Problem::in_file(&shown, message));
         }
         let key = signature.public_key();
@@ -135,22 +179,41 @@ impl AllowedSigners {
             };
             return Err(Problem::in_file(&name, message));
         };
-        let message = message(file, NAMESPACE, signature.hash_alg()).map_err(|error| Problem::unread(&name, &error))?;
+        let message = message(file, NAMESPACE, signature.hash_alg())
+            .map_err(|error| Problem::unread(&name, &error))?;
         if key.verify(&message, signature.signature()).is_err() {
-            return Err(Problem::in_file(&name, format!("is not the file that {shown} is the signature of"))
-                .with_hint("one of the two was changed, or is from another day: fetch both again"));
+            return Err(Problem::in_file(
+                &name,
+                format!("is not the file that {shown} is the signature of"),
+            )
+            .with_hint("one of the two was changed, or is from another day: fetch both again"));
         }
-        Ok(Signer { name: allowed.principals.clone(), key: print })
+        Ok(Signer {
+            name: allowed.principals.clone(),
+            key: print,
+        })
     }
 }
 
 impl Allowed {
     fn parse(line: &str) -> Option<Self> {
         let (principals, rest) = word(line)?;
-        let is_kind = |text: &str| ["ssh-", "ecdsa-", "sk-"].iter().any(|kind| text.starts_with(kind));
-        let (options, key) = if is_kind(rest) { ("", rest) } else { word(rest)? };
+        let is_kind = |text: &str| {
+            ["ssh-", "ecdsa-", "sk-"]
+                .iter()
+                .any(|kind| text.starts_with(kind))
+        };
+        let (options, key) = if is_kind(rest) {
+            ("", rest)
+        } else {
+            word(rest)?
+        };
         let key = PublicKey::from_openssh(key).ok()?;
-        Some(Self { principals: principals.trim_matches('"').to_owned(), key: key.key_data().clone(), refused: refused(options) })
+        Some(Self {
+            principals: principals.trim_matches('"').to_owned(),
+            key: key.key_data().clone(),
+            refused: refused(options),
+        })
     }
 }
 
@@ -163,13 +226,22 @@ fn refused(options: &str) -> Option<String> {
             quoted ^= letter == '"';
             letter == ',' && !quoted
         };
-        let (option, after) = rest.find(is_end).map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
+        let (option, after) = rest
+            .find(is_end)
+            .map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
         rest = after;
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         if !name.eq_ignore_ascii_case("namespaces") {
-            return Some(format!("has the option `{}`, which is not understood here", visible(name)));
+            return Some(format!(
+                "has the option `{}`, which is not understood here",
+                visible(name)
+            ));
         }
-        if !value.trim_matches('"').split(',').any(|one| one == NAMESPACE) {
+        if !value
+            .trim_matches('"')
+            .split(',')
+            .any(|one| one == NAMESPACE)
+        {
             return Some(format!("is not for `{NAMESPACE}`"));
         }
     }
@@ -192,7 +264,12 @@ fn message(file: &Path, namespace: &str, hash: HashAlg) -> io::Result<Vec<u8>> {
     let (name, sum) = match hash {
         HashAlg::Sha256 => ("sha256", digest::<Sha256>(file)?),
         HashAlg::Sha512 => ("sha512", digest::<Sha512>(file)?),
-        _ => return Err(io::Error::new(io::ErrorKind::Unsupported, "its signature has a digest of an unknown kind")),
+        _ => {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "its signature has a digest of an unknown kind",
+            ));
+        }
     };
     let mut message = b"SSHSIG".to_vec();
     for part in [namespace.as_bytes(), b"", name.as_bytes(), &sum] {
@@ -210,7 +287,9 @@ fn digest<D: Digest>(file: File) -> io::Result<Vec<u8>> {
 
 fn text_of(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    files::open(path)?.take(MOST_BYTES).read_to_string(&mut text)?;
+    files::open(path)?
+        .take(MOST_BYTES)
+        .read_to_string(&mut text)?;
     Ok(text)
 }
 
@@ -225,19 +304,36 @@ mod tests {
             ("namespaces=\"evalreport\"", None),
             ("namespaces=\"git,evalreport\"", None),
             ("namespaces=\"git\"", Some("is not for `evalreport`")),
-            ("namespaces=\"evalreport\",valid-before=\"20200101\"", Some("has the option `valid-before`, which is not understood here")),
-            ("cert-authority,namespaces=\"evalreport\"", Some("has the option `cert-authority`, which is not understood here")),
+            (
+                "namespaces=\"evalreport\",valid-before=\"20200101\"",
+                Some("has the option `valid-before`, which is not understood here"),
+            ),
+            (
+                "cert-authority,namespaces=\"evalreport\"",
+                Some("has the option `cert-authority`, which is not understood here"),
+            ),
         ] {
             assert_eq!(refused(options).as_deref(), why, "{options}");
         }
         assert_eq!(word("\"a b\" c d"), Some(("\"a b\"", "c d")));
-        let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti";
-        for line in [format!("a@b {key}"), format!("a@b  namespaces=\"evalreport\" {key} words")] {
+        let key =
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti";
+        for line in [
+            format!("a@b {key}"),
+            format!("a@b  namespaces=\"evalreport\" {key} words"),
+        ] {
             let allowed = Allowed::parse(&line).expect("a line");
-            assert_eq!((allowed.principals.as_str(), allowed.refused), ("a@b", None), "{line}");
+            assert_eq!(
+                (allowed.principals.as_str(), allowed.refused),
+                ("a@b", None),
+                "{line}"
+            );
         }
         for line in ["a@b", key, "a@b ssh-ed25519 AAAA"] {
-            assert!(Allowed::parse(line).is_none_or(|allowed| allowed.principals == "ssh-ed25519"), "{line}");
+            assert!(
+                Allowed::parse(line).is_none_or(|allowed| allowed.principals == "ssh-ed25519"),
+                "{line}"
+            );
         }
     }
 }

@@ -27,13 +27,20 @@ pub struct Store {
 
 impl Store {
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), secrets: Arc::default(), added: Added::default() }
+        Self {
+            root: root.into(),
+            secrets: Arc::default(),
+            added: Added::default(),
+        }
     }
 
     /// Returns the store with these secrets, whose values it replaces by their names in everything it writes.
     #[must_use]
     pub fn hiding(self, secrets: Secrets) -> Self {
-        Self { secrets: Arc::new(secrets), ..self }
+        Self {
+            secrets: Arc::new(secrets),
+            ..self
+        }
     }
 
     /// Returns the store with this note of what is added.
@@ -99,29 +106,43 @@ impl Store {
         let path = self.put(&run.id, &text)?;
         // After the header: a run without this line is still valid, but a line without its header reveals a deletion.
         let line = match &run.batch_id {
-            Some(batch) => CommitLine::append(&self.batches_dir(), batch, &run.id, &seal::digest(text.as_bytes()))?,
+            Some(batch) => CommitLine::append(
+                &self.batches_dir(),
+                batch,
+                &run.id,
+                &seal::digest(text.as_bytes()),
+            )?,
             None => None,
         };
         match line {
             // The line has the digest of the header.
             Some((list, line)) => self.added.last_line(&self.root, &list, line.as_bytes()),
-            None => self.added.file(&self.root, &path, format!("{text}\n").as_bytes()),
+            None => self
+                .added
+                .file(&self.root, &path, format!("{text}\n").as_bytes()),
         }
         Ok(path)
     }
 
     /// Commits a run of another store, with its original sealed header if it has one.
     pub(super) fn save_written(&self, written: &WrittenRun) -> Result<PathBuf, StoreError> {
-        self.put_noted(&written.run.id, &seal::with_carried(&written.text(), written.run.carried.as_ref()))
+        self.put_noted(
+            &written.run.id,
+            &seal::with_carried(&written.text(), written.run.carried.as_ref()),
+        )
     }
 
     fn sealed(&self, run: &Run, seal: &Seal) -> String {
-        seal::with_carried(&seal.close(&self.secrets.hide(&header::to_sealable(run))), run.carried.as_ref())
+        seal::with_carried(
+            &seal.close(&self.secrets.hide(&header::to_sealable(run))),
+            run.carried.as_ref(),
+        )
     }
 
     fn put_noted(&self, id: &RunId, text: &str) -> Result<PathBuf, StoreError> {
         let path = self.put(id, text)?;
-        self.added.file(&self.root, &path, format!("{text}\n").as_bytes());
+        self.added
+            .file(&self.root, &path, format!("{text}\n").as_bytes());
         Ok(path)
     }
 
@@ -130,16 +151,24 @@ impl Store {
         let json = format!("{text}\n");
         // If the run has a folder, use it: whoever resumes the run then finds what a crash left.
         let folder = self.run_dir(id);
-        let created = if presence::is_folder(&folder).map_err(StoreError::io("cannot look for", &folder))? {
-            durable::create_new_by(&folder, &path, json.as_bytes())
-        } else {
-            durable::create_new(&path, json.as_bytes())
-        };
+        let created =
+            if presence::is_folder(&folder).map_err(StoreError::io("cannot look for", &folder))? {
+                durable::create_new_by(&folder, &path, json.as_bytes())
+            } else {
+                durable::create_new(&path, json.as_bytes())
+            };
         created.map_err(|source| {
             if source.kind() == io::ErrorKind::AlreadyExists {
-                StoreError::Exists { id: id.to_string(), path: path.clone() }
+                StoreError::Exists {
+                    id: id.to_string(),
+                    path: path.clone(),
+                }
             } else {
-                StoreError::Io { action: "cannot write", path: path.clone(), source }
+                StoreError::Io {
+                    action: "cannot write",
+                    path: path.clone(),
+                    source,
+                }
             }
         })?;
         Ok(path)
@@ -158,13 +187,19 @@ impl Store {
 
     /// Opens and locks the journals of a run for appending.
     pub fn journal(&self, id: &RunId) -> Result<Journal, StoreError> {
-        Journal::open(&self.run_dir(id), &self.header_path(id), id, Arc::clone(&self.secrets))
+        Journal::open(
+            &self.run_dir(id),
+            &self.header_path(id),
+            id,
+            Arc::clone(&self.secrets),
+        )
     }
 
     /// Returns a new id for an own run. Later ids sort later.
     pub fn new_run_id(now: DateTime<Utc>) -> RunId {
         let seconds = u64::try_from(now.timestamp()).unwrap_or(0);
-        let time = uuid::Timestamp::from_unix(uuid::NoContext, seconds, now.timestamp_subsec_nanos());
+        let time =
+            uuid::Timestamp::from_unix(uuid::NoContext, seconds, now.timestamp_subsec_nanos());
         RunId::from_uuid(Uuid::new_v7(time))
     }
 
@@ -189,7 +224,10 @@ mod tests {
     fn imported_ids_are_stable_and_unambiguous() {
         let id = Store::imported_run_id("table", &["s", "a", "m"]);
         assert_eq!(id, Store::imported_run_id("table", &["s", "a", "m"]));
-        assert_ne!(Store::imported_run_id("table", &["ab", "c"]), Store::imported_run_id("table", &["a", "bc"]));
+        assert_ne!(
+            Store::imported_run_id("table", &["ab", "c"]),
+            Store::imported_run_id("table", &["a", "bc"])
+        );
     }
 
     #[test]
@@ -201,6 +239,12 @@ mod tests {
         run.cost_usd = Some(1.0);
         assert!(matches!(store.save(&run), Err(StoreError::Exists { .. })));
         assert_eq!(store.load(&run.id).expect("the saved run").cost_usd, None);
-        assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 1, "no temporary file stays behind");
+        assert_eq!(
+            std::fs::read_dir(folder.path())
+                .expect("the folder")
+                .count(),
+            1,
+            "no temporary file stays behind"
+        );
     }
 }

@@ -11,7 +11,11 @@ use crate::domain::{Problems, visible};
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("{action} {}", path.display())]
-    Io { action: &'static str, path: PathBuf, source: io::Error },
+    Io {
+        action: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
     #[error("run `{id}` is already in the store at {}", path.display())]
     Exists { id: String, path: PathBuf },
     #[error("run `{id}` is being written by another process at {}", path.display())]
@@ -23,12 +27,17 @@ pub enum StoreError {
 impl StoreError {
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io { action, path, source }
+        move |source| Self::Io {
+            action,
+            path,
+            source,
+        }
     }
 
     /// Returns the message with its cause, on one line.
     pub fn whole(&self) -> String {
-        let source = std::error::Error::source(self).map_or_else(String::new, |source| format!(": {source}"));
+        let source = std::error::Error::source(self)
+            .map_or_else(String::new, |source| format!(": {source}"));
         visible(&format!("{self}{source}"))
     }
 }

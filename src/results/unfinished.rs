@@ -26,19 +26,30 @@ pub fn unfinished_runs<'f>(folders: impl IntoIterator<Item = &'f Path>) -> Vec<U
         let id = RunId::parse(folder.file_name()?.to_str()?).ok()?;
         let mut run = counted(&id, folder);
         let is_abandoned = run.state == UnfinishedState::Abandoned;
-        let command = |command: &str, id: &str| is_abandoned.then(|| format!("evalreport {command} --resume {}", shell_word(id)));
+        let command = |command: &str, id: &str| {
+            is_abandoned.then(|| format!("evalreport {command} --resume {}", shell_word(id)))
+        };
         if let Ok(Some(begun)) = Begun::load(folder) {
             run.resume = command("record", id.as_str());
             run.begun = time(&begun.begun);
-            (run.suite, run.approach, run.model) = (Some(begun.suite), Some(begun.approach), Some(begun.model));
+            (run.suite, run.approach, run.model) =
+                (Some(begun.suite), Some(begun.approach), Some(begun.model));
             run.batch = begun.batch_id;
         } else {
             let root = folder.parent()?;
-            let plans = planned.entry(root.to_owned()).or_insert_with(|| planned_runs(&Store::at(root)));
-            if let Some(Planned { arm, batch, created }) = plans.remove(&id) {
+            let plans = planned
+                .entry(root.to_owned())
+                .or_insert_with(|| planned_runs(&Store::at(root)));
+            if let Some(Planned {
+                arm,
+                batch,
+                created,
+            }) = plans.remove(&id)
+            {
                 run.resume = command("run", &batch);
                 run.begun = time(&created);
-                (run.suite, run.approach, run.model) = (Some(arm.suite), Some(arm.approach), Some(arm.model));
+                (run.suite, run.approach, run.model) =
+                    (Some(arm.suite), Some(arm.approach), Some(arm.model));
                 run.batch = Some(batch);
             }
         }
@@ -48,12 +59,18 @@ pub fn unfinished_runs<'f>(folders: impl IntoIterator<Item = &'f Path>) -> Vec<U
 }
 
 fn time(text: &str) -> Option<DateTime<Utc>> {
-    DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc())
+    DateTime::parse_from_rfc3339(text)
+        .ok()
+        .map(|time| time.to_utc())
 }
 
 /// Counts the outcomes so far. A half line is none yet.
 fn counted(id: &RunId, folder: &Path) -> UnfinishedRun {
-    let state = if journal::is_in_flight(folder) { UnfinishedState::InProgress } else { UnfinishedState::Abandoned };
+    let state = if journal::is_in_flight(folder) {
+        UnfinishedState::InProgress
+    } else {
+        UnfinishedState::Abandoned
+    };
     let (mut outcomes, mut passed, mut counted) = (0, 0, 0);
     // A file that ends early has fewer outcomes.
     let _ = files::open(folder.join(ITEMS)).and_then(|file| {
@@ -82,11 +99,27 @@ fn counted(id: &RunId, folder: &Path) -> UnfinishedRun {
 
 /// Returns the runs of a store's plans.
 fn planned_runs(store: &Store) -> HashMap<RunId, Planned> {
-    let batches = plans(store, &mut Vec::new()).into_iter().filter_map(|path| Batch::load(&path).ok());
+    let batches = plans(store, &mut Vec::new())
+        .into_iter()
+        .filter_map(|path| Batch::load(&path).ok());
     let of_batch = |batch: Batch| {
-        let Batch { id, created, arms, runs, .. } = batch;
-        let planned = move |arm: usize| arms.get(arm).map(|arm| Planned { arm: arm.clone(), batch: id.clone(), created: created.clone() });
-        runs.into_iter().filter_map(move |run| Some((run.id, planned(run.arm)?))).collect::<Vec<_>>()
+        let Batch {
+            id,
+            created,
+            arms,
+            runs,
+            ..
+        } = batch;
+        let planned = move |arm: usize| {
+            arms.get(arm).map(|arm| Planned {
+                arm: arm.clone(),
+                batch: id.clone(),
+                created: created.clone(),
+            })
+        };
+        runs.into_iter()
+            .filter_map(move |run| Some((run.id, planned(run.arm)?)))
+            .collect::<Vec<_>>()
     };
     batches.flat_map(of_batch).collect()
 }

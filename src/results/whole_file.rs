@@ -37,7 +37,10 @@ impl WholeFile {
         match place_of(path)? {
             Place::Regular(place) => {
                 if let Some(why) = Guarded::default().refusal(&place) {
-                    return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("it {why}")));
+                    return Err(io::Error::new(
+                        io::ErrorKind::PermissionDenied,
+                        format!("it {why}"),
+                    ));
                 }
                 let folder = folder_of(&place);
                 fs::create_dir_all(folder)?;
@@ -45,7 +48,9 @@ impl WholeFile {
                 Ok(Self(Kind::Beside(files::temporary_in(folder)?, place)))
             }
             // The output may be a file that already has content.
-            Place::Other => Ok(Self(Kind::Through(OpenOptions::new().append(true).open(path)?))),
+            Place::Other => Ok(Self(Kind::Through(
+                OpenOptions::new().append(true).open(path)?,
+            ))),
         }
     }
 
@@ -84,10 +89,23 @@ fn place_of(path: &Path) -> io::Result<Place> {
         place = match step(&place)? {
             Step::Nothing => return Ok(Place::Regular(place)),
             // Links in `/proc` to open files are no real paths, even if they look like paths.
-            Step::Link(_) if fs::canonicalize(folder_of(&place))?.starts_with("/proc") => return Ok(Place::Other),
+            Step::Link(_) if fs::canonicalize(folder_of(&place))?.starts_with("/proc") => {
+                return Ok(Place::Other);
+            }
             Step::Link(target) => target,
-            Step::End(metadata) if metadata.is_dir() => return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
-            Step::End(metadata) => return Ok(if metadata.is_file() { Place::Regular(place) } else { Place::Other }),
+            Step::End(metadata) if metadata.is_dir() => {
+                return Err(io::Error::new(
+                    io::ErrorKind::IsADirectory,
+                    "it is a folder",
+                ));
+            }
+            Step::End(metadata) => {
+                return Ok(if metadata.is_file() {
+                    Place::Regular(place)
+                } else {
+                    Place::Other
+                });
+            }
         };
     }
     Err(io::Error::other("there are too many links on the way"))
@@ -123,27 +141,50 @@ mod tests {
         written(&of("to nothing yet"), "first");
         assert_eq!(fs::read_to_string(of("real")).expect("there"), "new");
         assert_eq!(fs::read_to_string(of("new/file")).expect("there"), "first");
-        assert!(["link", "link to it", "to nothing yet"].iter().all(|name| of(name).is_symlink()));
+        assert!(
+            ["link", "link to it", "to nothing yet"]
+                .iter()
+                .all(|name| of(name).is_symlink())
+        );
         symlink("circle", of("circle")).expect("a link");
-        assert!(WholeFile::create(&of("circle")).is_err() && WholeFile::create(folder.path()).is_err());
-        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 6, "nothing else is left");
+        assert!(
+            WholeFile::create(&of("circle")).is_err() && WholeFile::create(folder.path()).is_err()
+        );
+        assert_eq!(
+            fs::read_dir(folder.path()).expect("a folder").count(),
+            6,
+            "nothing else is left"
+        );
     }
 
     #[test]
     fn what_is_no_file_is_written_to() {
         let folder = tempfile::tempdir().expect("a folder");
         let pipe = folder.path().join("pipe");
-        assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+        assert!(
+            Command::new("mkfifo")
+                .arg(&pipe)
+                .status()
+                .expect("mkfifo")
+                .success()
+        );
         let reader = std::thread::spawn({
             let pipe = pipe.clone();
             move || {
                 let mut text = String::new();
-                File::open(pipe).and_then(|mut file| file.read_to_string(&mut text)).map(|_| text)
+                File::open(pipe)
+                    .and_then(|mut file| file.read_to_string(&mut text))
+                    .map(|_| text)
             }
         });
         written(&pipe, "through");
         assert_eq!(reader.join().expect("a thread").expect("read"), "through");
-        assert!(fs::symlink_metadata(&pipe).expect("there").file_type().is_fifo());
+        assert!(
+            fs::symlink_metadata(&pipe)
+                .expect("there")
+                .file_type()
+                .is_fifo()
+        );
     }
 
     #[test]
@@ -155,9 +196,16 @@ mod tests {
         let path = folder.path().join("log");
         fs::write(&path, "before ").expect("written");
         let file = OpenOptions::new().append(true).open(&path).expect("opened");
-        symlink(format!("/proc/self/fd/{}", file.as_raw_fd()), folder.path().join("stdout")).expect("a link");
+        symlink(
+            format!("/proc/self/fd/{}", file.as_raw_fd()),
+            folder.path().join("stdout"),
+        )
+        .expect("a link");
         written(&folder.path().join("stdout"), "and after");
-        assert_eq!(fs::read_to_string(&path).expect("there"), "before and after");
+        assert_eq!(
+            fs::read_to_string(&path).expect("there"),
+            "before and after"
+        );
         assert!(folder.path().join("stdout").is_symlink());
     }
 }

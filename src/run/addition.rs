@@ -34,7 +34,11 @@ impl<'a> Addition<'a> {
             }
             fs::copy(from.join(path), &target)?;
         }
-        Ok(Self { from, workspace, laid })
+        Ok(Self {
+            from,
+            workspace,
+            laid,
+        })
     }
 
     /// Removes the added files that are unchanged, because nobody made them during the run, and restores the files they replaced. Keeps
@@ -43,13 +47,21 @@ impl<'a> Addition<'a> {
         for path in &self.laid {
             let target = self.workspace.folder().join(path);
             // The approach may have replaced a folder by a link to files outside the workspace.
-            if !is_within(self.workspace.folder(), path) || files::read(&target).ok() != files::read(self.from.join(path)).ok() {
+            if !is_within(self.workspace.folder(), path)
+                || files::read(&target).ok() != files::read(self.from.join(path)).ok()
+            {
                 continue;
             }
-            if fs::remove_file(&target).is_err() || fs::rename(Self::kept(self.workspace, path), &target).is_ok() {
+            if fs::remove_file(&target).is_err()
+                || fs::rename(Self::kept(self.workspace, path), &target).is_ok()
+            {
                 continue;
             }
-            for folder in path.ancestors().skip(1).filter(|folder| *folder != Path::new("")) {
+            for folder in path
+                .ancestors()
+                .skip(1)
+                .filter(|folder| *folder != Path::new(""))
+            {
                 // Only empty folders can be removed.
                 if fs::remove_dir(self.workspace.folder().join(folder)).is_err() {
                     break;
@@ -95,7 +107,10 @@ fn listed(folder: &Path) -> io::Result<Vec<PathBuf>> {
             } else if kind.is_file() {
                 files.push(path);
             } else {
-                return Err(io::Error::other(format!("{} is neither a file nor a folder", path.display())));
+                return Err(io::Error::other(format!(
+                    "{} is neither a file nor a folder",
+                    path.display()
+                )));
             }
         }
     }
@@ -109,8 +124,13 @@ fn create_parent(path: &Path) -> io::Result<()> {
 
 /// Returns whether the path is a regular file that is reached through real folders, without links.
 fn is_within(folder: &Path, path: &Path) -> bool {
-    let kind = |path: &Path| fs::symlink_metadata(folder.join(path)).map(|metadata| metadata.file_type());
-    kind(path).is_ok_and(|kind| kind.is_file()) && path.ancestors().skip(1).all(|above| kind(above).is_ok_and(|kind| kind.is_dir()))
+    let kind =
+        |path: &Path| fs::symlink_metadata(folder.join(path)).map(|metadata| metadata.file_type());
+    kind(path).is_ok_and(|kind| kind.is_file())
+        && path
+            .ancestors()
+            .skip(1)
+            .all(|above| kind(above).is_ok_and(|kind| kind.is_dir()))
 }
 
 #[cfg(test)]
@@ -129,15 +149,37 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a temporary folder");
         let (start, from) = (scratch.path().join("start"), scratch.path().join("with"));
         write(&start, &[("CLAUDE.md", "old"), ("src/a.py", "a")]);
-        write(&from, &[("CLAUDE.md", "new"), (".claude/skills/s/SKILL.md", "skill"), ("src/notes.md", "n"), ("changed.md", "c")]);
-        let workspace = Workspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
+        write(
+            &from,
+            &[
+                ("CLAUDE.md", "new"),
+                (".claude/skills/s/SKILL.md", "skill"),
+                ("src/notes.md", "n"),
+                ("changed.md", "c"),
+            ],
+        );
+        let workspace =
+            Workspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
         let read = |path: &str| fs::read_to_string(workspace.folder().join(path)).ok();
         let addition = Addition::lay(&from, &workspace).expect("it is laid");
-        assert_eq!((read("CLAUDE.md").as_deref(), read(".claude/skills/s/SKILL.md").as_deref()), (Some("new"), Some("skill")));
+        assert_eq!(
+            (
+                read("CLAUDE.md").as_deref(),
+                read(".claude/skills/s/SKILL.md").as_deref()
+            ),
+            (Some("new"), Some("skill"))
+        );
         write(workspace.folder(), &[("changed.md", "of the agent")]);
         addition.take_out();
-        assert_eq!((read("CLAUDE.md").as_deref(), read("changed.md").as_deref()), (Some("old"), Some("of the agent")));
-        assert!(!workspace.folder().join(".claude").exists() && read("src/notes.md").is_none() && read("src/a.py").is_some());
+        assert_eq!(
+            (read("CLAUDE.md").as_deref(), read("changed.md").as_deref()),
+            (Some("old"), Some("of the agent"))
+        );
+        assert!(
+            !workspace.folder().join(".claude").exists()
+                && read("src/notes.md").is_none()
+                && read("src/a.py").is_some()
+        );
     }
 
     #[cfg(unix)]
@@ -167,7 +209,13 @@ mod tests {
         let first = of("a", &[("x", "1"), ("y/z", "2")]);
         assert_eq!(first, of("b", &[("y/z", "2"), ("x", "1")]));
         fs::create_dir_all(scratch.path().join("empty/within")).expect("a folder");
-        assert!(digest(&scratch.path().join("empty")).is_err_and(|error| error.to_string() == "it holds no file"));
-        assert!(first != of("c", &[("x", "12"), ("y/z", "")]) && first != of("d", &[("x", "1"), ("y/w", "2")]));
+        assert!(
+            digest(&scratch.path().join("empty"))
+                .is_err_and(|error| error.to_string() == "it holds no file")
+        );
+        assert!(
+            first != of("c", &[("x", "12"), ("y/z", "")])
+                && first != of("d", &[("x", "1"), ("y/w", "2")])
+        );
     }
 }

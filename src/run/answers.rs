@@ -13,10 +13,16 @@ const NO_ANSWER: &str = "(The import holds no answer to this item.)";
 /// an answer. Leaves out expected answers and other evaluators' comments: the judge decides by its own criteria.
 pub(super) fn transcript_of(items: &[(ItemOutcome, ItemDetails)]) -> Option<Vec<Value>> {
     // A judge's comment on a run is not an answer.
-    let items = || items.iter().filter(|(outcome, _)| !is_asked_again(&outcome.evaluator));
+    let items = || {
+        items
+            .iter()
+            .filter(|(outcome, _)| !is_asked_again(&outcome.evaluator))
+    };
     // Several evaluators may report the same answer, and some leave out its text.
-    let answered: BTreeSet<(&str, u32)> =
-        items().filter(|(_, details)| answer(details).is_some()).map(|(outcome, _)| (outcome.item.as_str(), outcome.attempt)).collect();
+    let answered: BTreeSet<(&str, u32)> = items()
+        .filter(|(_, details)| answer(details).is_some())
+        .map(|(outcome, _)| (outcome.item.as_str(), outcome.attempt))
+        .collect();
     if answered.is_empty() {
         return None;
     }
@@ -28,7 +34,8 @@ pub(super) fn transcript_of(items: &[(ItemOutcome, ItemDetails)]) -> Option<Vec<
         if answer.is_none() && answered.contains(&place) || !told.insert(place) {
             continue;
         }
-        let question = filled(details.question.as_ref()).map_or_else(|| format!("item {}", outcome.item), str::to_owned);
+        let question = filled(details.question.as_ref())
+            .map_or_else(|| format!("item {}", outcome.item), str::to_owned);
         messages.push(json!({"role": "user", "content": question}));
         messages.push(json!({"role": "assistant", "content": answer.unwrap_or(NO_ANSWER)}));
     }
@@ -40,7 +47,8 @@ fn answer(details: &ItemDetails) -> Option<&str> {
 }
 
 fn filled(text: Option<&String>) -> Option<&str> {
-    text.map(String::as_str).filter(|text| !text.trim().is_empty())
+    text.map(String::as_str)
+        .filter(|text| !text.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -48,7 +56,12 @@ mod tests {
     use super::*;
     use crate::domain::{ItemKind, ItemStatus, RunId};
 
-    fn item(name: &str, attempt: u32, evaluator: &str, details: ItemDetails) -> (ItemOutcome, ItemDetails) {
+    fn item(
+        name: &str,
+        attempt: u32,
+        evaluator: &str,
+        details: ItemDetails,
+    ) -> (ItemOutcome, ItemDetails) {
         let outcome = ItemOutcome {
             run: RunId::parse("r").expect("a valid id"),
             kind: ItemKind::Question,
@@ -87,10 +100,18 @@ mod tests {
             item("a", 1, "model", said("Why?", "Because.", "because")),
             item("a", 2, "exact", said("Why?", "", "because")),
             item("b", 1, "exact", said("", "", " ")),
-            item("met", 1, "requirementFulfillment", said("", "I said so", "")),
+            item(
+                "met",
+                1,
+                "requirementFulfillment",
+                said("", "I said so", ""),
+            ),
         ];
-        let told: Vec<String> =
-            transcript_of(&items).expect("answers").iter().map(|one| format!("{}: {}", one["role"], one["content"])).collect();
+        let told: Vec<String> = transcript_of(&items)
+            .expect("answers")
+            .iter()
+            .map(|one| format!("{}: {}", one["role"], one["content"]))
+            .collect();
         assert_eq!(
             told,
             [

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::agent::{
-    Agent, Cost, Environment, Failure, FailureKind, MODEL_VARIABLE, Measured, Outlook, OwnFolder, Prices, Prompt, crash, failed_start,
-    find_cost, find_count, find_usage, folders_of, folders_of_kind, holds_model, is_outage, own_keys, program_of, with_withheld,
-    writing_command, writing_rights, writing_variables,
+    Agent, Cost, Environment, Failure, FailureKind, MODEL_VARIABLE, Measured, Outlook, OwnFolder,
+    Prices, Prompt, crash, failed_start, find_cost, find_count, find_usage, folders_of,
+    folders_of_kind, holds_model, is_outage, own_keys, program_of, with_withheld, writing_command,
+    writing_rights, writing_variables,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::files;
@@ -47,11 +48,18 @@ pub struct Approach {
 
 /// How an approach works.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one for each arm of a plan")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each arm of a plan"
+)]
 pub enum Means {
     /// Sends one prompt with the full requirements to an agent that writes files. The prompt starts with the text of the file `prompt`, or
     /// with ours. `args` are added to the agent's command.
-    Oneshot { agent: config::Agent, args: Vec<String>, prompt: Option<PathBuf> },
+    Oneshot {
+        agent: config::Agent,
+        args: Vec<String>,
+        prompt: Option<PathBuf>,
+    },
     /// Runs the `ralph` program: `init`, then `run`.
     Ralph { program: Vec<String> },
     /// Runs any program. Its arguments may hold placeholders.
@@ -89,7 +97,11 @@ impl Approach {
     /// Runs the approach and returns the measurements. A failure says whose fault it was, and carries the measurements up to then.
     pub fn make(&self, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
         let made = match &self.means {
-            Means::Oneshot { agent, args, prompt } => {
+            Means::Oneshot {
+                agent,
+                args,
+                prompt,
+            } => {
                 let env = agent.env.iter().chain(&self.env).cloned().collect();
                 let is_confined = order.environment.confinement.is_some();
                 let command = writing_command(agent, args, is_confined);
@@ -99,12 +111,28 @@ impl Approach {
                         environment.given.insert(name.into(), Some(value.into()));
                     }
                 }
-                let order = Order { environment: &environment, ..*order };
-                oneshot(&config::Agent { command, env, ..agent.clone() }, prompt.as_deref(), &self.prices, &order, stop)
+                let order = Order {
+                    environment: &environment,
+                    ..*order
+                };
+                oneshot(
+                    &config::Agent {
+                        command,
+                        env,
+                        ..agent.clone()
+                    },
+                    prompt.as_deref(),
+                    &self.prices,
+                    &order,
+                    stop,
+                )
             }
             Means::Ralph { program } => ralph(program, &self.granted(), order, stop),
             Means::Command { argv } => {
-                let argv = argv.iter().map(|argument| filled(argument, order)).collect();
+                let argv = argv
+                    .iter()
+                    .map(|argument| filled(argument, order))
+                    .collect();
                 program(argv, &self.granted(), order, order.wall, stop)
             }
         };
@@ -115,7 +143,10 @@ impl Approach {
                 measured.cost = self.prices.cost_of(&measured, order.model);
             }
             // A program may print its environment.
-            measured.transcript.iter_mut().for_each(|message| secrets.hide_in(message));
+            measured
+                .transcript
+                .iter_mut()
+                .for_each(|message| secrets.hide_in(message));
             measured
         };
         made.map(completed).map_err(|failure| Failure {
@@ -131,35 +162,95 @@ impl Approach {
 const INSTRUCTIONS: &str = "Build what the following requirements ask for, as files in the current folder. Work on your own: nobody will \
                             answer a question. When you stop, what is in the folder is tested as it is.";
 
-fn oneshot(agent: &config::Agent, prompt: Option<&Path>, prices: &Prices, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
+fn oneshot(
+    agent: &config::Agent,
+    prompt: Option<&Path>,
+    prices: &Prices,
+    order: &Order<'_>,
+    stop: &Stop,
+) -> Result<Measured, Failure> {
     let ours = |reason: String| Failure::new(FailureKind::Infra, &reason, Measured::default());
-    let read =
-        |what: &str, path: &Path| files::read_to_string(path).map_err(|error| ours(format!("the {what} could not be read: {error}")));
+    let read = |what: &str, path: &Path| {
+        files::read_to_string(path)
+            .map_err(|error| ours(format!("the {what} could not be read: {error}")))
+    };
     let requirements = read("requirements", order.requirements)?;
-    let instructions = prompt.map_or(Ok(INSTRUCTIONS.to_owned()), |prompt| read("prompt of the approach", prompt))?;
-    let command = order.wrap.iter().cloned().chain(at_root(agent.command.clone(), order.root)).collect();
+    let instructions = prompt.map_or(Ok(INSTRUCTIONS.to_owned()), |prompt| {
+        read("prompt of the approach", prompt)
+    })?;
+    let command = order
+        .wrap
+        .iter()
+        .cloned()
+        .chain(at_root(agent.command.clone(), order.root))
+        .collect();
     // The suite's time limit bounds the agent's own.
-    let agent = config::Agent { command, timeout: Some(agent.timeout.map_or(order.wall, |own| own.min(order.wall))), ..agent.clone() };
-    let agent = Agent::new(&agent, order.model, order.environment, prices).map_err(|error| ours(error.to_string()))?;
+    let agent = config::Agent {
+        command,
+        timeout: Some(agent.timeout.map_or(order.wall, |own| own.min(order.wall))),
+        ..agent.clone()
+    };
+    let agent = Agent::new(&agent, order.model, order.environment, prices)
+        .map_err(|error| ours(error.to_string()))?;
     let text = format!("{}\n\n{requirements}", instructions.trim_end());
-    let limits = Budget { max_seconds: Some(order.wall.as_secs_f64()), ..Budget::default() };
-    let prompt = Prompt { text: &text, system: None, item: None, seed: order.seed, limits, folder: Some(order.workspace) };
-    let called = |measured: Measured| Measured { calls: Some(1), ..measured };
+    let limits = Budget {
+        max_seconds: Some(order.wall.as_secs_f64()),
+        ..Budget::default()
+    };
+    let prompt = Prompt {
+        text: &text,
+        system: None,
+        item: None,
+        seed: order.seed,
+        limits,
+        folder: Some(order.workspace),
+    };
+    let called = |measured: Measured| Measured {
+        calls: Some(1),
+        ..measured
+    };
     match agent.ask(&prompt, stop) {
         Ok(reply) => Ok(called(reply.measured)),
-        Err(failure) => Err(Failure { measured: Box::new(called(*failure.measured)), ..failure }),
+        Err(failure) => Err(Failure {
+            measured: Box::new(called(*failure.measured)),
+            ..failure
+        }),
     }
 }
 
-fn ralph(name: &[String], granted: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
+fn ralph(
+    name: &[String],
+    granted: &[String],
+    order: &Order<'_>,
+    stop: &Stop,
+) -> Result<Measured, Failure> {
     let begin = Instant::now();
-    let name = at_root(name.iter().map(|argument| filled(argument, order)).collect(), order.root);
+    let name = at_root(
+        name.iter()
+            .map(|argument| filled(argument, order))
+            .collect(),
+        order.root,
+    );
     fs::copy(order.requirements, order.workspace.join(REQUIREMENTS_FILE)).map_err(|error| {
-        Failure::new(FailureKind::Infra, &format!("the requirements could not be copied: {error}"), Measured::default())
+        Failure::new(
+            FailureKind::Infra,
+            &format!("the requirements could not be copied: {error}"),
+            Measured::default(),
+        )
     })?;
     let call = |words: &[&str]| {
-        let argv: Vec<String> = name.iter().cloned().chain(words.iter().map(|word| (*word).to_owned())).collect();
-        program(argv, granted, order, order.wall.saturating_sub(begin.elapsed()), stop)
+        let argv: Vec<String> = name
+            .iter()
+            .cloned()
+            .chain(words.iter().map(|word| (*word).to_owned()))
+            .collect();
+        program(
+            argv,
+            granted,
+            order,
+            order.wall.saturating_sub(begin.elapsed()),
+            stop,
+        )
     };
     let with_metrics = |mut measured: Measured| {
         measured.duration = begin.elapsed();
@@ -169,49 +260,92 @@ fn ralph(name: &[String], granted: &[String], order: &Order<'_>, stop: &Stop) ->
         measured
     };
     let init = call(&["init", REQUIREMENTS_FILE])?;
-    let model: Vec<&str> = order.model.into_iter().flat_map(|model| ["-model", model]).collect();
+    let model: Vec<&str> = order
+        .model
+        .into_iter()
+        .flat_map(|model| ["-model", model])
+        .collect();
     let with_init = |mut measured: Measured| {
         measured.transcript.splice(0..0, init.transcript.clone());
         with_metrics(measured)
     };
     match call(&[&["run"], model.as_slice()].concat()) {
         Ok(measured) => Ok(with_init(measured)),
-        Err(failure) => Err(Failure { measured: Box::new(with_init(*failure.measured)), ..failure }),
+        Err(failure) => Err(Failure {
+            measured: Box::new(with_init(*failure.measured)),
+            ..failure
+        }),
     }
 }
 
-fn program(argv: Vec<String>, granted: &[String], order: &Order<'_>, wall: Duration, stop: &Stop) -> Result<Measured, Failure> {
+fn program(
+    argv: Vec<String>,
+    granted: &[String],
+    order: &Order<'_>,
+    wall: Duration,
+    stop: &Stop,
+) -> Result<Measured, Failure> {
     let set = |name: &str, value: Option<&str>| (OsString::from(name), value.map(OsString::from));
     let mut env = order.environment.for_program(granted);
-    env.extend([set("EVAL_SEED", Some(&order.seed.to_string())), set(MODEL_VARIABLE, order.model), set("EVAL_SUITE", Some(order.suite))]);
+    env.extend([
+        set("EVAL_SEED", Some(&order.seed.to_string())),
+        set(MODEL_VARIABLE, order.model),
+        set("EVAL_SUITE", Some(order.suite)),
+    ]);
     let command = Command {
-        argv: order.wrap.iter().cloned().chain(at_root(argv, order.root)).map(OsString::from).collect(),
+        argv: order
+            .wrap
+            .iter()
+            .cloned()
+            .chain(at_root(argv, order.root))
+            .map(OsString::from)
+            .collect(),
         cwd: order.workspace.to_owned(),
         env,
         input: Vec::new(),
-        limits: Limits { wall: Some(wall), ..Limits::default() },
+        limits: Limits {
+            wall: Some(wall),
+            ..Limits::default()
+        },
         confinement: order.environment.confinement.clone(),
     };
-    let finished =
-        process::run(&command, stop).map_err(|error| Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()))?;
+    let finished = process::run(&command, stop).map_err(|error| {
+        Failure::new(FailureKind::Infra, &error.to_string(), Measured::default())
+    })?;
     let (measured, report) = measure(&finished);
     let withheld: Vec<String> = order.environment.withheld(granted).cloned().collect();
-    let fail = |kind, reason: &str, measured| Err(Failure::new(kind, &with_withheld(reason.to_owned(), &withheld), measured));
+    let fail = |kind, reason: &str, measured| {
+        Err(Failure::new(
+            kind,
+            &with_withheld(reason.to_owned(), &withheld),
+            measured,
+        ))
+    };
     // A program that left files or a report has worked.
     if let Some(reason) = failed_start(&finished).filter(|_| report.is_none()) {
-        return fail(FailureKind::Infra, &reason, measured).map_err(|failure: Failure| failure.with_outlook(Outlook::Unstarted));
+        return fail(FailureKind::Infra, &reason, measured)
+            .map_err(|failure: Failure| failure.with_outlook(Outlook::Unstarted));
     }
     match finished.end {
         End::Exited(0) => match report.as_ref().and_then(complaint) {
             None => Ok(measured),
             Some(complaint) => {
-                let kind = if is_outage(&complaint) { FailureKind::Infra } else { FailureKind::Error };
+                let kind = if is_outage(&complaint) {
+                    FailureKind::Infra
+                } else {
+                    FailureKind::Error
+                };
                 fail(kind, &complaint, measured)
             }
         },
-        End::TimedOut => {
-            fail(FailureKind::Limit, &format!("stopped after {} s, its limit of time", order.wall.as_secs_f64().round()), measured)
-        }
+        End::TimedOut => fail(
+            FailureKind::Limit,
+            &format!(
+                "stopped after {} s, its limit of time",
+                order.wall.as_secs_f64().round()
+            ),
+            measured,
+        ),
         End::Stopped => fail(FailureKind::Stopped, "stopped by the user", measured),
         End::Exited(_) | End::Signalled(_) => {
             let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
@@ -229,7 +363,9 @@ fn program(argv: Vec<String>, granted: &[String], order: &Order<'_>, wall: Durat
 impl Approach {
     /// Returns the secrets that it gets. `ralph` starts Claude's program, so it also gets Claude's keys.
     fn granted(&self) -> Vec<String> {
-        let of_ralph = matches!(self.means, Means::Ralph { .. }).then(|| own_keys(AgentKind::Claude)).unwrap_or_default();
+        let of_ralph = matches!(self.means, Means::Ralph { .. })
+            .then(|| own_keys(AgentKind::Claude))
+            .unwrap_or_default();
         self.env.iter().cloned().chain(of_ralph).collect()
     }
 
@@ -248,7 +384,9 @@ impl Approach {
     /// Returns the folders in which the program of its agent keeps data between starts.
     pub fn own_folders(&self, environment: &Environment) -> Vec<OwnFolder> {
         match &self.means {
-            Means::Oneshot { agent, .. } if agent.kind != AgentKind::Command => folders_of_kind(agent.kind, environment),
+            Means::Oneshot { agent, .. } if agent.kind != AgentKind::Command => {
+                folders_of_kind(agent.kind, environment)
+            }
             Means::Oneshot { agent, .. } => folders_of(&agent.command, environment),
             Means::Ralph { .. } => {
                 let ralph = folders_of(&["ralph".to_owned()], environment);
@@ -275,25 +413,34 @@ impl Approach {
     pub fn program(&self) -> Option<&str> {
         match &self.means {
             Means::Oneshot { agent, .. } => program_of(agent),
-            Means::Ralph { program: argv } | Means::Command { argv } => argv.first().map(String::as_str),
+            Means::Ralph { program: argv } | Means::Command { argv } => {
+                argv.first().map(String::as_str)
+            }
         }
     }
 }
 
 /// Returns the words of a command that are paths of files.
 fn named_files(argv: &[String], root: &Path) -> Vec<PathBuf> {
-    let named = argv.iter().map(|argument| root.join(argument.replace("{root}", &root.display().to_string())));
+    let named = argv
+        .iter()
+        .map(|argument| root.join(argument.replace("{root}", &root.display().to_string())));
     named.filter(|path| path.is_file()).collect()
 }
 
 /// Returns whether a command or an agent's program seems to use the model.
 pub fn names_model(argv: &[String], env: &[String], root: &Path) -> bool {
     let variable = |text: &[u8]| memchr::memmem::find(text, MODEL_VARIABLE.as_bytes()).is_some();
-    let is_script = |path: &PathBuf| fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MOST_SCRIPT_BYTES);
+    let is_script = |path: &PathBuf| {
+        fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MOST_SCRIPT_BYTES)
+    };
     holds_model(argv)
         || argv.iter().any(|argument| variable(argument.as_bytes()))
         || env.iter().any(|name| name == MODEL_VARIABLE)
-        || named_files(argv, root).iter().filter(|path| is_script(path)).any(|path| files::read(path).is_ok_and(|text| variable(&text)))
+        || named_files(argv, root)
+            .iter()
+            .filter(|path| is_script(path))
+            .any(|path| files::read(path).is_ok_and(|text| variable(&text)))
 }
 
 /// Resolves a program's relative path from the project's folder, not from the workspace.
@@ -339,15 +486,29 @@ fn measure(finished: &Finished) -> (Measured, Option<Value>) {
     let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
     let line = |stream: &str, text: &str| {
         let end = text.ceil_char_boundary(text.len().saturating_sub(TRANSCRIPT_BYTES));
-        (!text.trim().is_empty()).then(|| serde_json::json!({"role": stream, "content": &text[end..]}))
+        (!text.trim().is_empty())
+            .then(|| serde_json::json!({"role": stream, "content": &text[end..]}))
     };
     let mut measured = Measured {
         duration: finished.wall,
-        transcript: [line("stdout", &stdout), line("stderr", &stderr)].into_iter().flatten().collect(),
+        transcript: [line("stdout", &stdout), line("stderr", &stderr)]
+            .into_iter()
+            .flatten()
+            .collect(),
         ..Measured::default()
     };
-    let object = |text: &str| serde_json::from_str::<Value>(text.trim()).ok().filter(Value::is_object);
-    let of_lines = || stdout.lines().rev().filter(|line| line.trim_start().starts_with('{')).find_map(object);
+    let object = |text: &str| {
+        serde_json::from_str::<Value>(text.trim())
+            .ok()
+            .filter(Value::is_object)
+    };
+    let of_lines = || {
+        stdout
+            .lines()
+            .rev()
+            .filter(|line| line.trim_start().starts_with('{'))
+            .find_map(object)
+    };
     let report = object(&stdout).or_else(of_lines);
     if let Some(report) = &report {
         add_reported(&mut measured, report);
@@ -359,8 +520,18 @@ fn measure(finished: &Finished) -> (Measured, Option<Value>) {
 fn complaint(report: &Value) -> Option<String> {
     let text = |key: &str| report.get(key).and_then(Value::as_str);
     let subtype = text("subtype").filter(|_| text("type") == Some("result"));
-    let is_wrong = subtype.is_some_and(|subtype| subtype != "success") || report.get("is_error") == Some(&Value::Bool(true));
-    is_wrong.then(|| [subtype.filter(|subtype| *subtype != "success"), text("result")].into_iter().flatten().collect::<Vec<_>>().join(": "))
+    let is_wrong = subtype.is_some_and(|subtype| subtype != "success")
+        || report.get("is_error") == Some(&Value::Bool(true));
+    is_wrong.then(|| {
+        [
+            subtype.filter(|subtype| *subtype != "success"),
+            text("result"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(": ")
+    })
 }
 
 fn add_reported(measured: &mut Measured, report: &Value) {

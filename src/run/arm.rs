@@ -70,5 +70,9 @@ impl CodeWork {
 }
 
 fn first_given(first: &[String], second: &[String]) -> Vec<String> {
-    if first.is_empty() { second.to_vec() } else { first.to_vec() }
+    if first.is_empty() {
+        second.to_vec()
+    } else {
+        first.to_vec()
+    }
 }

@@ -51,32 +51,57 @@ pub fn run(
     let step = |what: &str| (context.events)(&Event::Step { run, what });
     let timeout = work.suite.timeout.unwrap_or(suite::DEFAULT_TIMEOUT);
     let again = batch.again(&run.id).filter(|again| again.how == How::Tests);
-    let kept = again.map(|again| KeptOutput::of(&again.of, context)).transpose()?;
+    let kept = again
+        .map(|again| KeptOutput::of(&again.of, context))
+        .transpose()?;
     let prepared = suites.copy(work, arm, context).and_then(|copy| {
         let own = copy.work(work);
-        let start = kept.as_ref().map(|kept| kept.folder.as_path()).or(own.start.as_deref());
-        let workspace = Workspace::create(&context.scratch, start).map_err(|error| format!("no workspace: {error}"))?;
+        let start = kept
+            .as_ref()
+            .map(|kept| kept.folder.as_path())
+            .or(own.start.as_deref());
+        let workspace = Workspace::create(&context.scratch, start)
+            .map_err(|error| format!("no workspace: {error}"))?;
         Ok((copy, own, workspace))
     });
     let (copy, own, workspace) = match prepared {
         Ok(prepared) => prepared,
         Err(reason) => {
-            let record = failed(record::begun(batch, run, arm, context), RunStatus::Infra, &reason);
+            let record = failed(
+                record::begun(batch, run, arm, context),
+                RunStatus::Infra,
+                &reason,
+            );
             return commit(&journal, record, context);
         }
     };
     let watched = Watched::begin(&run.id, work, &copy, context);
     let work = &own;
 
-    step(if kept.is_some() { "kept output" } else { "approach" });
-    let wall = work.approach.timeout.map_or(timeout, |own| own.min(timeout));
+    step(if kept.is_some() {
+        "kept output"
+    } else {
+        "approach"
+    });
+    let wall = work
+        .approach
+        .timeout
+        .map_or(timeout, |own| own.min(timeout));
     let added = work.approach.laid.as_deref().filter(|_| kept.is_none());
-    let laid = added.map(|from| Addition::lay(from, &workspace)).transpose();
-    let laid = laid.map_err(|error| format!("the files of the approach could not be laid into its workspace: {error}"));
+    let laid = added
+        .map(|from| Addition::lay(from, &workspace))
+        .transpose();
+    let laid = laid.map_err(|error| {
+        format!("the files of the approach could not be laid into its workspace: {error}")
+    });
     let made = match (&laid, &kept) {
         (_, Some(kept)) => kept.made(),
         (Ok(_), None) => make(run, work, &workspace, wall, context),
-        (Err(reason), None) => Err(Failure::new(FailureKind::Infra, reason, Measured::default())),
+        (Err(reason), None) => Err(Failure::new(
+            FailureKind::Infra,
+            reason,
+            Measured::default(),
+        )),
     };
     // Otherwise a folder that its owner may not enter would be missing in what is kept, counted and tested.
     files::open_up(workspace.folder());
@@ -87,18 +112,38 @@ pub fn run(
     if let Some(resources) = &mut record.resources {
         resources.tools = context.tools.of(&work.suite);
         resources.time_limit = Some(wall.as_secs_f64());
-        resources.rights = work.approach.rights(context.isolation.is_enforced() && work.wrap_of_agent(&context.root).is_empty());
+        resources.rights = work.approach.rights(
+            context.isolation.is_enforced() && work.wrap_of_agent(&context.root).is_empty(),
+        );
     }
-    record.isolation = Some(context.isolation.said(!work.wrap_of_agent(&context.root).is_empty()));
+    record.isolation = Some(
+        context
+            .isolation
+            .said(!work.wrap_of_agent(&context.root).is_empty()),
+    );
     let mut refusal = None;
     let measured = match made {
         Ok(measured) => measured,
-        Err(Failure { kind: FailureKind::Stopped, .. }) => return Ok(Ended::Stopped),
-        Err(Failure { kind, reason, measured, outlook }) => {
+        Err(Failure {
+            kind: FailureKind::Stopped,
+            ..
+        }) => return Ok(Ended::Stopped),
+        Err(Failure {
+            kind,
+            reason,
+            measured,
+            outlook,
+        }) => {
             // What left files has worked, however it ended.
             let has_worked = outlook == Outlook::Unstarted && {
                 let listed = code::files(workspace.folder());
-                !made_files(&listed, workspace.folder(), work.start.as_deref(), work.suite.requirements.as_deref()).is_empty()
+                !made_files(
+                    &listed,
+                    workspace.folder(),
+                    work.start.as_deref(),
+                    work.suite.requirements.as_deref(),
+                )
+                .is_empty()
             };
             refusal = (outlook != Outlook::Open && !has_worked).then(|| reason.clone());
             let status = match kind {
@@ -121,15 +166,28 @@ pub fn run(
     }
     journal.append_transcript(None, &measured.transcript)?;
     let listed = code::files(workspace.folder());
-    let made = made_files(&listed, workspace.folder(), work.start.as_deref(), work.suite.requirements.as_deref());
+    let made = made_files(
+        &listed,
+        workspace.folder(),
+        work.start.as_deref(),
+        work.suite.requirements.as_deref(),
+    );
     take_measures(&mut record, &measured, &workspace, &listed, &made);
     let reported = measured.model.as_deref().into_iter().collect();
     record::set_model(&mut record, work.model.as_deref(), &reported);
     if context.keep_output {
         // Must happen before tests and servers add files of their own.
         step("keeping what was made");
-        let kept = context.store.keep_output(&run.id, workspace.folder(), &listed.files)?;
-        record.output_dir = kept.folder.map(|folder| folder.strip_prefix(&context.root).unwrap_or(&folder).display().to_string());
+        let kept = context
+            .store
+            .keep_output(&run.id, workspace.folder(), &listed.files)?;
+        record.output_dir = kept.folder.map(|folder| {
+            folder
+                .strip_prefix(&context.root)
+                .unwrap_or(&folder)
+                .display()
+                .to_string()
+        });
         record::note(&mut record, &said_left_out(&kept.left_out));
     }
 
@@ -139,17 +197,41 @@ pub fn run(
         let place = place_of_server(work, context);
         // Waiting for other runs is not this run's time.
         let waiting = |port: u16| step(&format!("waiting for port {port}"));
-        let Some(_turn) = server::turn(work.suite.server.as_ref(), &place, context.stop, waiting) else { return Ok(Ended::Stopped) };
-        let patience = if record.status == RunStatus::Limit { left.max(TESTING_AFTER_LIMIT.min(timeout)) } else { left };
+        let Some(_turn) = server::turn(work.suite.server.as_ref(), &place, context.stop, waiting)
+        else {
+            return Ok(Ended::Stopped);
+        };
+        let patience = if record.status == RunStatus::Limit {
+            left.max(TESTING_AFTER_LIMIT.min(timeout))
+        } else {
+            left
+        };
         let deadline = Cell::new(Instant::now() + patience);
-        let examination = Examination { run: &run.id, work, workspace: &workspace, copy: &copy, deadline, place, context, step: &step };
+        let examination = Examination {
+            run: &run.id,
+            work,
+            workspace: &workspace,
+            copy: &copy,
+            deadline,
+            place,
+            context,
+            step: &step,
+        };
         match examination.examine() {
             Ok(examined) => {
-                let forged: Vec<String> = examined.families.iter().flat_map(|(_, tested)| tested.forged.iter().cloned()).collect();
+                let forged: Vec<String> = examined
+                    .families
+                    .iter()
+                    .flat_map(|(_, tested)| tested.forged.iter().cloned())
+                    .collect();
                 if !forged.is_empty() {
                     return commit_tampered(journal, record, &measured, &forged, context);
                 }
-                let owed: Vec<String> = examined.families.iter().flat_map(|(_, tested)| tested.owed.iter().cloned()).collect();
+                let owed: Vec<String> = examined
+                    .families
+                    .iter()
+                    .flat_map(|(_, tested)| tested.owed.iter().cloned())
+                    .collect();
                 if !owed.is_empty() {
                     // A partial test result would look like a complete one.
                     record = not_tested(record, &owed.join("; "));
@@ -157,12 +239,17 @@ pub fn run(
                 }
                 let shell = examined.shell.clone();
                 take_verdict(&mut record, examined, timeout, &mut journal)?;
-                let examination = Examination { deadline: Cell::new(Instant::now() + EVALUATION), ..examination };
+                let examination = Examination {
+                    deadline: Cell::new(Instant::now() + EVALUATION),
+                    ..examination
+                };
                 if evaluate(&examination, &shell, &made, &measured, &mut journal, run)?.is_none() {
                     return Ok(Ended::Stopped);
                 }
                 if let Some(settings) = &work.verification {
-                    let Some(verified) = verify_workspace(settings, &examination, &shell) else { return Ok(Ended::Stopped) };
+                    let Some(verified) = verify_workspace(settings, &examination, &shell) else {
+                        return Ok(Ended::Stopped);
+                    };
                     record.verification = Some(verified);
                 }
             }
@@ -197,7 +284,11 @@ fn place_of_server(work: &CodeWork, context: &Context<'_>) -> Place {
         && !suite.grants(Phase::Server)
         && !suite.grants(Phase::Tests)
         && work.wrap_of_tests(&context.root).is_empty();
-    let own = if is_apart { context.isolation.network() } else { None };
+    let own = if is_apart {
+        context.isolation.network()
+    } else {
+        None
+    };
     own.map_or(Place::Shared, Place::Own)
 }
 
@@ -224,8 +315,21 @@ fn commit_tampered(
     let mut journal = context.store.journal(&id)?;
     journal.clear()?;
     journal.append_transcript(None, &measured.transcript)?;
-    let untested = Run { shared_tests_passed: None, shared_tests_total: None, own_tests_passed: None, own_tests_total: None, ..record };
-    let mut record = failed(Run { verification: None, ..untested }, RunStatus::Infra, &tampering::reason(touched));
+    let untested = Run {
+        shared_tests_passed: None,
+        shared_tests_total: None,
+        own_tests_passed: None,
+        own_tests_total: None,
+        ..record
+    };
+    let mut record = failed(
+        Run {
+            verification: None,
+            ..untested
+        },
+        RunStatus::Infra,
+        &tampering::reason(touched),
+    );
     record.timestamp = Some(date_of(SystemTime::now()));
     commit(&journal, record, context)
 }
@@ -242,25 +346,57 @@ fn failed(mut record: Run, status: RunStatus, reason: &str) -> Run {
     record
 }
 
-fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration, context: &Context<'_>) -> Result<Measured, Failure> {
+fn make(
+    run: &PlannedRun,
+    work: &CodeWork,
+    workspace: &Workspace,
+    wall: Duration,
+    context: &Context<'_>,
+) -> Result<Measured, Failure> {
     let Some(requirements) = &work.suite.requirements else {
-        return Err(Failure::new(FailureKind::Infra, "the suite has no requirements", Measured::default()));
+        return Err(Failure::new(
+            FailureKind::Infra,
+            "the suite has no requirements",
+            Measured::default(),
+        ));
     };
     let wrap = work.wrap_of_agent(&context.root);
     let mut environment = context.environment.clone();
-    let infra = |what: &str, error: &io::Error| Failure::new(FailureKind::Infra, &format!("{what}: {error}"), Measured::default());
-    let phase = workspace.begin_phase().map_err(|error| infra("no temporary folder", &error))?;
-    let variables = context.isolation.variables(Whom::Agent, &phase, context.environment);
-    environment.given = variables.into_iter().map(|(name, value)| (name.into(), value)).collect();
+    let infra = |what: &str, error: &io::Error| {
+        Failure::new(
+            FailureKind::Infra,
+            &format!("{what}: {error}"),
+            Measured::default(),
+        )
+    };
+    let phase = workspace
+        .begin_phase()
+        .map_err(|error| infra("no temporary folder", &error))?;
+    let variables = context
+        .isolation
+        .variables(Whom::Agent, &phase, context.environment);
+    environment.given = variables
+        .into_iter()
+        .map(|(name, value)| (name.into(), value))
+        .collect();
     let mut reads = work.approach.files(&context.root);
     reads.push(workspace::absolute(requirements));
     let ports: &[u16] = &[];
     let ports = (!work.suite.grants(Phase::Approach)).then_some(ports);
     let folders = work.approach.own_folders(context.environment);
-    let home = context.isolation.furnish(&phase, &wrap, &[&work.approach.reads[..], &work.approach.writes].concat(), &folders);
+    let home = context.isolation.furnish(
+        &phase,
+        &wrap,
+        &[&work.approach.reads[..], &work.approach.writes].concat(),
+        &folders,
+    );
     let home = home.map_err(|error| infra("no home folder", &error))?;
     if let Some(home) = &home {
-        environment.given.extend(home.variables().into_iter().map(|(name, value)| (name.into(), value)));
+        environment.given.extend(
+            home.variables()
+                .into_iter()
+                .map(|(name, value)| (name.into(), value)),
+        );
     }
     reads.extend(
         work.approach
@@ -276,7 +412,14 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
             Whom::Agent,
             workspace,
             &phase,
-            &More { wrap: &wrap, reads: &reads, writes: &work.approach.writes, ports, home: home.as_ref(), ..More::default() },
+            &More {
+                wrap: &wrap,
+                reads: &reads,
+                writes: &work.approach.writes,
+                ports,
+                home: home.as_ref(),
+                ..More::default()
+            },
         )
         .map_err(|error| infra("no isolation", &error))?;
     let order = Order {
@@ -316,47 +459,88 @@ fn evaluate(
         tools: measured.tools.clone(),
     };
     let folder = workspace.folder();
-    let piece = Workpiece { suite: &work.suite, folder: Some(folder), files: &files, transcript: &measured.transcript, effort };
+    let piece = Workpiece {
+        suite: &work.suite,
+        folder: Some(folder),
+        files: &files,
+        transcript: &measured.transcript,
+        effort,
+    };
     let desk = || Ok(shell.desk());
-    let bench = examination.bench(&desk, &shell.shell, folder, None, examination.deadline.get());
+    let bench = examination.bench(
+        &desk,
+        &shell.shell,
+        folder,
+        None,
+        examination.deadline.get(),
+    );
     let runner = |line: &str, purpose: Purpose| match purpose {
         Purpose::Tests => bench.tested("evaluator", line, true),
         Purpose::Build | Purpose::Coverage | Purpose::Analysis => bench.plain(line),
     };
-    work.evaluation.evaluate(&piece, &runner, examination.context.stop, examination.step, |evaluated| {
-        // A missing judge was already reported before the first run.
-        if let (true, Some(_), Err(reason)) = (evaluated.evaluator.is_judged(), &work.evaluation.jury, &evaluated.score) {
-            let what = format!("the judge did not decide about {}: {reason}", evaluated.evaluator.name());
-            (examination.context.events)(&Event::Warning { run, what: &what });
-        }
-        let (items, score) = evaluation::recorded(examination.run, evaluated, 0);
-        for (outcome, details) in &items {
-            journal.append(outcome, details)?;
-        }
-        journal.append_score(&score)
-    })
+    work.evaluation.evaluate(
+        &piece,
+        &runner,
+        examination.context.stop,
+        examination.step,
+        |evaluated| {
+            // A missing judge was already reported before the first run.
+            if let (true, Some(_), Err(reason)) = (
+                evaluated.evaluator.is_judged(),
+                &work.evaluation.jury,
+                &evaluated.score,
+            ) {
+                let what = format!(
+                    "the judge did not decide about {}: {reason}",
+                    evaluated.evaluator.name()
+                );
+                (examination.context.events)(&Event::Warning { run, what: &what });
+            }
+            let (items, score) = evaluation::recorded(examination.run, evaluated, 0);
+            for (outcome, details) in &items {
+                journal.append(outcome, details)?;
+            }
+            journal.append_score(&score)
+        },
+    )
 }
 
 /// Lists the files that the approach made. Leaves out unchanged files of the starting workspace, and a copy of the requirements.
-pub(super) fn made_files(listed: &Listed, folder: &Path, start: Option<&Path>, requirements: Option<&Path>) -> BTreeSet<PathBuf> {
+pub(super) fn made_files(
+    listed: &Listed,
+    folder: &Path,
+    start: Option<&Path>,
+    requirements: Option<&Path>,
+) -> BTreeSet<PathBuf> {
     let is_copy = |made: &Path, given: &Path| match (fs::metadata(made), fs::metadata(given)) {
         (Ok(made_file), Ok(given_file)) => {
-            made_file.len() == given_file.len() && given_file.is_file() && files::read(made).ok() == files::read(given).ok()
+            made_file.len() == given_file.len()
+                && given_file.is_file()
+                && files::read(made).ok() == files::read(given).ok()
         }
         (_, _) => false,
     };
     let is_made = |file: &Path| {
         let made = folder.join(file);
         let is_given = start.is_some_and(|start| is_copy(&made, &start.join(file)));
-        let is_order = file == Path::new(REQUIREMENTS_FILE) && requirements.is_some_and(|order| is_copy(&made, order));
+        let is_order = file == Path::new(REQUIREMENTS_FILE)
+            && requirements.is_some_and(|order| is_copy(&made, order));
         !is_given && !is_order
     };
-    listed.files.iter().filter(|file| is_made(file)).cloned().collect()
+    listed
+        .files
+        .iter()
+        .filter(|file| is_made(file))
+        .cloned()
+        .collect()
 }
 
 /// Says which files were not kept.
 fn said_left_out(left_out: &[(PathBuf, String)]) -> String {
-    let named = left_out.iter().take(MOST_NAMED).map(|(file, reason)| format!("{} ({reason})", visible(&file.display().to_string())));
+    let named = left_out
+        .iter()
+        .take(MOST_NAMED)
+        .map(|(file, reason)| format!("{} ({reason})", visible(&file.display().to_string())));
     let named = named.collect::<Vec<_>>().join(", ");
     match left_out.len().saturating_sub(MOST_NAMED) {
         0 if named.is_empty() => String::new(),
@@ -365,8 +549,15 @@ fn said_left_out(left_out: &[(PathBuf, String)]) -> String {
     }
 }
 
-fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, listed: &Listed, made: &BTreeSet<PathBuf>) {
-    record.duration_seconds = Some(measured.duration.as_secs_f64()).filter(|seconds| *seconds > 0.0);
+fn take_measures(
+    record: &mut Run,
+    measured: &Measured,
+    workspace: &Workspace,
+    listed: &Listed,
+    made: &BTreeSet<PathBuf>,
+) {
+    record.duration_seconds =
+        Some(measured.duration.as_secs_f64()).filter(|seconds| *seconds > 0.0);
     record.total_calls = measured.calls;
     record.turns = measured.steps;
     record::add_told(record, measured.served.clone(), measured.repeated);
@@ -376,14 +567,22 @@ fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, l
     let code = code::measure(workspace.folder(), |file| made.contains(file));
     if code.is_partial || listed.is_partial {
         // The counts would be too low.
-        record::note(record, "not all that was made could be listed: files and lines are not known");
+        record::note(
+            record,
+            "not all that was made could be listed: files and lines are not known",
+        );
     } else {
         (record.files_generated, record.lines_generated) = (Some(code.files), Some(code.lines));
     }
 }
 
 /// Writes the results of the tests into the journal and the record.
-fn take_verdict(record: &mut Run, examined: Examined, timeout: Duration, journal: &mut Journal) -> Result<(), StoreError> {
+fn take_verdict(
+    record: &mut Run,
+    examined: Examined,
+    timeout: Duration,
+    journal: &mut Journal,
+) -> Result<(), StoreError> {
     if examined.knows_own_tests {
         (record.own_tests_passed, record.own_tests_total) = (Some(0), Some(0));
     }
@@ -396,14 +595,21 @@ fn take_verdict(record: &mut Run, examined: Examined, timeout: Duration, journal
     let mut troubles = examined.troubles;
     if examined.is_cut && record.status == RunStatus::Completed {
         record.status = RunStatus::Limit;
-        troubles.push(format!("the tests were cut short after {} s, the limit of time of the run", timeout.as_secs_f64().round()));
+        troubles.push(format!(
+            "the tests were cut short after {} s, the limit of time of the run",
+            timeout.as_secs_f64().round()
+        ));
     }
     record::note(record, &troubles.join("; "));
     Ok(())
 }
 
 fn count(record: &mut Run, family: Family, tested: &Tested) {
-    let (passed, total) = if tested.is_unknown { (None, None) } else { (Some(tested.passed), Some(tested.total)) };
+    let (passed, total) = if tested.is_unknown {
+        (None, None)
+    } else {
+        (Some(tested.passed), Some(tested.total))
+    };
     match family {
         Family::Shared => (record.shared_tests_passed, record.shared_tests_total) = (passed, total),
         Family::Own => (record.own_tests_passed, record.own_tests_total) = (passed, total),

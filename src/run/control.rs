@@ -35,10 +35,28 @@ const HARMLESS: [&str; 17] = [
     "--showlocals",
 ];
 /// The files in which pytest finds settings.
-const SETTINGS: [&str; 5] = ["pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"];
+const SETTINGS: [&str; 5] = [
+    "pytest.ini",
+    ".pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+];
 /// Settings that rule out a control: they select tests, stop early, or change which names are tests.
-const CHOOSING: [&str; 12] =
-    ["python_files", "python_functions", " -k", " -m", "=-m", "-x", "--exitfirst", "--maxfail", "--deselect", "--lf", "--sw", "--ignore"];
+const CHOOSING: [&str; 12] = [
+    "python_files",
+    "python_functions",
+    " -k",
+    " -m",
+    "=-m",
+    "-x",
+    "--exitfirst",
+    "--maxfail",
+    "--deselect",
+    "--lf",
+    "--sw",
+    "--ignore",
+];
 
 /// The text of a control, which does not reveal its purpose.
 const TEXT: &str = "def test_total():\n    assert sum([3, 5, 8]) == 17\n";
@@ -55,14 +73,29 @@ pub struct Controls {
 impl Controls {
     /// Writes the controls below `root`. Writes none if any command could run a control without expecting it.
     pub fn put(tests: &Tests, root: &Path) -> io::Result<Self> {
-        let places: Option<Vec<PathBuf>> = tests.shared.iter().map(|command| place(command, root)).collect();
-        let might_meet = |command: &String| ["pytest", "make", "tox", "nox"].iter().any(|runner| command.contains(runner));
-        let Some(places) = places.filter(|_| !tests.functional.iter().any(might_meet)) else { return Ok(Self::default()) };
-        let mut controls = Self { words: process::fresh_mark().chars().take(8).collect(), files: BTreeMap::new() };
+        let places: Option<Vec<PathBuf>> = tests
+            .shared
+            .iter()
+            .map(|command| place(command, root))
+            .collect();
+        let might_meet = |command: &String| {
+            ["pytest", "make", "tox", "nox"]
+                .iter()
+                .any(|runner| command.contains(runner))
+        };
+        let Some(places) = places.filter(|_| !tests.functional.iter().any(might_meet)) else {
+            return Ok(Self::default());
+        };
+        let mut controls = Self {
+            words: process::fresh_mark().chars().take(8).collect(),
+            files: BTreeMap::new(),
+        };
         let mut by_place: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
         for (command, place) in tests.shared.iter().zip(places) {
             let number = by_place.len();
-            let file = by_place.entry(place).or_insert_with_key(|place| place.join(format!("test_{}_{number}.py", controls.words)));
+            let file = by_place.entry(place).or_insert_with_key(|place| {
+                place.join(format!("test_{}_{number}.py", controls.words))
+            });
             fs::write(root.join(&*file), TEXT)?;
             controls.files.insert(command.clone(), file.clone());
         }
@@ -81,18 +114,32 @@ impl Controls {
 /// Returns the folder for a command's control, relative to `root`, where the command starts. Returns `None` if the command cannot have one.
 fn place(declared: &str, root: &Path) -> Option<PathBuf> {
     let arguments = pytest_arguments(declared)?;
-    let (options, targets): (Vec<&String>, Vec<&String>) = arguments.iter().partition(|argument| argument.starts_with('-'));
-    if !options.iter().all(|option| HARMLESS.contains(&option.split('=').next().unwrap_or(option))) {
+    let (options, targets): (Vec<&String>, Vec<&String>) = arguments
+        .iter()
+        .partition(|argument| argument.starts_with('-'));
+    if !options
+        .iter()
+        .all(|option| HARMLESS.contains(&option.split('=').next().unwrap_or(option)))
+    {
         return None;
     }
     let target = Path::new(targets.first()?.split("::").next()?);
-    let below = if root.join(target).is_dir() { target } else { target.parent()? };
+    let below = if root.join(target).is_dir() {
+        target
+    } else {
+        target.parent()?
+    };
     // A link may lead out of the copy, where nothing may be written.
     let leads_out = below.ancestors().any(|part| root.join(part).is_symlink());
     let is_inside = below.is_relative() && root.join(target).exists() && !leads_out;
     let chooses = |folder: &Path| {
-        let texts = SETTINGS.iter().filter_map(|name| files::read_to_string(root.join(folder).join(name)).ok());
-        texts.into_iter().any(|text| text.lines().any(|line| CHOOSING.iter().any(|word| line.contains(word))))
+        let texts = SETTINGS
+            .iter()
+            .filter_map(|name| files::read_to_string(root.join(folder).join(name)).ok());
+        texts.into_iter().any(|text| {
+            text.lines()
+                .any(|line| CHOOSING.iter().any(|word| line.contains(word)))
+        })
     };
     (is_inside && !below.ancestors().any(chooses)).then(|| below.to_owned())
 }
@@ -105,11 +152,17 @@ mod tests {
     fn a_control_stands_where_every_test_is_run() {
         let root = tempfile::tempdir().expect("a folder");
         let of = |name: &str| root.path().join(name);
-        fs::create_dir_all(of("s/tests/deep")).and_then(|()| fs::write(of("s/tests/test_a.py"), "")).expect("room");
-        let at = |command: &str| place(command, root.path()).map(|place| place.display().to_string());
+        fs::create_dir_all(of("s/tests/deep"))
+            .and_then(|()| fs::write(of("s/tests/test_a.py"), ""))
+            .expect("room");
+        let at =
+            |command: &str| place(command, root.path()).map(|place| place.display().to_string());
         for (command, expected) in [
             ("pytest s/tests/ -v", Some("s/tests/")),
-            ("python -m pytest -q s/tests/test_a.py::test_b --tb=short", Some("s/tests")),
+            (
+                "python -m pytest -q s/tests/test_a.py::test_b --tb=short",
+                Some("s/tests"),
+            ),
             ("pytest", None),
             ("pytest s/tests -x", None),
             ("pytest s/tests -k name", None),
@@ -129,8 +182,18 @@ mod tests {
             own: Vec::new(),
         };
         let count = |tests: &Tests| Controls::put(tests, root.path()).expect("room").files.len();
-        assert_eq!(count(&tests(&["pytest s/tests", "pytest s/tests/deep"], &["curl x"])), 2);
-        assert_eq!(count(&tests(&["pytest s/tests", "make test"], &[])), 0, "make may run the control and not know it");
+        assert_eq!(
+            count(&tests(
+                &["pytest s/tests", "pytest s/tests/deep"],
+                &["curl x"]
+            )),
+            2
+        );
+        assert_eq!(
+            count(&tests(&["pytest s/tests", "make test"], &[])),
+            0,
+            "make may run the control and not know it"
+        );
         assert_eq!(count(&tests(&["pytest s/tests"], &["make check"])), 0);
     }
 }

@@ -12,10 +12,14 @@ use serde_json::Value;
 use crate::agent::Agent;
 use crate::config::Config;
 use crate::document::Setting;
-use crate::domain::{Direction, Evaluator, ItemDetails, ItemOutcome, Problem, RunId, ScoreRecord, Unit, Usage, visible};
+use crate::domain::{
+    Direction, Evaluator, ItemDetails, ItemOutcome, Problem, RunId, ScoreRecord, Unit, Usage,
+    visible,
+};
 use crate::evaluate::{
-    CodeQualitySettings, ComplexitySettings, EfficiencySettings, Evaluated, FulfilmentSettings, FunctionalSettings, Judge, Judged, Layer,
-    Order, Runner, ToolUseSettings, Workpiece, code_quality, complexity, efficiency, fulfilment, functional, tool_use,
+    CodeQualitySettings, ComplexitySettings, EfficiencySettings, Evaluated, FulfilmentSettings,
+    FunctionalSettings, Judge, Judged, Layer, Order, Runner, ToolUseSettings, Workpiece,
+    code_quality, complexity, efficiency, fulfilment, functional, tool_use,
 };
 use crate::process::Stop;
 use crate::results::{JudgeLine, ScoreLine};
@@ -55,7 +59,12 @@ pub struct Jury {
 
 impl Jury {
     fn judge(&self) -> Judge<'_> {
-        Judge { agent: &self.agent, votes: self.votes, is_strict: self.is_strict, timeout: self.timeout }
+        Judge {
+            agent: &self.agent,
+            votes: self.votes,
+            is_strict: self.is_strict,
+            timeout: self.timeout,
+        }
     }
 }
 
@@ -67,16 +76,27 @@ impl Evaluation {
         let mut problems = Vec::new();
         let mut wanted = Vec::new();
         for evaluator in Evaluator::ALL {
-            let (default, own) = (config.evaluators.get(&evaluator), suite.evaluators.get(&evaluator));
-            let by_itself = evaluator == Evaluator::RequirementFulfillment && !suite.acceptance_criteria.is_empty();
+            let (default, own) = (
+                config.evaluators.get(&evaluator),
+                suite.evaluators.get(&evaluator),
+            );
+            let by_itself = evaluator == Evaluator::RequirementFulfillment
+                && !suite.acceptance_criteria.is_empty();
             if !own.or(default).map_or(by_itself, Setting::is_wanted) {
                 continue;
             }
-            let layers = [layer(evaluator, &config.file, default), layer(evaluator, &suite.file, own)];
+            let layers = [
+                layer(evaluator, &config.file, default),
+                layer(evaluator, &suite.file, own),
+            ];
             let layers: Vec<Layer<'_>> = layers.into_iter().flatten().collect();
             wanted.push(Wanted::read(evaluator, &layers, &mut problems));
         }
-        if problems.is_empty() { Ok(Self { wanted, jury: None }) } else { Err(problems) }
+        if problems.is_empty() {
+            Ok(Self { wanted, jury: None })
+        } else {
+            Err(problems)
+        }
     }
 
     /// Returns the problems in the configuration's own settings, even of evaluators that no suite wants.
@@ -95,7 +115,9 @@ impl Evaluation {
 
     /// Returns whether the suite needs a judge.
     pub fn is_judged(&self) -> bool {
-        self.wanted.iter().any(|wanted| wanted.evaluator().is_judged())
+        self.wanted
+            .iter()
+            .any(|wanted| wanted.evaluator().is_judged())
     }
 
     /// Keeps only judged evaluators. Their decisions can be repeated later.
@@ -108,7 +130,8 @@ impl Evaluation {
     /// Keeps only evaluators that work from questions and answers alone, without tool calls.
     #[must_use]
     pub fn of_answers(mut self) -> Self {
-        self.wanted.retain(|wanted| wanted.evaluator() == Evaluator::RequirementFulfillment);
+        self.wanted
+            .retain(|wanted| wanted.evaluator() == Evaluator::RequirementFulfillment);
         self
     }
 
@@ -132,7 +155,9 @@ impl Evaluation {
                 return Ok(None);
             }
             next(wanted.evaluator().name());
-            let said = guarded(wanted.evaluator(), || wanted.ask(piece, self.jury.as_ref(), Order::Given, runner, stop));
+            let said = guarded(wanted.evaluator(), || {
+                wanted.ask(piece, self.jury.as_ref(), Order::Given, runner, stop)
+            });
             match said {
                 Some(evaluated) => each(evaluated)?,
                 None => return Ok(None),
@@ -142,27 +167,52 @@ impl Evaluation {
     }
 
     /// Asks the judge again about one piece, with the criteria in the given order. Returns `None` if the user stopped it.
-    pub fn judge(&self, evaluator: Evaluator, piece: &Workpiece<'_>, order: Order, stop: &Stop) -> Option<Evaluated> {
-        let wanted = self.wanted.iter().find(|wanted| wanted.evaluator() == evaluator);
-        let Some(wanted) = wanted else { return Some(Evaluated::missing(evaluator, "not wanted")) };
-        guarded(evaluator, || wanted.ask(piece, self.jury.as_ref(), order, &|_, _| None, stop))
+    pub fn judge(
+        &self,
+        evaluator: Evaluator,
+        piece: &Workpiece<'_>,
+        order: Order,
+        stop: &Stop,
+    ) -> Option<Evaluated> {
+        let wanted = self
+            .wanted
+            .iter()
+            .find(|wanted| wanted.evaluator() == evaluator);
+        let Some(wanted) = wanted else {
+            return Some(Evaluated::missing(evaluator, "not wanted"));
+        };
+        guarded(evaluator, || {
+            wanted.ask(piece, self.jury.as_ref(), order, &|_, _| None, stop)
+        })
     }
 }
 
 /// Returns a file's settings for an evaluator, if it has any beyond on or off.
-fn layer<'a>(evaluator: Evaluator, file: &'a str, setting: Option<&'a Setting>) -> Option<Layer<'a>> {
+fn layer<'a>(
+    evaluator: Evaluator,
+    file: &'a str,
+    setting: Option<&'a Setting>,
+) -> Option<Layer<'a>> {
     let node = setting.and_then(Setting::node)?;
-    Some(Layer { file, path: format!("evaluators.{}", evaluator.name()), node })
+    Some(Layer {
+        file,
+        path: format!("evaluators.{}", evaluator.name()),
+        node,
+    })
 }
 
 impl Wanted {
     fn read(evaluator: Evaluator, layers: &[Layer<'_>], problems: &mut Vec<Problem>) -> Self {
         match evaluator {
-            Evaluator::RequirementFulfillment => Self::Fulfilment(FulfilmentSettings::read(layers, problems)),
+            Evaluator::RequirementFulfillment => {
+                Self::Fulfilment(FulfilmentSettings::read(layers, problems))
+            }
             Evaluator::Efficiency => Self::Efficiency(EfficiencySettings::read(layers, problems)),
             Evaluator::ToolUse => Self::ToolUse(ToolUseSettings::read(layers, problems)),
             Evaluator::Functional => Self::Functional(FunctionalSettings::read(layers, problems)),
-            Evaluator::CodeQuality => Self::CodeQuality(CodeQualitySettings::read(layers, problems)),
+            Evaluator::CodeQuality => {
+                Self::CodeQuality(CodeQualitySettings::read(layers, problems))
+            }
             Evaluator::Complexity => Self::Complexity(ComplexitySettings::read(layers, problems)),
         }
     }
@@ -178,12 +228,23 @@ impl Wanted {
         }
     }
 
-    fn ask(&self, piece: &Workpiece<'_>, jury: Option<&Jury>, order: Order, runner: &Runner<'_>, stop: &Stop) -> Option<Evaluated> {
+    fn ask(
+        &self,
+        piece: &Workpiece<'_>,
+        jury: Option<&Jury>,
+        order: Order,
+        runner: &Runner<'_>,
+        stop: &Stop,
+    ) -> Option<Evaluated> {
         let missing = |reason: &str| Some(Evaluated::missing(self.evaluator(), reason));
         match (self, jury) {
-            (Self::Fulfilment(_), _) if piece.suite.acceptance_criteria.is_empty() => missing(NO_CRITERIA),
+            (Self::Fulfilment(_), _) if piece.suite.acceptance_criteria.is_empty() => {
+                missing(NO_CRITERIA)
+            }
             (Self::Fulfilment(_) | Self::ToolUse(_), None) => missing(NO_JUDGE),
-            (Self::Fulfilment(settings), Some(jury)) => fulfilment(piece, &jury.judge(), settings, order, stop),
+            (Self::Fulfilment(settings), Some(jury)) => {
+                fulfilment(piece, &jury.judge(), settings, order, stop)
+            }
             (Self::ToolUse(settings), Some(jury)) => tool_use(piece, &jury.judge(), settings, stop),
             (Self::Efficiency(settings), _) => Some(efficiency(piece, settings)),
             (Self::Functional(settings), _) => functional(runner, piece, settings),
@@ -196,17 +257,28 @@ impl Wanted {
 /// Catches a panicking evaluator, so that neither the run nor other results are lost.
 fn guarded(evaluator: Evaluator, ask: impl FnOnce() -> Option<Evaluated>) -> Option<Evaluated> {
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|panic| {
-        Some(Evaluated::missing(evaluator, format!("the evaluator broke: {}", visible(&message_of(panic.as_ref())))))
+        Some(Evaluated::missing(
+            evaluator,
+            format!(
+                "the evaluator broke: {}",
+                visible(&message_of(panic.as_ref()))
+            ),
+        ))
     })
 }
 
 fn message_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no word why".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no word why".to_owned())
 }
 
 /// Returns the stored form of an evaluator's result: outcomes of single criteria or checks, and the score.
-pub fn recorded(run: &RunId, evaluated: Evaluated, revision: u32) -> (Vec<(ItemOutcome, ItemDetails)>, ScoreLine) {
+pub fn recorded(
+    run: &RunId,
+    evaluated: Evaluated,
+    revision: u32,
+) -> (Vec<(ItemOutcome, ItemDetails)>, ScoreLine) {
     let name = evaluated.evaluator.name();
     let items: Vec<(ItemOutcome, ItemDetails)> = evaluated
         .items
@@ -231,7 +303,11 @@ pub fn recorded(run: &RunId, evaluated: Evaluated, revision: u32) -> (Vec<(ItemO
             (outcome, item.details)
         })
         .collect();
-    let raw = evaluated.judged.as_ref().map(|judged| judged.raw.clone()).unwrap_or_default();
+    let raw = evaluated
+        .judged
+        .as_ref()
+        .map(|judged| judged.raw.clone())
+        .unwrap_or_default();
     let judge = evaluated.judged.map(judge_line);
     let (value, not_evaluated) = match evaluated.score {
         Ok(score) => (Some(score), None),
@@ -255,7 +331,17 @@ pub fn recorded(run: &RunId, evaluated: Evaluated, revision: u32) -> (Vec<(ItemO
         revision,
     };
     let details = Some(evaluated.details).filter(|details| *details != Value::Null);
-    (items, ScoreLine { score, details, reasoning: evaluated.reasoning, not_evaluated, judge, raw })
+    (
+        items,
+        ScoreLine {
+            score,
+            details,
+            reasoning: evaluated.reasoning,
+            not_evaluated,
+            judge,
+            raw,
+        },
+    )
 }
 
 fn judge_line(judged: Judged) -> JudgeLine {
@@ -278,7 +364,8 @@ mod tests {
     use crate::evaluate::EvaluatedItem;
 
     fn config(text: &str) -> Config {
-        crate::config::parse("evalreport.yaml", &format!("version: 1\n{text}")).expect("a configuration")
+        crate::config::parse("evalreport.yaml", &format!("version: 1\n{text}"))
+            .expect("a configuration")
     }
 
     fn suite(text: &str) -> (tempfile::TempDir, Suite) {
@@ -286,7 +373,8 @@ mod tests {
         let folder = root.path().join("suites/s");
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(folder.join("order.md"), "Make it.").expect("writable");
-        let text = format!("name: s\nrequirements: order.md\nacceptance_criteria: [it works]\n{text}");
+        let text =
+            format!("name: s\nrequirements: order.md\nacceptance_criteria: [it works]\n{text}");
         std::fs::write(folder.join("suite.yaml"), text).expect("writable");
         let suite = crate::suite::load(root.path(), &folder).expect("a suite");
         (root, suite)
@@ -294,15 +382,28 @@ mod tests {
 
     fn planned(config_text: &str, suite_text: &str) -> Vec<Evaluator> {
         let (_root, suite) = suite(suite_text);
-        Evaluation::plan(&config(config_text), &suite).expect("no problem").evaluators().collect()
+        Evaluation::plan(&config(config_text), &suite)
+            .expect("no problem")
+            .evaluators()
+            .collect()
     }
 
     #[test]
     fn the_suite_has_the_last_word_on_what_is_wanted() {
         use Evaluator::{Complexity, Efficiency, RequirementFulfillment};
-        assert_eq!(planned("", ""), [RequirementFulfillment], "criteria are there to be judged");
-        assert_eq!(planned("", "evaluators: {requirementFulfillment: false}\n"), []);
-        assert_eq!(planned("evaluators: {requirementFulfillment: false}\n", ""), []);
+        assert_eq!(
+            planned("", ""),
+            [RequirementFulfillment],
+            "criteria are there to be judged"
+        );
+        assert_eq!(
+            planned("", "evaluators: {requirementFulfillment: false}\n"),
+            []
+        );
+        assert_eq!(
+            planned("evaluators: {requirementFulfillment: false}\n", ""),
+            []
+        );
         assert_eq!(
             planned(
                 "evaluators: {efficiency: true, complexity: true}\n",
@@ -310,30 +411,48 @@ mod tests {
             ),
             [Complexity]
         );
-        assert_eq!(planned("evaluators: {efficiency: false}\n", "metrics: {efficiency: true}\n"), [RequirementFulfillment, Efficiency]);
+        assert_eq!(
+            planned(
+                "evaluators: {efficiency: false}\n",
+                "metrics: {efficiency: true}\n"
+            ),
+            [RequirementFulfillment, Efficiency]
+        );
     }
 
     #[test]
     fn a_slip_in_the_settings_of_either_file_is_found_before_anything_runs() {
         let (_root, suite) = suite("evaluators: {efficiency: {no_such_key: 1}}\n");
-        let problems = Evaluation::plan(&config("evaluators: {efficiency: {nor_this: 1}}\n"), &suite).expect_err("two slips");
+        let problems =
+            Evaluation::plan(&config("evaluators: {efficiency: {nor_this: 1}}\n"), &suite)
+                .expect_err("two slips");
         let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(said.len(), 2, "{said:?}");
-        assert!(said[0].starts_with("evalreport.yaml:2:") && said[1].contains("suite.yaml:4:"), "{said:?}");
+        assert!(
+            said[0].starts_with("evalreport.yaml:2:") && said[1].contains("suite.yaml:4:"),
+            "{said:?}"
+        );
     }
 
     #[test]
     fn an_evaluator_that_breaks_has_no_score() {
         let broken = guarded(Evaluator::Complexity, || panic!("at {}", "the disco\u{1b}"));
-        assert_eq!(broken.expect("not stopped").score, Err("the evaluator broke: at the disco␛".to_owned()));
+        assert_eq!(
+            broken.expect("not stopped").score,
+            Err("the evaluator broke: at the disco␛".to_owned())
+        );
         assert_eq!(guarded(Evaluator::Complexity, || None), None);
     }
 
     #[test]
     fn what_is_stored_says_who_decided() {
         let run = RunId::parse("r1").expect("an id");
-        let judged =
-            Judged { agent: "j".to_owned(), model: Some("m".to_owned()), prompt_sha256: "0123456789ab".to_owned(), ..Judged::default() };
+        let judged = Judged {
+            agent: "j".to_owned(),
+            model: Some("m".to_owned()),
+            prompt_sha256: "0123456789ab".to_owned(),
+            ..Judged::default()
+        };
         let item = EvaluatedItem {
             kind: ItemKind::Criterion,
             item: "it works".to_owned(),
@@ -347,15 +466,38 @@ mod tests {
             ..Evaluated::missing(Evaluator::RequirementFulfillment, "")
         };
         let (items, line) = recorded(&run, evaluated, 3);
-        assert_eq!((items[0].0.evaluator.as_str(), items[0].0.revision), ("requirementFulfillment", 3));
+        assert_eq!(
+            (items[0].0.evaluator.as_str(), items[0].0.revision),
+            ("requirementFulfillment", 3)
+        );
         assert_eq!(line.score.evaluator.as_deref(), Some("j:m #01234567"));
-        assert_eq!((line.score.value, line.score.n, line.score.revision), (Some(100.0), Some(1), 3));
+        assert_eq!(
+            (line.score.value, line.score.n, line.score.revision),
+            (Some(100.0), Some(1), 3)
+        );
 
         let (_, line) = recorded(&run, Evaluated::missing(Evaluator::ToolUse, "away"), 0);
-        assert_eq!((line.score.value, line.score.evaluator, line.not_evaluated.as_deref()), (None, None, Some("away")));
-        let (_, line) = recorded(&run, Evaluated::missing(Evaluator::Complexity, "no code"), 0);
+        assert_eq!(
+            (
+                line.score.value,
+                line.score.evaluator,
+                line.not_evaluated.as_deref()
+            ),
+            (None, None, Some("away"))
+        );
+        let (_, line) = recorded(
+            &run,
+            Evaluated::missing(Evaluator::Complexity, "no code"),
+            0,
+        );
         assert_eq!(line.score.evaluator, None);
-        let scored = Evaluated { score: Ok(1.0), ..Evaluated::missing(Evaluator::Complexity, "") };
-        assert_eq!(recorded(&run, scored, 0).1.score.evaluator.as_deref(), Some("complexity"));
+        let scored = Evaluated {
+            score: Ok(1.0),
+            ..Evaluated::missing(Evaluator::Complexity, "")
+        };
+        assert_eq!(
+            recorded(&run, scored, 0).1.score.evaluator.as_deref(),
+            Some("complexity")
+        );
     }
 }

@@ -37,7 +37,12 @@ pub struct Refusal {
 /// Executes those runs of the plan that have no record yet. `arms` are the plan's arms, in order.
 ///
 /// Fails only if the store cannot be written, and then stops all current runs. Committed runs remain, and the plan can be resumed.
-pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Context<'_>) -> Result<Executed, StoreError> {
+pub fn execute(
+    batch: &Batch,
+    runs: &[PlannedRun],
+    arms: &[Arm],
+    context: &Context<'_>,
+) -> Result<Executed, StoreError> {
     let (_, open) = parted(runs, context.store)?;
     let are_code = arms.iter().all(|arm| matches!(arm.work, Work::Code(_)));
     let groups = together(&open, arms);
@@ -50,7 +55,9 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
                 break;
             }
             let outcome = match (group.as_slice(), &arms[group[0].arm].work) {
-                ([run], Work::Code(work)) => of_code(batch, run, &arms[run.arm].planned, work, &suites, context),
+                ([run], Work::Code(work)) => {
+                    of_code(batch, run, &arms[run.arm].planned, work, &suites, context)
+                }
                 _ => of_questions(batch, group, arms, context),
             };
             let Ok(mut done) = done.lock() else { break };
@@ -74,18 +81,29 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
         }
     };
     // Runs of questions parallelise their questions instead.
-    let workers = if are_code { context.jobs.unwrap_or(1).clamp(1, groups.len().max(1)) } else { 1 };
+    let workers = if are_code {
+        context.jobs.unwrap_or(1).clamp(1, groups.len().max(1))
+    } else {
+        1
+    };
     std::thread::scope(|scope| {
         for _ in 1..workers {
             // Fewer workers than wanted are enough.
-            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+            if std::thread::Builder::new()
+                .spawn_scoped(scope, work)
+                .is_err()
+            {
                 break;
             }
         }
         work();
     });
-    let (mut executed, failure) = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    executed.stopped |= !executed.is_spent && context.stop.is_stopped() && executed.finished + executed.taken < open.len();
+    let (mut executed, failure) = done
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    executed.stopped |= !executed.is_spent
+        && context.stop.is_stopped()
+        && executed.finished + executed.taken < open.len();
     match failure {
         Some(error) => Err(error),
         None => Ok(executed),
@@ -93,18 +111,28 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
 }
 
 fn is_over(done: &Mutex<(Executed, Option<StoreError>)>) -> bool {
-    done.lock().map_or(true, |done| done.1.is_some() || done.0.refusal.is_some() || done.0.is_spent)
+    done.lock().map_or(true, |done| {
+        done.1.is_some() || done.0.refusal.is_some() || done.0.is_spent
+    })
 }
 
 /// Groups the runs that are carried out together: those of all arms that are asked the same questions in the same round. Any other run is alone.
 fn together<'r>(open: &[&'r PlannedRun], arms: &[Arm]) -> Vec<Vec<&'r PlannedRun>> {
     let mut groups: Vec<Vec<&PlannedRun>> = Vec::new();
     let suite = |run: &PlannedRun| match &arms[run.arm] {
-        Arm { planned, work: Work::Questions(_) } => Some((&planned.suite, &planned.suite_version, run.index)),
-        Arm { work: Work::Code(_), .. } => None,
+        Arm {
+            planned,
+            work: Work::Questions(_),
+        } => Some((&planned.suite, &planned.suite_version, run.index)),
+        Arm {
+            work: Work::Code(_),
+            ..
+        } => None,
     };
     for run in open.iter().copied() {
-        let alike = groups.iter_mut().find(|group| suite(run).is_some() && suite(group[0]) == suite(run));
+        let alike = groups
+            .iter_mut()
+            .find(|group| suite(run).is_some() && suite(group[0]) == suite(run));
         match alike {
             Some(group) => group.push(run),
             None => groups.push(vec![run]),
@@ -119,15 +147,29 @@ fn together<'r>(open: &[&'r PlannedRun], arms: &[Arm]) -> Vec<Vec<&'r PlannedRun
 
 /// Says whether the run belongs to another process, which resumed the same plan and runs or has finished it.
 fn is_taken(error: &StoreError) -> bool {
-    matches!(error, StoreError::InFlight { .. } | StoreError::Exists { .. })
+    matches!(
+        error,
+        StoreError::InFlight { .. } | StoreError::Exists { .. }
+    )
 }
 
 /// Asks the runs their questions, in turns.
-fn of_questions(batch: &Batch, runs: &[&PlannedRun], arms: &[Arm], context: &Context<'_>) -> Result<Executed, StoreError> {
+fn of_questions(
+    batch: &Batch,
+    runs: &[&PlannedRun],
+    arms: &[Arm],
+    context: &Context<'_>,
+) -> Result<Executed, StoreError> {
     let mut executed = Executed::default();
     let mut all = Vec::new();
     for run in runs.iter().copied() {
-        let Arm { planned, work: Work::Questions(work) } = &arms[run.arm] else { continue };
+        let Arm {
+            planned,
+            work: Work::Questions(work),
+        } = &arms[run.arm]
+        else {
+            continue;
+        };
         (context.events)(&Event::Started { arm: planned, run });
         match Asking::begin(batch, run, planned, work, context) {
             Ok(asking) => all.push((run, asking)),
@@ -154,14 +196,21 @@ fn of_questions(batch: &Batch, runs: &[&PlannedRun], arms: &[Arm], context: &Con
             return Ok(executed);
         }
         Some(Interrupted::Refused(place, reason)) => {
-            executed.refusal = Some(Refusal { arm: all[place].0.arm, reason });
+            executed.refusal = Some(Refusal {
+                arm: all[place].0.arm,
+                reason,
+            });
             return Ok(executed);
         }
     }
     for (run, asking) in all {
         if let Ended::Whole(record) = asking.finish(None)? {
             executed.finished += 1;
-            (context.events)(&Event::Finished { run, record: &record, criteria: criteria(&record, context) });
+            (context.events)(&Event::Finished {
+                run,
+                record: &record,
+                criteria: criteria(&record, context),
+            });
         }
     }
     Ok(executed)
@@ -178,7 +227,11 @@ fn of_code(
     let mut executed = Executed::default();
     let is_stopped = || context.stop.is_stopped();
     if Turns::single().take(&is_stopped, context.purse).is_none() {
-        return Ok(Executed { stopped: is_stopped(), is_spent: !is_stopped(), ..executed });
+        return Ok(Executed {
+            stopped: is_stopped(),
+            is_spent: !is_stopped(),
+            ..executed
+        });
     }
     (context.events)(&Event::Started { arm, run });
     let ended = code::run(batch, run, arm, work, suites, context);
@@ -186,7 +239,10 @@ fn of_code(
         match &ended {
             Ok(Ended::Whole(record)) if record.cost_usd.is_some() || record.status.is_counted() => {
                 if purse.settle(record.cost_usd) {
-                    (context.events)(&Event::Warning { run, what: UNPRICED });
+                    (context.events)(&Event::Warning {
+                        run,
+                        what: UNPRICED,
+                    });
                 }
             }
             Ok(_) | Err(_) => purse.give_back(),
@@ -195,10 +251,19 @@ fn of_code(
     match ended {
         Ok(Ended::Whole(record)) => {
             executed.finished = 1;
-            (context.events)(&Event::Finished { run, record: &record, criteria: criteria(&record, context) });
+            (context.events)(&Event::Finished {
+                run,
+                record: &record,
+                criteria: criteria(&record, context),
+            });
         }
         Ok(Ended::Stopped) => executed.stopped = true,
-        Ok(Ended::Refused(reason)) => executed.refusal = Some(Refusal { arm: run.arm, reason }),
+        Ok(Ended::Refused(reason)) => {
+            executed.refusal = Some(Refusal {
+                arm: run.arm,
+                reason,
+            })
+        }
         Err(error) if is_taken(&error) => {
             (context.events)(&Event::Taken { run });
             executed.taken = 1;
@@ -213,10 +278,19 @@ fn criteria(record: &Run, context: &Context<'_>) -> Option<(u64, u64)> {
     if record.shared_tests_total.is_some() || !record.status.is_counted() {
         return None;
     }
-    let judgements = context.store.judgements(&record.id, Evaluator::RequirementFulfillment.name()).ok()?;
+    let judgements = context
+        .store
+        .judgements(&record.id, Evaluator::RequirementFulfillment.name())
+        .ok()?;
     let revision = judgements.newest()?.score.revision;
-    let counted: Vec<ItemStatus> =
-        judgements.of_revision(revision).map(|(outcome, _)| outcome.status).filter(|status| status.is_counted()).collect();
-    let met = counted.iter().filter(|status| **status == ItemStatus::Pass).count();
+    let counted: Vec<ItemStatus> = judgements
+        .of_revision(revision)
+        .map(|(outcome, _)| outcome.status)
+        .filter(|status| status.is_counted())
+        .collect();
+    let met = counted
+        .iter()
+        .filter(|status| **status == ItemStatus::Pass)
+        .count();
     (!counted.is_empty()).then_some((met as u64, counted.len() as u64))
 }

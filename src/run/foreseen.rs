@@ -25,7 +25,12 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    fn of(units: Units, shape: &[(usize, u64)], asked: Vec<u64>, inquiry: &mut Inquiry<'_>) -> Self {
+    fn of(
+        units: Units,
+        shape: &[(usize, u64)],
+        asked: Vec<u64>,
+        inquiry: &mut Inquiry<'_>,
+    ) -> Self {
         let verdicts = inquiry.verdicts();
         // All pairs are foreseen once nothing is left to ask.
         let verdict = |verdict: Option<Foreseen>| verdict.unwrap_or(Foreseen::NoWinner);
@@ -34,7 +39,11 @@ impl Chosen {
             unit_count: shape.len() as u64,
             items: total(shape),
             asked,
-            pairs: verdicts.into_iter().map(verdict).zip(inquiry.records().iter().copied()).collect(),
+            pairs: verdicts
+                .into_iter()
+                .map(verdict)
+                .zip(inquiry.records().iter().copied())
+                .collect(),
         }
     }
 
@@ -58,8 +67,18 @@ impl Side<'_> {
             Self::Open(asking) => &asking.decided()?,
             Self::Done(decided) => decided,
         };
-        let counted = decided.iter().map(|(outcome, _)| outcome).filter(|outcome| outcome.status.is_counted());
-        Ok(counted.map(|outcome| (outcome.item.clone(), f64::from(u8::from(outcome.status == ItemStatus::Pass)))).collect())
+        let counted = decided
+            .iter()
+            .map(|(outcome, _)| outcome)
+            .filter(|outcome| outcome.status.is_counted());
+        Ok(counted
+            .map(|outcome| {
+                (
+                    outcome.item.clone(),
+                    f64::from(u8::from(outcome.status == ItemStatus::Pass)),
+                )
+            })
+            .collect())
     }
 }
 
@@ -77,10 +96,15 @@ pub fn ask_until_foreseen(
 ) -> Result<(Executed, Option<Chosen>), StoreError> {
     let mut executed = Executed::default();
     let groups = batch.question_groups.as_deref().unwrap_or_default();
-    let Some(planned) = (0..arms.len()).map(|arm| planned(batch, arms, arm)).collect::<Option<Vec<_>>>() else {
+    let Some(planned) = (0..arms.len())
+        .map(|arm| planned(batch, arms, arm))
+        .collect::<Option<Vec<_>>>()
+    else {
         return Ok((executed, None));
     };
-    let Some((_, work)) = planned.first() else { return Ok((executed, None)) };
+    let Some((_, work)) = planned.first() else {
+        return Ok((executed, None));
+    };
     let mut sides = Vec::new();
     for (run, work) in planned.iter().copied() {
         match begin(batch, run, &arms[run.arm], work, context) {
@@ -94,7 +118,10 @@ pub fn ask_until_foreseen(
         }
     }
     let waiting = waiting(groups, batch.seed.unwrap_or_default(), units, work);
-    let shape: Vec<(usize, u64)> = waiting.iter().map(|unit| (unit.group, unit.places.len() as u64)).collect();
+    let shape: Vec<(usize, u64)> = waiting
+        .iter()
+        .map(|unit| (unit.group, unit.places.len() as u64))
+        .collect();
     let rule = Foresight::new(units, total(&shape), arms.len(), alpha);
     let mut inquiry = Inquiry::new(&rule, &shape, arms.len());
     let mut taken = vec![0; waiting.len()];
@@ -118,7 +145,10 @@ pub fn ask_until_foreseen(
         match ask_in_turns(&mut asking, &places, context)? {
             None => {}
             Some(Interrupted::Refused(place, reason)) => {
-                executed.refusal = Some(Refusal { arm: open[place], reason });
+                executed.refusal = Some(Refusal {
+                    arm: open[place],
+                    reason,
+                });
                 return Ok((executed, None));
             }
             Some(Interrupted::Spent) => {
@@ -137,23 +167,38 @@ pub fn ask_until_foreseen(
         }
         for (unit, place) in chosen {
             let id = &work.spec.questions[place].id;
-            inquiry.count(unit, &passed.iter().map(|passed| passed.get(id).copied()).collect::<Vec<_>>());
+            inquiry.count(
+                unit,
+                &passed
+                    .iter()
+                    .map(|passed| passed.get(id).copied())
+                    .collect::<Vec<_>>(),
+            );
         }
     }
     let chosen = Chosen::of(units, &shape, asked, &mut inquiry);
     for (side, (run, _)) in sides.into_iter().zip(planned) {
         let Side::Open(asking) = side else { continue };
         let asked = chosen.asked[run.arm];
-        let portion = (asked < chosen.items).then(|| Portion(portion(asked, chosen.items, arms.len())));
+        let portion =
+            (asked < chosen.items).then(|| Portion(portion(asked, chosen.items, arms.len())));
         if let Ended::Whole(record) = asking.finish(portion.as_ref())? {
             executed.finished += 1;
-            (context.events)(&Event::Finished { run, record: &record, criteria: None });
+            (context.events)(&Event::Finished {
+                run,
+                record: &record,
+                criteria: None,
+            });
         }
     }
     Ok((executed, Some(chosen)))
 }
 
-fn planned<'a>(batch: &'a Batch, arms: &'a [Arm], place: usize) -> Option<(&'a PlannedRun, &'a QuestionWork)> {
+fn planned<'a>(
+    batch: &'a Batch,
+    arms: &'a [Arm],
+    place: usize,
+) -> Option<(&'a PlannedRun, &'a QuestionWork)> {
     let run = batch.runs.iter().find(|run| run.arm == place)?;
     match &arms.get(place)?.work {
         Work::Questions(work) => Some((run, work)),
@@ -169,10 +214,21 @@ fn begin<'a>(
     context: &'a Context<'a>,
 ) -> Result<Side<'a>, StoreError> {
     if context.store.has(&run.id)? {
-        return Ok(Side::Done(context.store.detailed_items(&run.id)?.unwrap_or_default()));
+        return Ok(Side::Done(
+            context.store.detailed_items(&run.id)?.unwrap_or_default(),
+        ));
     }
-    (context.events)(&Event::Started { arm: &arm.planned, run });
-    Ok(Side::Open(Box::new(Asking::begin(batch, run, &arm.planned, work, context)?)))
+    (context.events)(&Event::Started {
+        arm: &arm.planned,
+        run,
+    });
+    Ok(Side::Open(Box::new(Asking::begin(
+        batch,
+        run,
+        &arm.planned,
+        work,
+        context,
+    )?)))
 }
 
 /// The questions of a unit, in the order in which they are asked.
@@ -188,13 +244,28 @@ type UnitName<'a> = (Option<&'a str>, &'a str);
 /// Returns the units in random order, each with the places of its questions in random order. A question whose letter is `.` is not asked.
 fn waiting(groups: &str, seed: u64, units: Units, work: &QuestionWork) -> Vec<Waiting> {
     let questions = &work.spec.questions;
-    let letters: Vec<(usize, char)> = groups.chars().enumerate().take(questions.len()).filter(|(_, letter)| *letter != '.').collect();
+    let letters: Vec<(usize, char)> = groups
+        .chars()
+        .enumerate()
+        .take(questions.len())
+        .filter(|(_, letter)| *letter != '.')
+        .collect();
     let mut found: BTreeMap<UnitName<'_>, Vec<(usize, char)>> = BTreeMap::new();
     for (place, letter) in letters {
         let question = &questions[place];
-        let cluster = question.cluster.as_deref().filter(|_| units == Units::Clusters);
-        let own = if cluster.is_some() { "" } else { question.id.as_str() };
-        found.entry((cluster, own)).or_default().push((place, letter));
+        let cluster = question
+            .cluster
+            .as_deref()
+            .filter(|_| units == Units::Clusters);
+        let own = if cluster.is_some() {
+            ""
+        } else {
+            question.id.as_str()
+        };
+        found
+            .entry((cluster, own))
+            .or_default()
+            .push((place, letter));
     }
     let mut ordered: Vec<(u64, Waiting)> = Vec::with_capacity(found.len());
     for ((cluster, own), mut members) in found {
@@ -202,7 +273,10 @@ fn waiting(groups: &str, seed: u64, units: Units, work: &QuestionWork) -> Vec<Wa
         let group = group(members.iter().map(|(_, letter)| *letter));
         ordered.push((
             item_seed(seed, cluster.unwrap_or(own)),
-            Waiting { group, places: members.into_iter().map(|(place, _)| place).collect() },
+            Waiting {
+                group,
+                places: members.into_iter().map(|(place, _)| place).collect(),
+            },
         ));
     }
     ordered.sort_by_key(|(order, _)| *order);
@@ -212,9 +286,15 @@ fn waiting(groups: &str, seed: u64, units: Units, work: &QuestionWork) -> Vec<Wa
 /// Returns the group of a unit: the middle of its questions' letters. Unknown questions, whose letter is not among the first five, are a
 /// group of their own.
 fn group(letters: impl Iterator<Item = char>) -> usize {
-    let known: Vec<usize> = letters.filter_map(|letter| ('a'..='e').position(|known| known == letter)).collect();
+    let known: Vec<usize> = letters
+        .filter_map(|letter| ('a'..='e').position(|known| known == letter))
+        .collect();
     let (sum, count) = (known.iter().sum::<usize>(), known.len());
-    if count == 0 { 0 } else { 1 + (2 * sum + count) / (2 * count) }
+    if count == 0 {
+        0
+    } else {
+        1 + (2 * sum + count) / (2 * count)
+    }
 }
 
 /// Returns the number of items of units, given by group and size.
@@ -223,7 +303,11 @@ fn total(shape: &[(usize, u64)]) -> u64 {
 }
 
 fn portion(asked: u64, items: u64, arms: usize) -> String {
-    let arms = if arms == 2 { "two".to_owned() } else { arms.to_string() };
+    let arms = if arms == 2 {
+        "two".to_owned()
+    } else {
+        arms.to_string()
+    };
     format!("{asked} of {items} questions were asked, chosen to decide between {arms} arms")
 }
 
@@ -255,7 +339,12 @@ pub fn outlook(batch: &Batch, records: &[Run], alpha: f64) -> Outlook {
     let arms = task_arms(batch);
     let tasks = arms.first().map_or(0, Vec::len);
     let mut order: Vec<usize> = (0..tasks).collect();
-    order.sort_by_cached_key(|task| item_seed(batch.seed.unwrap_or_default(), &batch.arms[arms[0][*task]].suite));
+    order.sort_by_cached_key(|task| {
+        item_seed(
+            batch.seed.unwrap_or_default(),
+            &batch.arms[arms[0][*task]].suite,
+        )
+    });
     let rounds = batch.runs.iter().map(|run| run.index).max().unwrap_or(0);
     let shape = vec![(0, u64::from(rounds)); tasks];
     let rule = Foresight::new(Units::Tasks, total(&shape), arms.len(), alpha);
@@ -268,12 +357,26 @@ pub fn outlook(batch: &Batch, records: &[Run], alpha: f64) -> Outlook {
         for unit in block.units {
             taken[unit] += 1;
             let place = |arm: usize| arms[arm][order[unit]];
-            let run = |arm: usize| batch.runs.iter().find(|run| run.arm == place(arm) && run.index == taken[unit]);
-            wanted.push((unit, (0..arms.len()).map(|arm| block.arms.contains(&arm).then(|| run(arm)).flatten()).collect()));
+            let run = |arm: usize| {
+                batch
+                    .runs
+                    .iter()
+                    .find(|run| run.arm == place(arm) && run.index == taken[unit])
+            };
+            wanted.push((
+                unit,
+                (0..arms.len())
+                    .map(|arm| block.arms.contains(&arm).then(|| run(arm)).flatten())
+                    .collect(),
+            ));
         }
         let is_open = |run: &PlannedRun| !by_run.contains_key(run.id.as_str());
-        let open =
-            |run: &&PlannedRun| is_open(run) && wanted.iter().any(|(_, runs)| runs.iter().flatten().any(|wanted| wanted.id == run.id));
+        let open = |run: &&PlannedRun| {
+            is_open(run)
+                && wanted
+                    .iter()
+                    .any(|(_, runs)| runs.iter().flatten().any(|wanted| wanted.id == run.id))
+        };
         let next: Vec<PlannedRun> = batch.runs.iter().filter(open).cloned().collect();
         if !next.is_empty() {
             return Outlook::Next(next);
@@ -282,7 +385,8 @@ pub fn outlook(batch: &Batch, records: &[Run], alpha: f64) -> Outlook {
             for (arm, _) in runs.iter().enumerate().filter(|(_, run)| run.is_some()) {
                 asked[arm] += 1;
             }
-            let rates: Vec<Option<f64>> = runs.into_iter().map(|run| rate_of(run?, &by_run)).collect();
+            let rates: Vec<Option<f64>> =
+                runs.into_iter().map(|run| rate_of(run?, &by_run)).collect();
             inquiry.count(unit, &rates);
         }
     }
@@ -291,7 +395,9 @@ pub fn outlook(batch: &Batch, records: &[Run], alpha: f64) -> Outlook {
 
 /// Returns the pass rate of a planned run, if the run exists and counts.
 pub fn rate_of(planned: &PlannedRun, by_run: &BTreeMap<&str, &Run>) -> Option<f64> {
-    let run = by_run.get(planned.id.as_str()).filter(|run| run.status.is_counted())?;
+    let run = by_run
+        .get(planned.id.as_str())
+        .filter(|run| run.status.is_counted())?;
     let (passed, total) = run.shared_tests_passed.zip(run.shared_tests_total)?;
     (total > 0).then(|| passed as f64 / total as f64)
 }

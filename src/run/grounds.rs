@@ -21,19 +21,31 @@ pub struct Suites(Mutex<HashMap<PathBuf, Arc<SuiteCopy>>>);
 
 impl Suites {
     /// Returns a copy of the suite as of the planning of the runs. The error says why there is none.
-    pub fn copy(&self, work: &CodeWork, planned: &PlannedArm, context: &Context<'_>) -> Result<Arc<SuiteCopy>, String> {
+    pub fn copy(
+        &self,
+        work: &CodeWork,
+        planned: &PlannedArm,
+        context: &Context<'_>,
+    ) -> Result<Arc<SuiteCopy>, String> {
         let mut copies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(copy) = copies.get(&work.suite.folder)
             && copy.changes().is_empty()
         {
             return Ok(Arc::clone(copy));
         }
-        let now = suite::suite_contents(&context.root, &work.suite).map_err(|_| "the suite can no longer be read".to_owned())?;
-        let now = PlannedContent { version: now.version, earlier: now.earlier, bytes: now.bytes, parts: now.parts };
+        let now = suite::suite_contents(&context.root, &work.suite)
+            .map_err(|_| "the suite can no longer be read".to_owned())?;
+        let now = PlannedContent {
+            version: now.version,
+            earlier: now.earlier,
+            bytes: now.bytes,
+            parts: now.parts,
+        };
         if planned.suite_version.is_some() && !now.is_of(planned) {
             return Err("the suite is not as it was when the runs were planned".to_owned());
         }
-        let left_out = [context.store.root().to_owned()].map(|path| path.canonicalize().unwrap_or(path));
+        let left_out =
+            [context.store.root().to_owned()].map(|path| path.canonicalize().unwrap_or(path));
         let copy = SuiteCopy::create(work, &context.root, &context.scratch, &left_out)
             .map_err(|error| format!("no copy of the suite: {error}"))?;
         let copy = Arc::new(copy);
@@ -58,14 +70,34 @@ pub struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
-    pub fn begin(run: &RunId, work: &CodeWork, copy: &'a SuiteCopy, context: &'a Context<'_>) -> Self {
-        let parts = || suite::parts(&context.root, &work.suite).into_iter().chain([work.suite.folder.clone()]);
-        let tops = parts().chain(context.watched.iter().cloned()).chain([copy.root().to_owned()]);
+    pub fn begin(
+        run: &RunId,
+        work: &CodeWork,
+        copy: &'a SuiteCopy,
+        context: &'a Context<'_>,
+    ) -> Self {
+        let parts = || {
+            suite::parts(&context.root, &work.suite)
+                .into_iter()
+                .chain([work.suite.folder.clone()])
+        };
+        let tops = parts()
+            .chain(context.watched.iter().cloned())
+            .chain([copy.root().to_owned()]);
         let home = context.environment.variable("HOME").map(Path::new);
         let store = Some(context.store.root().to_owned());
-        let modes = Modes::of(tops, store, std::iter::once(context.root.clone()).chain(home.into_iter().flat_map(modes::of_home)));
+        let modes = Modes::of(
+            tops,
+            store,
+            std::iter::once(context.root.clone()).chain(home.into_iter().flat_map(modes::of_home)),
+        );
         // It is unknown what the user's own sandbox protects.
-        let is_wrapped = [work.wrap_of_agent(&context.root), work.wrap_of_tests(&context.root)].iter().any(|wrap| !wrap.is_empty());
+        let is_wrapped = [
+            work.wrap_of_agent(&context.root),
+            work.wrap_of_tests(&context.root),
+        ]
+        .iter()
+        .any(|wrap| !wrap.is_empty());
         if context.isolation.is_enforced() && !is_wrapped {
             let nothing = Census::default;
             let allowance = (!context.isolation.protects_processes()).then(Allowance::now);
@@ -86,9 +118,10 @@ impl<'a> Watched<'a> {
             copy: Some(copy),
             // Another process may write a tombstone or an acceptance meanwhile. It is blamed on this run, because repeating a run is better than reviving a
             // retracted result.
-            files: Census::of(
-                parts().chain(context.watched.iter().cloned()).chain([context.store.retractions_path(), context.store.acceptances_path()]),
-            ),
+            files: Census::of(parts().chain(context.watched.iter().cloned()).chain([
+                context.store.retractions_path(),
+                context.store.acceptances_path(),
+            ])),
             store: Census::growing(committed(context.store)),
             own: Census::of([context.store.run_dir(run)]),
             modes,
@@ -113,7 +146,10 @@ impl<'a> Watched<'a> {
         changes.extend(self.store.changes(self.root));
         for (name, what) in restored {
             // It may have been said that the file was changed.
-            if !changes.iter().any(|change| change.strip_prefix(name.as_str()) == Some(" was changed")) {
+            if !changes
+                .iter()
+                .any(|change| change.strip_prefix(name.as_str()) == Some(" was changed"))
+            {
                 changes.push(format!("{name} was changed: {what}"));
             }
         }
@@ -143,9 +179,17 @@ fn committed(store: &Store) -> Vec<PathBuf> {
         files.extend(header.items.into_iter().chain(header.scores));
     }
     // Judgements of imported runs. Runs with a transcript are excluded, as they may be in progress.
-    let judged = contents.headless.into_iter().filter(|one| !one.has_transcript);
+    let judged = contents
+        .headless
+        .into_iter()
+        .filter(|one| !one.has_transcript);
     files.extend(judged.flat_map(|one| one.items.into_iter().chain(one.scores)));
-    files.extend(contents.sealed.into_iter().flat_map(|pair| pair.items.into_iter().chain([pair.runs])));
+    files.extend(
+        contents
+            .sealed
+            .into_iter()
+            .flat_map(|pair| pair.items.into_iter().chain([pair.runs])),
+    );
     files.extend(contents.batches);
     files
 }

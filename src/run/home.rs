@@ -15,8 +15,8 @@ use crate::files;
 use crate::process::{TEMPORARY_FOLDERS, all_but, has_spaces};
 
 use super::home_places::{
-    LOOKED_FOR, MOVES, OF_PROGRAMS, OF_SERVICES, OF_THE_SYSTEM, SETTINGS, SHARED_BY_MANY, SIGN_IN, STATE, STATE_ENDINGS, TOOLCHAINS,
-    VARIABLES,
+    LOOKED_FOR, MOVES, OF_PROGRAMS, OF_SERVICES, OF_THE_SYSTEM, SETTINGS, SHARED_BY_MANY, SIGN_IN,
+    STATE, STATE_ENDINGS, TOOLCHAINS, VARIABLES,
 };
 use super::workspace;
 
@@ -59,16 +59,32 @@ struct SignedIn {
 impl Home {
     /// Finds the home folder, and what is to be read there. `project` may be below the home folder, or be it.
     pub fn of(environment: &Environment, project: &Path) -> Self {
-        let own = environment.variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-        let place = own.and_then(|home| home.canonicalize().ok()).or_else(of_user);
-        let mut home = Self { hidden: hidden(place.as_deref()), place, named: BTreeSet::new() };
+        let own = environment
+            .variable("HOME")
+            .map(PathBuf::from)
+            .filter(|home| home.is_absolute());
+        let place = own
+            .and_then(|home| home.canonicalize().ok())
+            .or_else(of_user);
+        let mut home = Self {
+            hidden: hidden(place.as_deref()),
+            place,
+            named: BTreeSet::new(),
+        };
         home.named = home.toolchains(environment);
         let project = real(project);
-        let is_home = home.place.as_deref() == Some(&project) || project.parent() == Some(Path::new("/home"));
+        let is_home =
+            home.place.as_deref() == Some(&project) || project.parent() == Some(Path::new("/home"));
         if is_home && home.denies(&project) {
             // The project is a home folder: then everything that is not hidden by its name is the project.
-            home.named.extend(entries(&project).filter(|path| !is_dotted(path)));
-        } else if home.denies(&project) && !home.hidden.iter().any(|hidden| hidden.starts_with(&project)) {
+            home.named
+                .extend(entries(&project).filter(|path| !is_dotted(path)));
+        } else if home.denies(&project)
+            && !home
+                .hidden
+                .iter()
+                .any(|hidden| hidden.starts_with(&project))
+        {
             home.named.insert(project);
         }
         home
@@ -97,15 +113,29 @@ impl Home {
     pub fn around(&self, program: &Path) -> Vec<PathBuf> {
         let mut found = BTreeSet::new();
         // A link in a folder of programs belongs to two installations.
-        for path in [std::path::absolute(program).ok(), program.canonicalize().ok()].into_iter().flatten() {
+        for path in [
+            std::path::absolute(program).ok(),
+            program.canonicalize().ok(),
+        ]
+        .into_iter()
+        .flatten()
+        {
             self.add_around(&path, &mut found);
         }
         found.into_iter().collect()
     }
 
     /// Makes a home folder at `at`, unless it is there, for a program with these folders of its own. `granted` are paths that it may also use.
-    pub fn lay(&self, at: &Path, granted: &[PathBuf], folders: &[OwnFolder]) -> io::Result<LaidHome> {
-        let mut laid = LaidHome { folder: at.to_owned(), ..LaidHome::default() };
+    pub fn lay(
+        &self,
+        at: &Path,
+        granted: &[PathBuf],
+        folders: &[OwnFolder],
+    ) -> io::Result<LaidHome> {
+        let mut laid = LaidHome {
+            folder: at.to_owned(),
+            ..LaidHome::default()
+        };
         if at.exists() {
             return Ok(laid);
         }
@@ -115,9 +145,13 @@ impl Home {
         let mut linked: BTreeSet<&Path> = BTreeSet::new();
         if let Some(place) = self.place.as_deref() {
             for path in &shown {
-                let Ok(below) = path.strip_prefix(place) else { continue };
+                let Ok(below) = path.strip_prefix(place) else {
+                    continue;
+                };
                 // Nothing may be made below a link: it would be made in the real folder.
-                if below.as_os_str().is_empty() || below.ancestors().any(|above| linked.contains(above)) {
+                if below.as_os_str().is_empty()
+                    || below.ancestors().any(|above| linked.contains(above))
+                {
                     continue;
                 }
                 linked.insert(below);
@@ -128,7 +162,11 @@ impl Home {
             }
             for name in SETTINGS {
                 let (from, to) = (place.join(name), at.join(name));
-                if !Path::new(name).ancestors().any(|above| linked.contains(above)) && holds_no_secret(&from) {
+                if !Path::new(name)
+                    .ancestors()
+                    .any(|above| linked.contains(above))
+                    && holds_no_secret(&from)
+                {
                     create_parent(&to)?;
                     copy_settings(&from, &to)?;
                 }
@@ -141,7 +179,11 @@ impl Home {
                     let moved = at.join(".moved").join(name);
                     fs::create_dir_all(&moved)?;
                     laid.variables.push((name, moved.clone()));
-                    if then.is_empty() { moved } else { moved.join(then) }
+                    if then.is_empty() {
+                        moved
+                    } else {
+                        moved.join(then)
+                    }
                 }
             };
             create_parent(&target)?;
@@ -151,7 +193,9 @@ impl Home {
     }
 
     fn lay_own(&self, from: &Path, to: &Path, laid: &mut LaidHome) -> io::Result<()> {
-        let Ok(metadata) = fs::metadata(from) else { return Ok(()) };
+        let Ok(metadata) = fs::metadata(from) else {
+            return Ok(());
+        };
         if metadata.is_file() {
             // A program's state in one file. It writes all of it at each start.
             if metadata.len() <= MOST_STATE {
@@ -162,11 +206,18 @@ impl Home {
         }
         fs::create_dir_all(to)?;
         for path in entries(from) {
-            let Some(name) = path.file_name() else { continue };
-            let (Ok(metadata), Ok(real), target) = (fs::metadata(&path), path.canonicalize(), to.join(name)) else { continue };
+            let Some(name) = path.file_name() else {
+                continue;
+            };
+            let (Ok(metadata), Ok(real), target) =
+                (fs::metadata(&path), path.canonicalize(), to.join(name))
+            else {
+                continue;
+            };
             let name = name.to_string_lossy();
             // A link out of the folder may lead anywhere, but not to all of a hidden place.
-            let is_state = STATE.contains(&&*name) || STATE_ENDINGS.iter().any(|ending| name.ends_with(ending));
+            let is_state = STATE.contains(&&*name)
+                || STATE_ENDINGS.iter().any(|ending| name.ends_with(ending));
             if is_state || self.hidden.iter().any(|hidden| hidden.starts_with(&real)) {
                 continue;
             }
@@ -174,11 +225,17 @@ impl Home {
                 if workspace::link(&real, &target).is_ok() {
                     let before = files::read(&real).unwrap_or_default();
                     laid.writes.push(real.clone());
-                    laid.signed.push(SignedIn { link: target, real, before });
+                    laid.signed.push(SignedIn {
+                        link: target,
+                        real,
+                        before,
+                    });
                 }
             } else if metadata.is_file() && metadata.len() <= MOST_COPIED {
                 copy_settings(&real, &target)?;
-            } else if (metadata.is_file() || metadata.is_dir()) && workspace::link(&real, &target).is_ok() {
+            } else if (metadata.is_file() || metadata.is_dir())
+                && workspace::link(&real, &target).is_ok()
+            {
                 laid.reads.push(real);
             }
         }
@@ -187,8 +244,14 @@ impl Home {
 
     fn toolchains(&self, environment: &Environment) -> BTreeSet<PathBuf> {
         let mut named = BTreeSet::new();
-        let paths =
-            |name: &str| environment.variables.get(name).into_iter().flat_map(std::env::split_paths).filter(|path| path.is_absolute());
+        let paths = |name: &str| {
+            environment
+                .variables
+                .get(name)
+                .into_iter()
+                .flat_map(std::env::split_paths)
+                .filter(|path| path.is_absolute())
+        };
         for folder in paths("PATH") {
             self.add_around(&folder.join("program"), &mut named);
             // Programs are often linked to from a folder of programs, such as ~/.local/bin.
@@ -211,11 +274,17 @@ impl Home {
         for path in OF_SERVICES {
             self.add(Path::new(path), &mut named);
         }
-        let Some(place) = &self.place else { return named };
+        let Some(place) = &self.place else {
+            return named;
+        };
         for path in TOOLCHAINS {
             self.add(&place.join(path), &mut named);
         }
-        for path in LOOKED_FOR.iter().map(|name| place.join(name)).filter(|path| holds_no_secret(path)) {
+        for path in LOOKED_FOR
+            .iter()
+            .map(|name| place.join(name))
+            .filter(|path| holds_no_secret(path))
+        {
             self.add(&path, &mut named);
         }
         named
@@ -223,7 +292,9 @@ impl Home {
 
     /// Adds the installation around a program, whose file need not exist.
     fn add_around(&self, program: &Path, named: &mut BTreeSet<PathBuf>) {
-        let Some(folder) = program.parent() else { return };
+        let Some(folder) = program.parent() else {
+            return;
+        };
         let folder = real(folder);
         if !self.denies(&folder) {
             return;
@@ -233,20 +304,33 @@ impl Home {
             return;
         }
         // A package of Node is loaded with all others beside it.
-        if let Some(modules) = folder.ancestors().filter(|above| is_named(above, "node_modules")).last() {
+        if let Some(modules) = folder
+            .ancestors()
+            .filter(|above| is_named(above, "node_modules"))
+            .last()
+        {
             self.add(modules, named);
             return;
         }
-        let is_of_programs = folder.file_name().is_some_and(|name| OF_PROGRAMS.iter().any(|of| name == *of));
-        let around = folder.parent().filter(|around| is_of_programs && self.denies(around) && !self.is_of_many(around));
+        let is_of_programs = folder
+            .file_name()
+            .is_some_and(|name| OF_PROGRAMS.iter().any(|of| name == *of));
+        let around = folder
+            .parent()
+            .filter(|around| is_of_programs && self.denies(around) && !self.is_of_many(around));
         match around {
             // Keys and other people's code are beside these.
-            Some(around) if is_named(around, ".cargo") || (is_named(around, "go") && !around.join("VERSION").exists()) => {
+            Some(around)
+                if is_named(around, ".cargo")
+                    || (is_named(around, "go") && !around.join("VERSION").exists()) =>
+            {
                 self.add(&folder, named);
             }
             // A hidden folder holds one toolchain. In others, what is hidden is something else, such as a `.env`.
             Some(around) if self.is_below_dotted(around) => self.add(around, named),
-            Some(around) => entries(around).filter(|path| !is_dotted(path)).for_each(|path| self.add(&path, named)),
+            Some(around) => entries(around)
+                .filter(|path| !is_dotted(path))
+                .for_each(|path| self.add(&path, named)),
             None => self.add(&folder, named),
         }
         if let Some(around) = around {
@@ -256,12 +340,20 @@ impl Home {
 
     /// Adds the Python that a virtual environment was made from.
     fn add_base(&self, environment: &Path, named: &mut BTreeSet<PathBuf>) {
-        let Ok(text) = files::read_to_string(environment.join("pyvenv.cfg")) else { return };
+        let Ok(text) = files::read_to_string(environment.join("pyvenv.cfg")) else {
+            return;
+        };
         self.add(&environment.join("pyvenv.cfg"), named);
-        let value = text.lines().filter_map(|line| line.split_once('=')).find(|(key, _)| key.trim() == "home");
+        let value = text
+            .lines()
+            .filter_map(|line| line.split_once('='))
+            .find(|(key, _)| key.trim() == "home");
         if let Some((_, programs)) = value {
             let programs = real(Path::new(programs.trim()));
-            if let Some(base) = programs.parent().filter(|base| self.denies(base) && !self.is_of_many(base)) {
+            if let Some(base) = programs
+                .parent()
+                .filter(|base| self.denies(base) && !self.is_of_many(base))
+            {
                 self.add(base, named);
             }
         }
@@ -283,16 +375,29 @@ impl Home {
     }
 
     fn is_below_dotted(&self, path: &Path) -> bool {
-        let below = self.place.as_deref().and_then(|place| path.strip_prefix(place).ok()).unwrap_or(path);
-        below.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
+        let below = self
+            .place
+            .as_deref()
+            .and_then(|place| path.strip_prefix(place).ok())
+            .unwrap_or(path);
+        below
+            .components()
+            .any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
     }
 
     /// Returns whether a path is or holds a whole hidden place, or holds the files of many programs.
     fn is_of_many(&self, path: &Path) -> bool {
-        let is_shared = |place: &PathBuf| SHARED_BY_MANY.iter().any(|shared| place.join(shared) == path);
+        let is_shared = |place: &PathBuf| {
+            SHARED_BY_MANY
+                .iter()
+                .any(|shared| place.join(shared) == path)
+        };
         self.place.iter().any(is_shared)
             || self.place.as_deref() == Some(path)
-            || self.hidden.iter().any(|hidden| hidden.starts_with(path) && !is_dotted(hidden))
+            || self
+                .hidden
+                .iter()
+                .any(|hidden| hidden.starts_with(path) && !is_dotted(hidden))
     }
 }
 
@@ -300,14 +405,20 @@ impl LaidHome {
     /// Returns the variables that programs get with this home folder, and those that they lose (`None`).
     pub fn variables(&self) -> Vec<(&'static str, Option<OsString>)> {
         let lost = MOVES.iter().map(|name| (*name, None));
-        let moved = self.variables.iter().map(|(name, folder)| (*name, Some(folder.clone().into_os_string())));
-        lost.chain(moved).chain([("HOME", Some(self.folder.clone().into_os_string()))]).collect()
+        let moved = self
+            .variables
+            .iter()
+            .map(|(name, folder)| (*name, Some(folder.clone().into_os_string())));
+        lost.chain(moved)
+            .chain([("HOME", Some(self.folder.clone().into_os_string()))])
+            .collect()
     }
 
     /// Carries renewed tokens back whose file the program has replaced, unless the real file was changed meanwhile.
     pub fn carry_back(&self) {
         for SignedIn { link, real, before } in &self.signed {
-            let is_replaced = fs::symlink_metadata(link).is_ok_and(|now| now.is_file() && now.len() <= MOST_COPIED && now.len() > 0);
+            let is_replaced = fs::symlink_metadata(link)
+                .is_ok_and(|now| now.is_file() && now.len() <= MOST_COPIED && now.len() > 0);
             let is_as_before = files::read(real).is_ok_and(|now| now == *before);
             if !is_replaced || !is_as_before {
                 continue;
@@ -330,7 +441,11 @@ impl LaidHome {
 
 /// Returns the places of which nothing can be read unless it is named.
 fn hidden(place: Option<&Path>) -> BTreeSet<PathBuf> {
-    let mut homes: Vec<PathBuf> = place.map(Path::to_owned).into_iter().chain(of_user()).collect();
+    let mut homes: Vec<PathBuf> = place
+        .map(Path::to_owned)
+        .into_iter()
+        .chain(of_user())
+        .collect();
     if is_root() {
         // Permissions do not keep root from other people's.
         homes.extend(["/root", "/home"].map(PathBuf::from));
@@ -344,13 +459,22 @@ fn hidden(place: Option<&Path>) -> BTreeSet<PathBuf> {
         }
     }
     // In the Windows subsystem for Linux.
-    let drives = entries(Path::new("/mnt")).filter(|path| path.file_name().is_some_and(|name| name.len() == 1));
-    hidden.extend(drives.map(|drive| drive.join("Users")).filter(|users| users.is_dir()));
+    let drives = entries(Path::new("/mnt"))
+        .filter(|path| path.file_name().is_some_and(|name| name.len() == 1));
+    hidden.extend(
+        drives
+            .map(|drive| drive.join("Users"))
+            .filter(|users| users.is_dir()),
+    );
     // Sockets and keys of services.
     hidden.extend(Path::new("/run").canonicalize());
     // What other programs left there is not seen by those that have temporary folders of their own.
     if has_spaces() {
-        hidden.extend(TEMPORARY_FOLDERS.iter().filter_map(|folder| Path::new(folder).canonicalize().ok()));
+        hidden.extend(
+            TEMPORARY_FOLDERS
+                .iter()
+                .filter_map(|folder| Path::new(folder).canonicalize().ok()),
+        );
     }
     hidden
 }
@@ -358,7 +482,9 @@ fn hidden(place: Option<&Path>) -> BTreeSet<PathBuf> {
 fn is_of_the_system(home: &Path) -> bool {
     // Home folders may be below these.
     let holds_homes = |system: &str| matches!(system, "/opt" | "/run" | "/tmp" | "/var/tmp");
-    OF_THE_SYSTEM.iter().any(|system| Path::new(system).starts_with(home) || (!holds_homes(system) && home.starts_with(system)))
+    OF_THE_SYSTEM.iter().any(|system| {
+        Path::new(system).starts_with(home) || (!holds_homes(system) && home.starts_with(system))
+    })
 }
 
 /// Returns the home folder that the system's list of users names.
@@ -366,8 +492,15 @@ fn is_of_the_system(home: &Path) -> bool {
 fn of_user() -> Option<PathBuf> {
     let user = rustix::process::geteuid().as_raw().to_string();
     let users = files::read_to_string("/etc/passwd").ok()?;
-    let line = users.lines().find(|line| line.split(':').nth(2) == Some(&user))?;
-    line.split(':').nth(5).map(PathBuf::from).filter(|home| home.is_absolute())?.canonicalize().ok()
+    let line = users
+        .lines()
+        .find(|line| line.split(':').nth(2) == Some(&user))?;
+    line.split(':')
+        .nth(5)
+        .map(PathBuf::from)
+        .filter(|home| home.is_absolute())?
+        .canonicalize()
+        .ok()
 }
 
 #[cfg(not(unix))]
@@ -390,11 +523,16 @@ fn real(path: &Path) -> PathBuf {
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
 }
 
 fn is_dotted(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+    path.file_name()
+        .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 fn is_named(path: &Path, name: &str) -> bool {
@@ -415,14 +553,27 @@ fn copy_settings(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Returns whether a file of settings exists and seems to hold no key, password or token.
 fn holds_no_secret(path: &Path) -> bool {
-    let is_short = fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MOST_COPIED);
+    let is_short = fs::metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MOST_COPIED);
     is_short && files::read_to_string(path).is_ok_and(|text| !holds_secret(&text))
 }
 
 fn holds_secret(text: &str) -> bool {
-    const WORDS: [&str; 7] = ["_auth", "token", "password", "passwd", "secret", "extraheader", "apikey"];
+    const WORDS: [&str; 7] = [
+        "_auth",
+        "token",
+        "password",
+        "passwd",
+        "secret",
+        "extraheader",
+        "apikey",
+    ];
     let lower = text.to_lowercase();
-    let has_login = |rest: &str| rest.split(['/', '"', '\'', ' ', '\n']).next().is_some_and(|host| host.contains('@'));
+    let has_login = |rest: &str| {
+        rest.split(['/', '"', '\'', ' ', '\n'])
+            .next()
+            .is_some_and(|host| host.contains('@'))
+    };
     WORDS.iter().any(|word| lower.contains(word)) || text.split("://").skip(1).any(has_login)
 }
 
@@ -450,15 +601,29 @@ mod tests {
             let home = self.of("").display().to_string();
             let filled = |text: &str| text.replace('~', home.trim_end_matches('/'));
             let own = [("HOME", "~"), ("PATH", path)];
-            let variables = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), filled(value)));
-            Home::of(&Environment { variables: variables.collect(), ..Environment::default() }, &self.of(project))
+            let variables = own
+                .iter()
+                .chain(more)
+                .map(|(name, value)| ((*name).to_owned(), filled(value)));
+            Home::of(
+                &Environment {
+                    variables: variables.collect(),
+                    ..Environment::default()
+                },
+                &self.of(project),
+            )
         }
 
         /// What is named, relative to the home folder.
         fn named(&self, home: &Home) -> String {
-            let below =
-                home.named_but(&BTreeSet::new()).into_iter().filter_map(|path| path.strip_prefix(self.of("")).ok().map(Path::to_owned));
-            below.map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
+            let below = home
+                .named_but(&BTreeSet::new())
+                .into_iter()
+                .filter_map(|path| path.strip_prefix(self.of("")).ok().map(Path::to_owned));
+            below
+                .map(|path| path.display().to_string())
+                .collect::<Vec<_>>()
+                .join(" ")
         }
     }
 
@@ -482,7 +647,10 @@ mod tests {
             ".gitconfig",
         ]);
         let home = place.home("~/.cargo/bin:/usr/bin", &[], "work/project");
-        assert_eq!(place.named(&home), ".cargo/bin .cargo/registry .rustup work/project");
+        assert_eq!(
+            place.named(&home),
+            ".cargo/bin .cargo/registry .rustup work/project"
+        );
         assert!(home.hidden().contains(&place.of("")));
     }
 
@@ -504,10 +672,24 @@ mod tests {
             "bin/own",
             "notes.txt",
         ]);
-        fs::write(place.of("venv/pyvenv.cfg"), format!("home = {}\n", place.of("python/bin").display())).expect("ours");
-        link(place.of(".local/share/claude/versions/2.1/claude"), place.of(".local/bin/claude"));
-        link("../claude/cli.js", place.of("agents/node_modules/.bin/claude"));
-        let home = place.home("~/.local/bin:~/opt/node/bin:~/agents/node_modules/.bin:~/venv/bin:~/bin", &[], "/srv");
+        fs::write(
+            place.of("venv/pyvenv.cfg"),
+            format!("home = {}\n", place.of("python/bin").display()),
+        )
+        .expect("ours");
+        link(
+            place.of(".local/share/claude/versions/2.1/claude"),
+            place.of(".local/bin/claude"),
+        );
+        link(
+            "../claude/cli.js",
+            place.of("agents/node_modules/.bin/claude"),
+        );
+        let home = place.home(
+            "~/.local/bin:~/opt/node/bin:~/agents/node_modules/.bin:~/venv/bin:~/bin",
+            &[],
+            "/srv",
+        );
         let named = place.named(&home);
         assert_eq!(
             named,
@@ -519,17 +701,26 @@ mod tests {
     fn variables_name_toolchains_but_never_the_home_folder() {
         let place = Place::new(&["jdk/bin/java", ".config/secret", "lib/a.py"]);
         let named = |more: &[(&str, &str)]| place.named(&place.home("/usr/bin", more, "/srv"));
-        assert_eq!(named(&[("JAVA_HOME", "~/jdk"), ("PYTHONPATH", "~/lib:/usr/lib")]), "jdk lib");
+        assert_eq!(
+            named(&[("JAVA_HOME", "~/jdk"), ("PYTHONPATH", "~/lib:/usr/lib")]),
+            "jdk lib"
+        );
         for whole in ["~", "~/.config", "/", "~/.."] {
             assert_eq!(named(&[("JAVA_HOME", whole)]), "", "{whole}");
         }
-        assert_eq!(place.named(&place.home("~:~/.config:~/../", &[], "/srv")), "");
+        assert_eq!(
+            place.named(&place.home("~:~/.config:~/../", &[], "/srv")),
+            ""
+        );
     }
 
     #[test]
     fn a_project_that_is_the_home_folder_is_what_has_no_dot() {
         let place = Place::new(&["agent.py", ".ssh/id", "lib/x.py"]);
-        assert_eq!(place.named(&place.home("/usr/bin", &[], "")), "agent.py lib");
+        assert_eq!(
+            place.named(&place.home("/usr/bin", &[], "")),
+            "agent.py lib"
+        );
         assert!(place.home("/usr/bin", &[], "").denies(&place.of(".ssh/id")));
     }
 
@@ -538,7 +729,14 @@ mod tests {
         for home in ["/", "/tmp", "/usr", "/usr/sbin", "/var"] {
             assert!(is_of_the_system(Path::new(home)), "{home}");
         }
-        for home in ["/root", "/home/me", "/tmp/home", "/var/lib/jenkins", "/opt/ci", "/srv"] {
+        for home in [
+            "/root",
+            "/home/me",
+            "/tmp/home",
+            "/var/lib/jenkins",
+            "/opt/ci",
+            "/srv",
+        ] {
             assert!(!is_of_the_system(Path::new(home)), "{home}");
         }
     }
@@ -556,9 +754,18 @@ mod tests {
             ".volta/bin/node",
         ]);
         let home = place.home("~/.volta/bin", &[], "/srv");
-        let own = |path: &'static str| OwnFolder { path: place.of(path), at: OwnPlace::Home(path) };
+        let own = |path: &'static str| OwnFolder {
+            path: place.of(path),
+            at: OwnPlace::Home(path),
+        };
         let at = tempfile::tempdir().expect("a folder");
-        let laid = home.lay(&at.path().join("home"), &[], &[own(".claude"), own(".claude.json")]).expect("it is laid");
+        let laid = home
+            .lay(
+                &at.path().join("home"),
+                &[],
+                &[own(".claude"), own(".claude.json")],
+            )
+            .expect("it is laid");
         let of = |name: &str| laid.folder.join(name);
         assert_eq!(laid.writes, [place.of(".claude/.credentials.json")]);
         assert_eq!(laid.reads, [place.of(".claude/skills")]);
@@ -572,12 +779,18 @@ mod tests {
         assert!(of(".volta").is_symlink() && of(".claude/skills").is_symlink());
         // Some programs write their tokens into the file, others replace it.
         fs::write(of(".claude/.credentials.json"), "new").expect("through the link");
-        assert_eq!(fs::read_to_string(place.of(".claude/.credentials.json")).expect("there"), "new");
+        assert_eq!(
+            fs::read_to_string(place.of(".claude/.credentials.json")).expect("there"),
+            "new"
+        );
         fs::write(place.of(".claude/.credentials.json"), "text").expect("as before");
         fs::remove_file(of(".claude/.credentials.json")).expect("a link");
         fs::write(of(".claude/.credentials.json"), "newer").expect("a file");
         laid.carry_back();
-        assert_eq!(fs::read_to_string(place.of(".claude/.credentials.json")).expect("there"), "newer");
+        assert_eq!(
+            fs::read_to_string(place.of(".claude/.credentials.json")).expect("there"),
+            "newer"
+        );
     }
 
     #[test]
@@ -586,9 +799,17 @@ mod tests {
         fs::write(place.of(".gitconfig"), "[user]\n\tname = n\n").expect("ours");
         fs::write(place.of(".npmrc"), "//registry.example.org/:_authToken=x\n").expect("ours");
         let at = tempfile::tempdir().expect("a folder");
-        let laid = place.home("/usr/bin", &[], "/srv").lay(&at.path().join("home"), &[], &[]).expect("it is laid");
+        let laid = place
+            .home("/usr/bin", &[], "/srv")
+            .lay(&at.path().join("home"), &[], &[])
+            .expect("it is laid");
         assert!(laid.folder.join(".gitconfig").is_file() && !laid.folder.join(".npmrc").exists());
-        assert!(holds_secret("index-url = https://me:pw@example.org/simple") && holds_secret("https://ghp_x@github.com"));
-        assert!(!holds_secret("[user]\n\temail = a@example.org\nurl = https://example.org/a@b"));
+        assert!(
+            holds_secret("index-url = https://me:pw@example.org/simple")
+                && holds_secret("https://ghp_x@github.com")
+        );
+        assert!(!holds_secret(
+            "[user]\n\temail = a@example.org\nurl = https://example.org/a@b"
+        ));
     }
 }

@@ -115,7 +115,14 @@ pub const LOOKED_FOR: [&str; 16] = [
 ];
 
 /// Folders in the home folder that hold the files of many programs, and so are nobody's installation.
-pub const SHARED_BY_MANY: [&str; 6] = [".cache", ".config", ".local", ".local/share", ".local/state", ".var"];
+pub const SHARED_BY_MANY: [&str; 6] = [
+    ".cache",
+    ".config",
+    ".local",
+    ".local/share",
+    ".local/state",
+    ".var",
+];
 /// Folders of the system. A home folder that holds or is one of them, as in some containers, is more than a home folder.
 pub const OF_THE_SYSTEM: [&str; 16] = [
     "/bin",
@@ -189,7 +196,16 @@ pub const STATE: [&str; 38] = [
     "usage-data",
 ];
 /// Endings of names of databases and their logs.
-pub const STATE_ENDINGS: [&str; 8] = [".db", ".db-shm", ".db-wal", ".lock", ".log", ".sqlite", ".sqlite-shm", ".sqlite-wal"];
+pub const STATE_ENDINGS: [&str; 8] = [
+    ".db",
+    ".db-shm",
+    ".db-wal",
+    ".lock",
+    ".log",
+    ".sqlite",
+    ".sqlite-shm",
+    ".sqlite-wal",
+];
 /// Files in which agents keep tokens that they renew.
 pub const SIGN_IN: [&str; 9] = [
     ".credentials.json",

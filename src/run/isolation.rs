@@ -16,7 +16,9 @@ use std::sync::Arc;
 
 use crate::agent::{Environment, OwnFolder};
 use crate::files;
-use crate::process::{Confinement, Grants, Network, Places, Support, TEMPORARY_FOLDERS, all_but, has_spaces, support};
+use crate::process::{
+    Confinement, Grants, Network, Places, Support, TEMPORARY_FOLDERS, all_but, has_spaces, support,
+};
 
 use super::home::{Home, LaidHome};
 use super::workspace::{PhaseFolders, Workspace};
@@ -51,7 +53,11 @@ pub struct Isolation {
 
 impl Isolation {
     pub fn new(is_wanted: bool, kept: &Kept, environment: &Environment) -> Self {
-        let support = if is_wanted { support() } else { Support::default() };
+        let support = if is_wanted {
+            support()
+        } else {
+            Support::default()
+        };
         let mut isolation = Self {
             support,
             is_wanted,
@@ -68,13 +74,24 @@ impl Isolation {
         isolation.home = Home::of(environment, &project);
         let set = |parts: &[&Vec<PathBuf>]| -> BTreeSet<PathBuf> {
             // A path that cannot be resolved is hidden by its name. A missing path need not be hidden.
-            let place = |path: &PathBuf| files::if_there(path.canonicalize()).unwrap_or_else(|_| Some(path.clone()));
-            parts.iter().flat_map(|part| part.iter()).filter_map(place).collect()
+            let place = |path: &PathBuf| {
+                files::if_there(path.canonicalize()).unwrap_or_else(|_| Some(path.clone()))
+            };
+            parts
+                .iter()
+                .flat_map(|part| part.iter())
+                .filter_map(place)
+                .collect()
         };
         let reads = |hidden: &BTreeSet<PathBuf>| {
-            let mut all: BTreeSet<PathBuf> = hidden.union(isolation.home.hidden()).cloned().collect();
+            let mut all: BTreeSet<PathBuf> =
+                hidden.union(isolation.home.hidden()).cloned().collect();
             all.insert(PathBuf::from(DEVICES));
-            Places::of(all_but(Path::new("/"), &all).into_iter().chain(isolation.home.named_but(hidden)))
+            Places::of(
+                all_but(Path::new("/"), &all)
+                    .into_iter()
+                    .chain(isolation.home.named_but(hidden)),
+            )
         };
         let from_tests = set(&[&kept.from_all]);
         let from_work = set(&[&kept.from_all, &kept.from_untested]);
@@ -82,8 +99,11 @@ impl Isolation {
         if !has_spaces() {
             let mut from_writers = set(&[&kept.from_all, &kept.from_untested, &kept.unchanged]);
             from_writers.extend(isolation.home.hidden().iter().cloned());
-            let shared = TEMPORARY_FOLDERS.iter().filter_map(|path| Path::new(path).canonicalize().ok());
-            isolation.shared_writes = Places::of(shared.flat_map(|path| all_but(&path, &from_writers)));
+            let shared = TEMPORARY_FOLDERS
+                .iter()
+                .filter_map(|path| Path::new(path).canonicalize().ok());
+            isolation.shared_writes =
+                Places::of(shared.flat_map(|path| all_but(&path, &from_writers)));
         }
         isolation.agent_reads = work_reads.clone();
         isolation.work_reads = work_reads;
@@ -104,7 +124,11 @@ impl Isolation {
             (self.support.files && self.support.calls, "system calls"),
             (self.support.files && has_spaces(), "processes"),
         ];
-        let enforced: Vec<&str> = parts.iter().filter(|(is_enforced, _)| *is_enforced).map(|(_, name)| *name).collect();
+        let enforced: Vec<&str> = parts
+            .iter()
+            .filter(|(is_enforced, _)| *is_enforced)
+            .map(|(_, name)| *name)
+            .collect();
         match (self.is_wanted, self.support.files) {
             (false, _) => "none: --no-isolation".to_owned(),
             (true, false) => "none: this system has no Landlock of Linux 6.2 or later".to_owned(),
@@ -124,7 +148,11 @@ impl Isolation {
 
     /// Creates a network for a run's server and tests, or returns `None` if the system offers none or nothing is enforced.
     pub fn network(&self) -> Option<Arc<Network>> {
-        if self.support.network { Network::new().map(Arc::new) } else { None }
+        if self.support.network {
+            Network::new().map(Arc::new)
+        } else {
+            None
+        }
     }
 
     /// Prepares the limits of a program in a run's folder. Returns `None` if nothing is enforced, or if `wrap` starts the program: the
@@ -144,7 +172,12 @@ impl Isolation {
             Whom::Setup | Whom::Work => &self.work_reads,
             Whom::Tests => &self.test_reads,
         };
-        let mut writes = vec![workspace.folder().to_owned(), phase.temporary.clone(), phase.caches.clone(), phase.reports.clone()];
+        let mut writes = vec![
+            workspace.folder().to_owned(),
+            phase.temporary.clone(),
+            phase.caches.clone(),
+            phase.reports.clone(),
+        ];
         // Only setup may change the virtual environment; tests may not.
         if whom == Whom::Setup {
             writes.push(workspace.venv());
@@ -154,7 +187,13 @@ impl Isolation {
             home_reads.extend(home.reads.iter().cloned());
             home_writes.extend(home.writes.iter().cloned().chain([home.folder.clone()]));
         }
-        let own_reads = Places::of(more.reads.iter().cloned().chain(home_reads).chain([workspace.venv(), workspace.runner()]));
+        let own_reads = Places::of(
+            more.reads
+                .iter()
+                .cloned()
+                .chain(home_reads)
+                .chain([workspace.venv(), workspace.runner()]),
+        );
         let own_writes = Places::of(more.writes.iter().cloned().chain(home_writes).chain(writes));
         let grants = Grants {
             reads: &[reads, &own_reads],
@@ -187,11 +226,17 @@ impl Isolation {
     }
 
     /// Returns variables that move temporary files and caches into the folders of a phase. `None` removes a variable.
-    pub fn variables(&self, whom: Whom, phase: &PhaseFolders, environment: &Environment) -> Vec<(&'static str, Option<OsString>)> {
+    pub fn variables(
+        &self,
+        whom: Whom,
+        phase: &PhaseFolders,
+        environment: &Environment,
+    ) -> Vec<(&'static str, Option<OsString>)> {
         let mut variables = vec![("TMPDIR", Some(phase.temporary.clone().into_os_string()))];
         // Python trusts compiled files. Those of the system and of the virtual environment lie beside their sources, where only their owners
         // write; any other folder of them would be one more place where a program can leave code for the next.
-        let compiled = (whom == Whom::Agent && self.is_enforced()).then(|| phase.caches.join("pycache").into_os_string());
+        let compiled = (whom == Whom::Agent && self.is_enforced())
+            .then(|| phase.caches.join("pycache").into_os_string());
         if whom != Whom::Agent || compiled.is_some() {
             variables.push(("PYTHONPYCACHEPREFIX", compiled));
         }
@@ -209,14 +254,26 @@ impl Isolation {
             variables.push((name, Some(phase.caches.join(folder).into_os_string())));
         }
         // Otherwise Go's module cache is read-only and could not be deleted with the run.
-        let flags = [environment.variable("GOFLAGS").unwrap_or_default(), "-modcacherw"].join(" ");
+        let flags = [
+            environment.variable("GOFLAGS").unwrap_or_default(),
+            "-modcacherw",
+        ]
+        .join(" ");
         variables.push(("GOFLAGS", Some(flags.trim().into())));
         // Root, too, cannot give files to others, as GNU tar does for root by default.
-        let options = [environment.variable("TAR_OPTIONS").unwrap_or_default(), "--no-same-owner"].join(" ");
+        let options = [
+            environment.variable("TAR_OPTIONS").unwrap_or_default(),
+            "--no-same-owner",
+        ]
+        .join(" ");
         variables.push(("TAR_OPTIONS", Some(options.trim().into())));
         // pip's cache and Rust's toolchains stay in the home folder, where they are only read.
         for (name, folder) in [("PIP_CACHE_DIR", ".cache/pip"), ("RUSTUP_HOME", ".rustup")] {
-            if let Some(folder) = self.home.below(folder).filter(|folder| environment.variable(name).is_none() && folder.is_dir()) {
+            if let Some(folder) = self
+                .home
+                .below(folder)
+                .filter(|folder| environment.variable(name).is_none() && folder.is_dir())
+            {
                 variables.push((name, Some(folder.into_os_string())));
             }
         }

@@ -21,17 +21,36 @@ impl KeptOutput {
         let told = record.resources.clone().unwrap_or_default();
         let measured = Measured {
             usage: record.usage.unwrap_or_default(),
-            cost: Cost { usd: record.cost_usd, source: record.cost_source },
+            cost: Cost {
+                usd: record.cost_usd,
+                source: record.cost_source,
+            },
             calls: record.total_calls,
             steps: record.turns,
-            duration: std::time::Duration::try_from_secs_f64(record.duration_seconds.unwrap_or_default()).unwrap_or_default(),
-            transcript: context.store.transcript(id)?.into_iter().map(|line| line.entry).collect(),
+            duration: std::time::Duration::try_from_secs_f64(
+                record.duration_seconds.unwrap_or_default(),
+            )
+            .unwrap_or_default(),
+            transcript: context
+                .store
+                .transcript(id)?
+                .into_iter()
+                .map(|line| line.entry)
+                .collect(),
             model: record.reported_model.clone(),
-            served: Served { version: told.agent_version, provider: told.provider, region: told.region },
+            served: Served {
+                version: told.agent_version,
+                provider: told.provider,
+                region: told.region,
+            },
             repeated: told.repeated,
             ..Measured::default()
         };
-        Ok(Self { folder: context.store.run_dir(id).join("output"), record, measured })
+        Ok(Self {
+            folder: context.store.run_dir(id).join("output"),
+            record,
+            measured,
+        })
     }
 
     /// Returns how the approach ended, with what it measured then.
@@ -39,8 +58,14 @@ impl KeptOutput {
         let kind = match self.record.status {
             RunStatus::Failed => FailureKind::Error,
             RunStatus::Limit => FailureKind::Limit,
-            RunStatus::Completed | RunStatus::Infra | RunStatus::Cancelled | RunStatus::Partial => return Ok(self.measured.clone()),
+            RunStatus::Completed | RunStatus::Infra | RunStatus::Cancelled | RunStatus::Partial => {
+                return Ok(self.measured.clone());
+            }
         };
-        Err(Failure::new(kind, self.record.error.as_deref().unwrap_or_default(), self.measured.clone()))
+        Err(Failure::new(
+            kind,
+            self.record.error.as_deref().unwrap_or_default(),
+            self.measured.clone(),
+        ))
     }
 }

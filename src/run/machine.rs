@@ -16,17 +16,28 @@ pub fn look() -> Resources {
 fn seen(root: &Path) -> Resources {
     let read = |path: &str| files::read_to_string(root.join(path)).ok();
     let cpuinfo = read("proc/cpuinfo").unwrap_or_default();
-    let processors = cpuinfo.lines().filter(|line| line.starts_with("processor")).count() as u64;
+    let processors = cpuinfo
+        .lines()
+        .filter(|line| line.starts_with("processor"))
+        .count() as u64;
     Resources {
-        system: Some(format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
+        system: Some(format!(
+            "{} {}",
+            std::env::consts::OS,
+            std::env::consts::ARCH
+        )),
         kernel: read("proc/sys/kernel/osrelease").and_then(|text| short(&text)),
         cpu: field(&cpuinfo, "model name").and_then(short),
         cpus: Some(processors).filter(|count| *count > 0),
         // The standard library respects CPU affinity and control group quotas.
-        cpu_limit: std::thread::available_parallelism().ok().map(|count| count.get() as u64),
+        cpu_limit: std::thread::available_parallelism()
+            .ok()
+            .map(|count| count.get() as u64),
         memory: read("proc/meminfo").and_then(|text| kibibytes(field(&text, "MemTotal")?)),
         memory_limit: memory_limit(root),
-        load: read("proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()).filter(|load: &f64| load.is_finite()),
+        load: read("proc/loadavg")
+            .and_then(|text| text.split(' ').next()?.parse().ok())
+            .filter(|load: &f64| load.is_finite()),
         ..Resources::default()
     }
 }
@@ -34,14 +45,28 @@ fn seen(root: &Path) -> Resources {
 /// Returns the lowest memory limit of this process's control groups.
 fn memory_limit(root: &Path) -> Option<u64> {
     let groups = files::read_to_string(root.join("proc/self/cgroup")).ok()?;
-    let unified = groups.lines().find_map(|line| line.strip_prefix("0::/")).map(|own| ("sys/fs/cgroup", own, "memory.max"));
-    let older = groups.lines().find_map(|line| line.split_once(":memory:/").map(|(_, own)| own));
+    let unified = groups
+        .lines()
+        .find_map(|line| line.strip_prefix("0::/"))
+        .map(|own| ("sys/fs/cgroup", own, "memory.max"));
+    let older = groups
+        .lines()
+        .find_map(|line| line.split_once(":memory:/").map(|(_, own)| own));
     let older = older.map(|own| ("sys/fs/cgroup/memory", own, "memory.limit_in_bytes"));
     // In a hybrid hierarchy, the older one has the limits. A parent's limit also applies to its children.
-    let limits = unified.into_iter().chain(older).flat_map(|(top, own, file)| {
-        let limit = move |group: &Path| files::read_to_string(root.join(top).join(group).join(file)).ok()?.trim().parse::<u64>().ok();
-        Path::new(own).ancestors().filter_map(limit)
-    });
+    let limits = unified
+        .into_iter()
+        .chain(older)
+        .flat_map(|(top, own, file)| {
+            let limit = move |group: &Path| {
+                files::read_to_string(root.join(top).join(group).join(file))
+                    .ok()?
+                    .trim()
+                    .parse::<u64>()
+                    .ok()
+            };
+            Path::new(own).ancestors().filter_map(limit)
+        });
     // Older kernels report a huge number for no limit.
     limits.min().filter(|bytes| *bytes < 1 << 60)
 }
@@ -52,7 +77,11 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 fn kibibytes(text: &str) -> Option<u64> {
-    text.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+    text.strip_suffix("kB")?
+        .trim()
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1024)
 }
 
 fn short(text: impl AsRef<str>) -> Option<String> {
@@ -79,29 +108,49 @@ mod tests {
     #[test]
     fn the_systems_files_are_read() {
         let root = system(&[
-            ("proc/cpuinfo", "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\n\nprocessor\t: 1\nmodel name\t: Some CPU @ 2.00GHz\n"),
+            (
+                "proc/cpuinfo",
+                "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\n\nprocessor\t: 1\nmodel name\t: Some CPU @ 2.00GHz\n",
+            ),
             ("proc/sys/kernel/osrelease", "6.8.0-45-generic\n"),
-            ("proc/meminfo", "MemTotal:        8000000 kB\nMemFree:  1 kB\n"),
+            (
+                "proc/meminfo",
+                "MemTotal:        8000000 kB\nMemFree:  1 kB\n",
+            ),
             ("proc/loadavg", "1.25 0.50 0.10 2/300 12345\n"),
             ("proc/self/cgroup", "0::/user/session\n"),
             ("sys/fs/cgroup/user/session/memory.max", "max\n"),
             ("sys/fs/cgroup/user/memory.max", "2147483648\n"),
         ]);
         let seen = seen(root.path());
-        assert_eq!((seen.kernel.as_deref(), seen.cpu.as_deref()), (Some("6.8.0-45-generic"), Some("Some CPU @ 2.00GHz")));
-        assert_eq!((seen.cpus, seen.memory, seen.memory_limit), (Some(2), Some(8_192_000_000), Some(2_147_483_648)));
-        assert_eq!((seen.load, seen.usable_memory()), (Some(1.25), Some(2_147_483_648)));
+        assert_eq!(
+            (seen.kernel.as_deref(), seen.cpu.as_deref()),
+            (Some("6.8.0-45-generic"), Some("Some CPU @ 2.00GHz"))
+        );
+        assert_eq!(
+            (seen.cpus, seen.memory, seen.memory_limit),
+            (Some(2), Some(8_192_000_000), Some(2_147_483_648))
+        );
+        assert_eq!(
+            (seen.load, seen.usable_memory()),
+            (Some(1.25), Some(2_147_483_648))
+        );
         assert!(seen.cpu_limit.is_some_and(|count| count > 0) && seen.system.is_some());
     }
 
     #[test]
     fn older_control_groups_have_limits_and_none() {
         let group = |limit: &str| {
-            let root =
-                system(&[("proc/self/cgroup", "5:memory:/job\n1:cpu:/job\n"), ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", limit)]);
+            let root = system(&[
+                ("proc/self/cgroup", "5:memory:/job\n1:cpu:/job\n"),
+                ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", limit),
+            ]);
             seen(root.path()).memory_limit
         };
-        assert_eq!((group("1048576\n"), group("9223372036854771712\n")), (Some(1_048_576), None));
+        assert_eq!(
+            (group("1048576\n"), group("9223372036854771712\n")),
+            (Some(1_048_576), None)
+        );
     }
 
     #[test]
@@ -109,15 +158,31 @@ mod tests {
         let root = system(&[
             ("proc/self/cgroup", "5:memory:/job\n0::/job\n"),
             ("sys/fs/cgroup/job/cgroup.procs", ""),
-            ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1500000000\n"),
+            (
+                "sys/fs/cgroup/memory/job/memory.limit_in_bytes",
+                "1500000000\n",
+            ),
         ]);
         assert_eq!(seen(root.path()).memory_limit, Some(1_500_000_000));
     }
 
     #[test]
     fn what_is_not_there_is_not_known() {
-        let root = system(&[("proc/meminfo", "MemTotal: many kB\n"), ("proc/loadavg", "\n")]);
+        let root = system(&[
+            ("proc/meminfo", "MemTotal: many kB\n"),
+            ("proc/loadavg", "\n"),
+        ]);
         let seen = seen(root.path());
-        assert_eq!((seen.kernel, seen.cpu, seen.cpus, seen.memory, seen.memory_limit, seen.load), (None, None, None, None, None, None));
+        assert_eq!(
+            (
+                seen.kernel,
+                seen.cpu,
+                seen.cpus,
+                seen.memory,
+                seen.memory_limit,
+                seen.load
+            ),
+            (None, None, None, None, None, None)
+        );
     }
 }

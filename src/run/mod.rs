@@ -118,20 +118,11 @@ pub enum Event<'a> {
         cost_usd: Option<f64>,
     },
     /// This many items of the run were decided earlier.
-    Resumed {
-        run: &'a PlannedRun,
-        items: usize,
-    },
+    Resumed { run: &'a PlannedRun, items: usize },
     /// A warning for the user while there is time to stop.
-    Warning {
-        run: &'a PlannedRun,
-        what: &'a str,
-    },
+    Warning { run: &'a PlannedRun, what: &'a str },
     /// A step of a code run.
-    Step {
-        run: &'a PlannedRun,
-        what: &'a str,
-    },
+    Step { run: &'a PlannedRun, what: &'a str },
     Finished {
         run: &'a PlannedRun,
         record: &'a Run,
@@ -139,7 +130,5 @@ pub enum Event<'a> {
         criteria: Option<(u64, u64)>,
     },
     /// Another process holds the run.
-    Taken {
-        run: &'a PlannedRun,
-    },
+    Taken { run: &'a PlannedRun },
 }

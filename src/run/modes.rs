@@ -16,13 +16,27 @@ pub struct Modes(BTreeMap<PathBuf, standing::Standing>);
 impl Modes {
     /// Looks at everything below `tops`; at everything below `store`, but not at times, because other runs write their journals there; and at the
     /// entries of `folders`.
-    pub fn of(tops: impl IntoIterator<Item = PathBuf>, store: Option<PathBuf>, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+    pub fn of(
+        tops: impl IntoIterator<Item = PathBuf>,
+        store: Option<PathBuf>,
+        folders: impl IntoIterator<Item = PathBuf>,
+    ) -> Self {
         let mut files = BTreeMap::new();
-        let whole = tops.into_iter().map(|top| (top, usize::MAX, true)).chain(store.map(|store| (store, usize::MAX, false)));
-        for (top, depth, has_time) in whole.chain(folders.into_iter().map(|folder| (folder, 1, false))) {
-            let entries = walkdir::WalkDir::new(top).max_depth(depth).into_iter().filter_map(Result::ok);
+        let whole = tops
+            .into_iter()
+            .map(|top| (top, usize::MAX, true))
+            .chain(store.map(|store| (store, usize::MAX, false)));
+        for (top, depth, has_time) in
+            whole.chain(folders.into_iter().map(|folder| (folder, 1, false)))
+        {
+            let entries = walkdir::WalkDir::new(top)
+                .max_depth(depth)
+                .into_iter()
+                .filter_map(Result::ok);
             for entry in entries.filter(|entry| !entry.file_type().is_symlink()) {
-                let Some(standing) = standing::of(entry.path(), has_time) else { continue };
+                let Some(standing) = standing::of(entry.path(), has_time) else {
+                    continue;
+                };
                 files.entry(entry.into_path()).or_insert(standing);
             }
         }
@@ -31,9 +45,20 @@ impl Modes {
 
     /// Sets back what was changed. Returns the changed paths with what was changed of each, relative to `root` if possible.
     pub fn restore(&self, root: &Path) -> Vec<(String, &'static str)> {
-        let name = |path: &Path| visible(&path.strip_prefix(root).unwrap_or(path).display().to_string());
+        let name = |path: &Path| {
+            visible(
+                &path
+                    .strip_prefix(root)
+                    .unwrap_or(path)
+                    .display()
+                    .to_string(),
+            )
+        };
         // In the order of the paths, so that a closed folder is opened before its files.
-        self.0.iter().filter_map(|(path, before)| Some((name(path), before.restore(path)?))).collect()
+        self.0
+            .iter()
+            .filter_map(|(path, before)| Some((name(path), before.restore(path)?)))
+            .collect()
     }
 }
 
@@ -68,14 +93,22 @@ mod standing {
 
     pub fn of(path: &Path, has_time: bool) -> Option<Standing> {
         let metadata = fs::symlink_metadata(path).ok()?;
-        let written = (has_time && metadata.is_file()).then(|| (metadata.len(), metadata.mtime(), metadata.mtime_nsec()));
-        Some(Standing { mode: metadata.mode() & 0o7777, owner: (metadata.uid(), metadata.gid()), written, attributes: attributes(path) })
+        let written = (has_time && metadata.is_file())
+            .then(|| (metadata.len(), metadata.mtime(), metadata.mtime_nsec()));
+        Some(Standing {
+            mode: metadata.mode() & 0o7777,
+            owner: (metadata.uid(), metadata.gid()),
+            written,
+            attributes: attributes(path),
+        })
     }
 
     impl Standing {
         /// Makes a file be as before, and says what was not.
         pub fn restore(&self, path: &Path) -> Option<&'static str> {
-            let metadata = fs::symlink_metadata(path).ok().filter(|metadata| !metadata.file_type().is_symlink())?;
+            let metadata = fs::symlink_metadata(path)
+                .ok()
+                .filter(|metadata| !metadata.file_type().is_symlink())?;
             let mut changed = None;
             if (metadata.uid(), metadata.gid()) != self.owner {
                 // Changing the owner takes bits of the mode away.
@@ -83,10 +116,17 @@ mod standing {
                 changed = Some("its owner");
             }
             let attributes = attributes(path);
-            for name in attributes.keys().filter(|name| !self.attributes.contains_key(*name)) {
+            for name in attributes
+                .keys()
+                .filter(|name| !self.attributes.contains_key(*name))
+            {
                 let _ = rustix::fs::lremovexattr(path, name);
             }
-            for (name, value) in self.attributes.iter().filter(|(name, value)| attributes.get(*name) != Some(value)) {
+            for (name, value) in self
+                .attributes
+                .iter()
+                .filter(|(name, value)| attributes.get(*name) != Some(value))
+            {
                 let _ = rustix::fs::lsetxattr(path, name, value, rustix::fs::XattrFlags::empty());
             }
             if attributes != self.attributes {
@@ -102,10 +142,22 @@ mod standing {
                 && metadata.len() == length
                 && (metadata.mtime(), metadata.mtime_nsec()) != (seconds, nanoseconds)
             {
-                let kept = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
-                #[expect(clippy::useless_conversion, reason = "the type differs between systems")]
-                let time = Timespec { tv_sec: seconds, tv_nsec: nanoseconds.try_into().unwrap_or_default() };
-                let times = Timestamps { last_access: kept, last_modification: time };
+                let kept = Timespec {
+                    tv_sec: 0,
+                    tv_nsec: UTIME_OMIT,
+                };
+                #[expect(
+                    clippy::useless_conversion,
+                    reason = "the type differs between systems"
+                )]
+                let time = Timespec {
+                    tv_sec: seconds,
+                    tv_nsec: nanoseconds.try_into().unwrap_or_default(),
+                };
+                let times = Timestamps {
+                    last_access: kept,
+                    last_modification: time,
+                };
                 let _ = rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW);
                 changed = changed.or(Some("its time"));
             }
@@ -130,7 +182,10 @@ mod standing {
     }
 
     fn values(path: &Path, names: &[u8]) -> BTreeMap<CString, Vec<u8>> {
-        let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty()).filter_map(|name| CString::new(name).ok());
+        let names = names
+            .split(|byte| *byte == 0)
+            .filter(|name| !name.is_empty())
+            .filter_map(|name| CString::new(name).ok());
         let value = |name: CString| {
             let mut value = vec![0; MOST_BYTES];
             let size = rustix::fs::lgetxattr(path, &name, &mut value[..]).ok()?;
@@ -172,19 +227,46 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let of = |name: &str| place.path().join(name);
         fs::create_dir_all(of("store/deep")).expect("ours");
-        for name in ["store/a", "store/deep/b", "store/deep/c", "store/same", "home"] {
+        for name in [
+            "store/a",
+            "store/deep/b",
+            "store/deep/c",
+            "store/same",
+            "home",
+        ] {
             fs::write(of(name), "text").expect("ours");
         }
         std::os::unix::fs::symlink(of("home"), of("store/link")).expect("ours");
-        let mode = |name: &str| fs::symlink_metadata(of(name)).expect("there").permissions().mode() & 0o7777;
-        let chmod = |name: &str, mode: u32| fs::set_permissions(of(name), fs::Permissions::from_mode(mode)).expect("ours");
-        let names = ["store", "store/deep", "store/a", "store/deep/b", "store/deep/c", "store/same"];
+        let mode = |name: &str| {
+            fs::symlink_metadata(of(name))
+                .expect("there")
+                .permissions()
+                .mode()
+                & 0o7777
+        };
+        let chmod = |name: &str, mode: u32| {
+            fs::set_permissions(of(name), fs::Permissions::from_mode(mode)).expect("ours")
+        };
+        let names = [
+            "store",
+            "store/deep",
+            "store/a",
+            "store/deep/b",
+            "store/deep/c",
+            "store/same",
+        ];
         let before = names.map(mode);
-        let time = fs::metadata(of("store/a")).and_then(|metadata| metadata.modified()).expect("a time");
+        let time = fs::metadata(of("store/a"))
+            .and_then(|metadata| metadata.modified())
+            .expect("a time");
         let modes = Modes::of([of("store")], None, [place.path().to_owned()]);
         assert!(modes.restore(place.path()).is_empty());
-        let file = fs::File::options().write(true).open(of("store/a")).expect("ours");
-        file.set_modified(SystemTime::now() - Duration::from_hours(9)).expect("ours");
+        let file = fs::File::options()
+            .write(true)
+            .open(of("store/a"))
+            .expect("ours");
+        file.set_modified(SystemTime::now() - Duration::from_hours(9))
+            .expect("ours");
         chmod("store/deep/b", 0o666);
         chmod("store/deep/c", 0);
         chmod("store/deep", 0);
@@ -192,7 +274,11 @@ mod tests {
         chmod("home", 0o4755);
         // Other processes append to their files.
         fs::write(of("store/same"), "text and more").expect("ours");
-        let changed: Vec<String> = modes.restore(place.path()).into_iter().map(|(name, what)| format!("{name}: {what}")).collect();
+        let changed: Vec<String> = modes
+            .restore(place.path())
+            .into_iter()
+            .map(|(name, what)| format!("{name}: {what}"))
+            .collect();
         let all = [
             "home: its mode",
             "store: its mode",
@@ -203,7 +289,12 @@ mod tests {
         ];
         assert_eq!(changed, all);
         assert_eq!((names.map(mode), mode("home")), (before, 0o644));
-        assert_eq!(fs::metadata(of("store/a")).and_then(|metadata| metadata.modified()).expect("a time"), time);
+        assert_eq!(
+            fs::metadata(of("store/a"))
+                .and_then(|metadata| metadata.modified())
+                .expect("a time"),
+            time
+        );
         assert!(modes.restore(place.path()).is_empty());
     }
 
@@ -220,10 +311,16 @@ mod tests {
         let modes = Modes::of([place.path().to_owned()], None, []);
         rustix::fs::setxattr(&file, "user.own", b"after", flags).expect("ours");
         rustix::fs::setxattr(&file, "user.evil", b"1", flags).expect("ours");
-        assert_eq!(modes.restore(place.path()), [("file".to_owned(), "its attributes")]);
+        assert_eq!(
+            modes.restore(place.path()),
+            [("file".to_owned(), "its attributes")]
+        );
         let mut value = [0; 16];
         let size = rustix::fs::getxattr(&file, "user.own", &mut value[..]).expect("there");
         assert_eq!(&value[..size], b"before");
-        assert!(rustix::fs::getxattr(&file, "user.evil", &mut value[..]).is_err() && modes.restore(place.path()).is_empty());
+        assert!(
+            rustix::fs::getxattr(&file, "user.evil", &mut value[..]).is_err()
+                && modes.restore(place.path()).is_empty()
+        );
     }
 }

@@ -21,19 +21,36 @@ const FLAGS: [&str; 13] = [
     "--disable-pip-version-check",
 ];
 /// Options with a value.
-const VALUED: [&str; 9] =
-    ["-i", "--index-url", "--extra-index-url", "--trusted-host", "--timeout", "--retries", "--only-binary", "--no-binary", "-f"];
+const VALUED: [&str; 9] = [
+    "-i",
+    "--index-url",
+    "--extra-index-url",
+    "--trusted-host",
+    "--timeout",
+    "--retries",
+    "--only-binary",
+    "--no-binary",
+    "-f",
+];
 /// Options whose value is a file with names of packages.
 const LISTS: [&str; 4] = ["-r", "--requirement", "-c", "--constraint"];
 
 /// Returns the arguments of each `pip install` of packages that the suite chose: those named in `setup`, and lists in the suite's folder.
 /// Leaves out everything of the workspace, which the approach wrote.
 pub fn chosen_packages(setup: &[String], suite: &Path) -> Vec<Vec<String>> {
-    setup.iter().flat_map(|line| simple_commands(line)).filter_map(|words| arguments(&words, suite)).collect()
+    setup
+        .iter()
+        .flat_map(|line| simple_commands(line))
+        .filter_map(|words| arguments(&words, suite))
+        .collect()
 }
 
 fn arguments(words: &[String], suite: &Path) -> Option<Vec<String>> {
-    let words: Vec<&str> = words.iter().map(String::as_str).skip_while(|word| matches!(*word, "then" | "else" | "do" | "exec")).collect();
+    let words: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .skip_while(|word| matches!(*word, "then" | "else" | "do" | "exec"))
+        .collect();
     let is_python = |word: &str| word.starts_with("python");
     let rest = match words.as_slice() {
         ["pip" | "pip3", "install", rest @ ..] | ["uv", "pip", "install", rest @ ..] => rest,
@@ -44,10 +61,14 @@ fn arguments(words: &[String], suite: &Path) -> Option<Vec<String>> {
     let mut has_packages = false;
     let mut words = rest.iter().copied();
     while let Some(word) = words.next() {
-        let (name, inline) =
-            word.split_once('=').filter(|_| word.starts_with("--")).map_or((word, None), |(name, value)| (name, Some(value)));
+        let (name, inline) = word
+            .split_once('=')
+            .filter(|_| word.starts_with("--"))
+            .map_or((word, None), |(name, value)| (name, Some(value)));
         if LISTS.contains(&name) {
-            let list = inline.or_else(|| words.next()).and_then(|list| of_suite(list, suite));
+            let list = inline
+                .or_else(|| words.next())
+                .and_then(|list| of_suite(list, suite));
             has_packages |= list.is_some() && matches!(name, "-r" | "--requirement");
             arguments.extend(list.into_iter().flat_map(|list| [name.to_owned(), list]));
         } else if VALUED.contains(&name) {
@@ -67,19 +88,29 @@ fn arguments(words: &[String], suite: &Path) -> Option<Vec<String>> {
 
 /// Returns the path of a list in the suite's folder.
 fn of_suite(list: &str, suite: &Path) -> Option<String> {
-    let below = ["$EVAL_SUITE_DIR/", "${EVAL_SUITE_DIR}/"].iter().find_map(|start| list.strip_prefix(start))?;
+    let below = ["$EVAL_SUITE_DIR/", "${EVAL_SUITE_DIR}/"]
+        .iter()
+        .find_map(|start| list.strip_prefix(start))?;
     let is_plain = !below.contains(['$', '`']) && !below.split('/').any(|part| part == "..");
     is_plain.then(|| suite.join(below).display().to_string())
 }
 
 /// Returns whether a word names a package of an index, such as `flask[async]>=3`, and no file or address.
 fn is_requirement(word: &str) -> bool {
-    let end = word.find(|character: char| !(character.is_ascii_alphanumeric() || "._-".contains(character))).unwrap_or(word.len());
+    let end = word
+        .find(|character: char| !(character.is_ascii_alphanumeric() || "._-".contains(character)))
+        .unwrap_or(word.len());
     let (name, rest) = word.split_at(end);
-    let is_file = [".whl", ".zip", ".gz", ".txt"].iter().any(|ending| word.ends_with(ending));
-    let is_version = |character: char| character.is_ascii_alphanumeric() || "[],.<>=!~*+-_ ".contains(character);
+    let is_file = [".whl", ".zip", ".gz", ".txt"]
+        .iter()
+        .any(|ending| word.ends_with(ending));
+    let is_version =
+        |character: char| character.is_ascii_alphanumeric() || "[],.<>=!~*+-_ ".contains(character);
     let is_constrained = rest.is_empty() || rest.starts_with(['[', '<', '>', '=', '!', '~', ' ']);
-    name.starts_with(|first: char| first.is_ascii_alphanumeric()) && !is_file && is_constrained && rest.chars().all(is_version)
+    name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && !is_file
+        && is_constrained
+        && rest.chars().all(is_version)
 }
 
 #[cfg(test)]
@@ -89,21 +120,42 @@ mod tests {
     #[test]
     fn only_what_the_suite_names_is_installed_for_its_tests() {
         let of = |line: &str| -> Vec<String> {
-            chosen_packages(&[line.to_owned()], Path::new("/s")).into_iter().map(|arguments| arguments.join(" ")).collect()
+            chosen_packages(&[line.to_owned()], Path::new("/s"))
+                .into_iter()
+                .map(|arguments| arguments.join(" "))
+                .collect()
         };
         for (line, expected) in [
             ("pip install -q pytest flask", vec!["-q pytest flask"]),
-            ("python -m pip install 'pytest>=8' \"httpx[http2]==0.27\"", vec!["pytest>=8 httpx[http2]==0.27"]),
+            (
+                "python -m pip install 'pytest>=8' \"httpx[http2]==0.27\"",
+                vec!["pytest>=8 httpx[http2]==0.27"],
+            ),
             (
                 "pip install --index-url https://x.example/simple pytest -r requirements.txt",
                 vec!["--index-url https://x.example/simple pytest"],
             ),
-            ("pip install -r \"$EVAL_SUITE_DIR/tests/requirements.txt\"", vec!["-r /s/tests/requirements.txt"]),
-            ("pip install -U pip && pip install pytest .", vec!["-U pip", "pytest"]),
-            ("if [ -f requirements.txt ]; then pip install -q -r requirements.txt; fi", vec![]),
+            (
+                "pip install -r \"$EVAL_SUITE_DIR/tests/requirements.txt\"",
+                vec!["-r /s/tests/requirements.txt"],
+            ),
+            (
+                "pip install -U pip && pip install pytest .",
+                vec!["-U pip", "pytest"],
+            ),
+            (
+                "if [ -f requirements.txt ]; then pip install -q -r requirements.txt; fi",
+                vec![],
+            ),
             ("pip install .", vec![]),
-            ("pip install ./evil -e mine other.whl git+https://x.example/evil", vec![]),
-            ("pip install -r $EVAL_SUITE_DIR/../workspace/requirements.txt", vec![]),
+            (
+                "pip install ./evil -e mine other.whl git+https://x.example/evil",
+                vec![],
+            ),
+            (
+                "pip install -r $EVAL_SUITE_DIR/../workspace/requirements.txt",
+                vec![],
+            ),
             ("pip install \"$PACKAGES\"", vec![]),
             ("npm install pytest", vec![]),
         ] {

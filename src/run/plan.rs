@@ -11,12 +11,23 @@ const SEED_BITS: u32 = 53;
 /// Returns a plan in which the arms take turns, so that a slow service or a busy machine affects all arms alike.
 ///
 /// Each round starts with a different arm. Runs with the same index have the same seed in every arm, so that random choices match.
-pub fn interleaved(arms: Vec<PlannedArm>, runs: u32, seed: u64, shuffle: bool, now: DateTime<Utc>) -> Batch {
+pub fn interleaved(
+    arms: Vec<PlannedArm>,
+    runs: u32,
+    seed: u64,
+    shuffle: bool,
+    now: DateTime<Utc>,
+) -> Batch {
     let count = arms.len();
     let planned = (1..=runs).flat_map(|index| {
         (0..count).map(move |turn| {
             let arm = (turn + index as usize - 1) % count.max(1);
-            PlannedRun { id: Store::new_run_id(now), arm, index, seed: derived(&["run", &seed.to_string(), &index.to_string()]) }
+            PlannedRun {
+                id: Store::new_run_id(now),
+                arm,
+                index,
+                seed: derived(&["run", &seed.to_string(), &index.to_string()]),
+            }
         })
     });
     Batch {
@@ -42,7 +53,10 @@ pub fn item_seed(run: u64, item: &str) -> u64 {
 
 fn derived(parts: &[&str]) -> u64 {
     let digest = Sha256::digest(parts.join("\n"));
-    let first = digest.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    let first = digest
+        .iter()
+        .take(8)
+        .fold(0u64, |number, byte| number << 8 | u64::from(*byte));
     first >> (u64::BITS - SEED_BITS)
 }
 
@@ -51,15 +65,46 @@ mod tests {
     use super::*;
 
     fn arm(approach: &str) -> PlannedArm {
-        PlannedArm { suite: "s".into(), approach: approach.into(), model: "m".into(), ..PlannedArm::default() }
+        PlannedArm {
+            suite: "s".into(),
+            approach: approach.into(),
+            model: "m".into(),
+            ..PlannedArm::default()
+        }
     }
 
     #[test]
     fn arms_take_turns_and_share_seeds() {
-        let batch = interleaved(vec![arm("a"), arm("b"), arm("c")], 3, 7, false, DateTime::UNIX_EPOCH);
+        let batch = interleaved(
+            vec![arm("a"), arm("b"), arm("c")],
+            3,
+            7,
+            false,
+            DateTime::UNIX_EPOCH,
+        );
         let order: Vec<(usize, u32)> = batch.runs.iter().map(|run| (run.arm, run.index)).collect();
-        assert_eq!(order, [(0, 1), (1, 1), (2, 1), (1, 2), (2, 2), (0, 2), (2, 3), (0, 3), (1, 3)]);
-        let seeds = |arm: usize| batch.runs.iter().filter(|run| run.arm == arm).map(|run| run.seed).collect::<Vec<u64>>();
+        assert_eq!(
+            order,
+            [
+                (0, 1),
+                (1, 1),
+                (2, 1),
+                (1, 2),
+                (2, 2),
+                (0, 2),
+                (2, 3),
+                (0, 3),
+                (1, 3)
+            ]
+        );
+        let seeds = |arm: usize| {
+            batch
+                .runs
+                .iter()
+                .filter(|run| run.arm == arm)
+                .map(|run| run.seed)
+                .collect::<Vec<u64>>()
+        };
         assert_eq!(seeds(0), seeds(1));
         assert!(seeds(0).windows(2).all(|pair| pair[0] != pair[1]));
         assert!(batch.runs.iter().all(|run| run.seed < 1 << SEED_BITS));

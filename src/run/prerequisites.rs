@@ -18,7 +18,16 @@ use crate::suite::Suite;
 use super::shell::{Shell, needs_bash};
 
 /// Tools that pip installs: a setup may do so without naming them, from a list of requirements.
-const OF_PIP: [&str; 8] = ["behave", "coverage", "nose2", "playwright", "poetry", "pytest", "tox", "uv"];
+const OF_PIP: [&str; 8] = [
+    "behave",
+    "coverage",
+    "nose2",
+    "playwright",
+    "poetry",
+    "pytest",
+    "tox",
+    "uv",
+];
 /// Programs of a virtual environment, which each run of a Python suite has.
 const OF_VENV: [&str; 2] = ["python", "python3"];
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
@@ -45,7 +54,11 @@ pub struct Prerequisites<'a> {
 
 impl<'a> Prerequisites<'a> {
     pub fn new(environment: &'a Environment, root: &'a Path) -> Self {
-        Self { environment, root, modules: OnceLock::new() }
+        Self {
+            environment,
+            root,
+            modules: OnceLock::new(),
+        }
     }
 
     /// Returns what the suite's setup, server and tests need and this machine lacks. `wrap` is the sandbox that they start in.
@@ -56,7 +69,11 @@ impl<'a> Prerequisites<'a> {
         let is_python = suite.language.as_deref() == Some("python");
         let setup = suite.setup.iter();
         let server = suite.server.iter().map(|server| &server.command);
-        let lines: Vec<&String> = setup.chain(server).chain(&suite.tests.shared).chain(&suite.tests.functional).collect();
+        let lines: Vec<&String> = setup
+            .chain(server)
+            .chain(&suite.tests.shared)
+            .chain(&suite.tests.functional)
+            .collect();
         let mut found: BTreeMap<String, Missing> = BTreeMap::new();
         let mut add = |name: &str, missing: Missing| {
             found.entry(name.to_owned()).or_insert(missing);
@@ -65,30 +82,71 @@ impl<'a> Prerequisites<'a> {
             for tool in first_tools(line) {
                 let is_of_venv = is_python && OF_VENV.contains(&tool);
                 let before = &lines[..number.min(suite.setup.len())];
-                let may_be_installed = before.iter().any(|line| names(line, tool)) || (OF_PIP.contains(&tool) && !before.is_empty());
-                if !(is_of_venv || may_be_installed || (is_python && tool == "pytest") || self.is_on_path(tool)) {
-                    add(tool, Missing { what: format!("`{tool}` is not on PATH"), remedy: remedy_of(tool) });
+                let may_be_installed = before.iter().any(|line| names(line, tool))
+                    || (OF_PIP.contains(&tool) && !before.is_empty());
+                if !(is_of_venv
+                    || may_be_installed
+                    || (is_python && tool == "pytest")
+                    || self.is_on_path(tool))
+                {
+                    add(
+                        tool,
+                        Missing {
+                            what: format!("`{tool}` is not on PATH"),
+                            remedy: remedy_of(tool),
+                        },
+                    );
                 }
             }
             if needs_bash(line) && !self.is_on_path("bash") {
-                add("bash", Missing { what: "`bash` is not on PATH".to_owned(), remedy: remedy_of("bash") });
+                add(
+                    "bash",
+                    Missing {
+                        what: "`bash` is not on PATH".to_owned(),
+                        remedy: remedy_of("bash"),
+                    },
+                );
             }
         }
-        let calls_pytest = suite.setup.is_empty() && lines.iter().any(|line| line.contains("python3 -m pytest"));
+        let calls_pytest =
+            suite.setup.is_empty() && lines.iter().any(|line| line.contains("python3 -m pytest"));
         if is_python || calls_pytest {
             if self.is_on_path(PYTHON) {
                 let tests = || suite.tests.shared.iter().chain(&suite.tests.functional);
                 // The rule of the examination: a suite's own setup may name the pytest to install.
-                let wants_pytest = tests().any(|line| tools_of(line).any(|tool| tool == "pytest")) && !installs_pytest(&suite.setup);
-                for module in self.modules().iter().filter(|module| if *module == "pytest" { wants_pytest } else { is_python }) {
+                let wants_pytest = tests().any(|line| tools_of(line).any(|tool| tool == "pytest"))
+                    && !installs_pytest(&suite.setup);
+                for module in self.modules().iter().filter(|module| {
+                    if *module == "pytest" {
+                        wants_pytest
+                    } else {
+                        is_python
+                    }
+                }) {
                     let remedy = match module.as_str() {
-                        "pytest" => format!("{PYTHON} -m pip install pytest, or name it in `setup` of the suite"),
-                        _ => format!("install the venv package of Python's distribution, such as {PYTHON}-venv"),
+                        "pytest" => format!(
+                            "{PYTHON} -m pip install pytest, or name it in `setup` of the suite"
+                        ),
+                        _ => format!(
+                            "install the venv package of Python's distribution, such as {PYTHON}-venv"
+                        ),
                     };
-                    add(module, Missing { what: format!("`{PYTHON}` has no module `{}`", visible(module)), remedy });
+                    add(
+                        module,
+                        Missing {
+                            what: format!("`{PYTHON}` has no module `{}`", visible(module)),
+                            remedy,
+                        },
+                    );
                 }
             } else {
-                add(PYTHON, Missing { what: format!("`{PYTHON}` is not on PATH"), remedy: remedy_of(PYTHON) });
+                add(
+                    PYTHON,
+                    Missing {
+                        what: format!("`{PYTHON}` is not on PATH"),
+                        remedy: remedy_of(PYTHON),
+                    },
+                );
             }
         }
         found.into_values().collect()
@@ -103,27 +161,61 @@ impl<'a> Prerequisites<'a> {
         let is_python = suite.language.as_deref() == Some("python");
         let is_brought = |tool: &str| {
             let is_of_venv = is_python && (OF_VENV.contains(&tool) || tool == "pytest");
-            is_of_venv || suite.setup.iter().any(|line| names(line, tool)) || (OF_PIP.contains(&tool) && !suite.setup.is_empty())
+            is_of_venv
+                || suite.setup.iter().any(|line| names(line, tool))
+                || (OF_PIP.contains(&tool) && !suite.setup.is_empty())
         };
-        let tools: BTreeSet<&str> = suite.tests.own.iter().flat_map(|line| first_tools(line)).collect();
-        let missing = tools.into_iter().filter(|tool| !is_brought(tool) && !self.is_on_path(tool));
-        missing.map(|tool| Missing { what: format!("`{tool}` is not on PATH"), remedy: remedy_of(tool) }).collect()
+        let tools: BTreeSet<&str> = suite
+            .tests
+            .own
+            .iter()
+            .flat_map(|line| first_tools(line))
+            .collect();
+        let missing = tools
+            .into_iter()
+            .filter(|tool| !is_brought(tool) && !self.is_on_path(tool));
+        missing
+            .map(|tool| Missing {
+                what: format!("`{tool}` is not on PATH"),
+                remedy: remedy_of(tool),
+            })
+            .collect()
     }
 
     fn is_on_path(&self, program: &str) -> bool {
         let folders = self.environment.variable("PATH").unwrap_or_default();
-        let suffixes = if cfg!(windows) { ["", ".exe", ".cmd", ".bat"].as_slice() } else { &[""] };
-        std::env::split_paths(folders).any(|folder| suffixes.iter().any(|suffix| folder.join(format!("{program}{suffix}")).is_file()))
+        let suffixes = if cfg!(windows) {
+            ["", ".exe", ".cmd", ".bat"].as_slice()
+        } else {
+            &[""]
+        };
+        std::env::split_paths(folders).any(|folder| {
+            suffixes
+                .iter()
+                .any(|suffix| folder.join(format!("{program}{suffix}")).is_file())
+        })
     }
 
     fn modules(&self) -> &[String] {
         self.modules.get_or_init(|| {
             let shell = Shell::without_secrets(self.environment, &[]);
             let argv = [PYTHON, "-I", "-c", MODULES].map(str::to_owned).to_vec();
-            let limits = Limits { wall: Some(WALL), output_bytes: 4 << 10, grace: Duration::ZERO };
-            let command = Command { limits, ..shell.program(argv, self.root, None) };
+            let limits = Limits {
+                wall: Some(WALL),
+                output_bytes: 4 << 10,
+                grace: Duration::ZERO,
+            };
+            let command = Command {
+                limits,
+                ..shell.program(argv, self.root, None)
+            };
             match process::run(&command, &Stop::new()) {
-                Ok(finished) if finished.end == End::Exited(0) => finished.stdout.text().split_whitespace().map(str::to_owned).collect(),
+                Ok(finished) if finished.end == End::Exited(0) => finished
+                    .stdout
+                    .text()
+                    .split_whitespace()
+                    .map(str::to_owned)
+                    .collect(),
                 Ok(_) | Err(_) => Vec::new(),
             }
         })
@@ -132,12 +224,16 @@ impl<'a> Prerequisites<'a> {
 
 /// Returns whether a setup names the pytest that it installs.
 pub fn installs_pytest(setup: &[String]) -> bool {
-    let is_pytest = |line: &String| line.split([' ', '"', '\'']).any(|word| word == "pytest" || word.starts_with("pytest="));
+    let is_pytest = |line: &String| {
+        line.split([' ', '"', '\''])
+            .any(|word| word == "pytest" || word.starts_with("pytest="))
+    };
     setup.iter().any(is_pytest)
 }
 
 fn names(line: &str, tool: &str) -> bool {
-    line.split(|character: char| !character.is_ascii_alphanumeric() && !"_-".contains(character)).any(|word| word == tool)
+    line.split(|character: char| !character.is_ascii_alphanumeric() && !"_-".contains(character))
+        .any(|word| word == tool)
 }
 
 fn remedy_of(tool: &str) -> String {
@@ -163,19 +259,33 @@ mod tests {
             std::fs::write(bin.join(program), "").expect("writable");
         }
         std::fs::write(folder.join("order.md"), "Make it.").expect("writable");
-        std::fs::write(folder.join("suite.yaml"), format!("name: s\nrequirements: order.md\n{suite}\n")).expect("writable");
+        std::fs::write(
+            folder.join("suite.yaml"),
+            format!("name: s\nrequirements: order.md\n{suite}\n"),
+        )
+        .expect("writable");
         let suite = crate::suite::load(root.path(), &folder).expect("a suite");
         let variables = [("PATH".to_owned(), bin.display().to_string())].into();
-        let environment = Environment { variables, ..Environment::default() };
+        let environment = Environment {
+            variables,
+            ..Environment::default()
+        };
         let prerequisites = Prerequisites::new(&environment, root.path());
-        prerequisites.missing(&suite, &suite.wrap).into_iter().map(|missing| missing.what).collect()
+        prerequisites
+            .missing(&suite, &suite.wrap)
+            .into_iter()
+            .map(|missing| missing.what)
+            .collect()
     }
 
     #[test]
     fn missing_names_every_tool_that_begins_a_command() {
         let all = "setup: ['npm ci']\ntests: {shared: ['cd x && go test ./...', 'FOO=1 timeout 60 cargo test'], functional: ['curl -f x']}";
         assert_eq!(missing(&["timeout"], all).len(), 4);
-        assert_eq!(missing(&["npm", "go", "cargo", "timeout", "curl"], all), Vec::<String>::new());
+        assert_eq!(
+            missing(&["npm", "go", "cargo", "timeout", "curl"], all),
+            Vec::<String>::new()
+        );
     }
 
     #[test]

@@ -10,10 +10,19 @@ use super::git::said as ask;
 /// Asks git about the folder. Returns `None` outside a repository or without git.
 pub fn git_state(folder: &Path) -> Option<Git> {
     let rev = ask(folder, &["rev-parse", "HEAD"])?;
-    let branch = ask(folder, &["rev-parse", "--abbrev-ref", "HEAD"]).filter(|branch| branch != "HEAD");
+    let branch =
+        ask(folder, &["rev-parse", "--abbrev-ref", "HEAD"]).filter(|branch| branch != "HEAD");
     // Ignore untracked files: the store itself grows with every run, without changing what is evaluated.
-    let dirty = ask(folder, &["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty"])
-        .is_some_and(|changes| !changes.is_empty());
+    let dirty = ask(
+        folder,
+        &[
+            "status",
+            "--porcelain",
+            "--untracked-files=no",
+            "--ignore-submodules=dirty",
+        ],
+    )
+    .is_some_and(|changes| !changes.is_empty());
     Some(Git { rev, branch, dirty })
 }
 
@@ -25,10 +34,19 @@ pub fn author(folder: &Path) -> Option<String> {
 /// Returns the place of each commit that the folder's repository has, by the name as given: parents before children. Names that are no
 /// abbreviated revision, and those that the repository does not have, are absent. Two names of one commit have one place.
 pub fn commit_places(folder: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, usize> {
-    let is_revision = |name: &&&str| name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_revision =
+        |name: &&&str| name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mut commits = BTreeMap::<&str, String>::new();
     for name in names.iter().filter(is_revision) {
-        if let Some(full) = ask(folder, &["rev-parse", "--quiet", "--verify", &format!("{name}^{{commit}}")]) {
+        if let Some(full) = ask(
+            folder,
+            &[
+                "rev-parse",
+                "--quiet",
+                "--verify",
+                &format!("{name}^{{commit}}"),
+            ],
+        ) {
             commits.insert(name, full);
         }
     }
@@ -41,7 +59,16 @@ pub fn commit_places(folder: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, 
     let mut arguments = vec!["rev-list", "--topo-order", "--reverse"];
     arguments.extend(&full);
     arguments.extend(until.iter().flat_map(|until| ["--not", until.as_str()]));
-    let Some(listed) = ask(folder, &arguments) else { return BTreeMap::new() };
-    let places: BTreeMap<&str, usize> = listed.lines().enumerate().map(|(place, commit)| (commit, place)).collect();
-    commits.iter().filter_map(|(name, full)| Some(((*name).to_owned(), *places.get(full.as_str())?))).collect()
+    let Some(listed) = ask(folder, &arguments) else {
+        return BTreeMap::new();
+    };
+    let places: BTreeMap<&str, usize> = listed
+        .lines()
+        .enumerate()
+        .map(|(place, commit)| (commit, place))
+        .collect();
+    commits
+        .iter()
+        .filter_map(|(name, full)| Some(((*name).to_owned(), *places.get(full.as_str())?)))
+        .collect()
 }

@@ -43,14 +43,18 @@ impl Purse {
             spent.highest = spent.highest.max(usd);
             spent.ended += 1;
         }
-        Self { most, spent: Mutex::new(spent) }
+        Self {
+            most,
+            spent: Mutex::new(spent),
+        }
     }
 
     /// Admits an attempt, which the caller must [`settle`](Self::settle).
     pub fn admit(&self) -> Admission {
         self.with(|spent| {
             // Sums of cents in binary differ from the purse's in the last digits.
-            let holds = |attempts: u32| spent.usd + spent.highest * f64::from(attempts) <= self.most + 1e-9;
+            let holds =
+                |attempts: u32| spent.usd + spent.highest * f64::from(attempts) <= self.most + 1e-9;
             let is_known = spent.ended > 0;
             let answer = match spent.open {
                 0 if holds(1) && spent.usd < self.most => Admission::Yes,
@@ -111,18 +115,36 @@ mod tests {
         }
         assert_eq!((purse.admit(), purse.is_empty()), (Admission::No, true));
         assert_eq!(Purse::new(1.0, [0.3, 0.3]).admit(), Admission::Yes);
-        assert_eq!(Purse::new(0.3, [0.1, 0.1]).admit(), Admission::Yes, "0.1 three times is 0.3");
-        assert_eq!(Purse::new(1.0, [0.1, 0.6]).admit(), Admission::No, "the next may cost 0.6");
+        assert_eq!(
+            Purse::new(0.3, [0.1, 0.1]).admit(),
+            Admission::Yes,
+            "0.1 three times is 0.3"
+        );
+        assert_eq!(
+            Purse::new(1.0, [0.1, 0.6]).admit(),
+            Admission::No,
+            "the next may cost 0.6"
+        );
     }
 
     #[test]
     fn admit_counts_what_is_under_way() {
         let purse = Purse::new(1.0, []);
-        assert_eq!((purse.admit(), purse.admit()), (Admission::Yes, Admission::Wait), "nobody knows what one costs");
+        assert_eq!(
+            (purse.admit(), purse.admit()),
+            (Admission::Yes, Admission::Wait),
+            "nobody knows what one costs"
+        );
         purse.settle(Some(0.4));
-        assert_eq!((purse.admit(), purse.admit()), (Admission::Yes, Admission::Wait));
+        assert_eq!(
+            (purse.admit(), purse.admit()),
+            (Admission::Yes, Admission::Wait)
+        );
         purse.settle(Some(0.1));
-        assert_eq!((purse.admit(), purse.admit()), (Admission::Yes, Admission::Wait));
+        assert_eq!(
+            (purse.admit(), purse.admit()),
+            (Admission::Yes, Admission::Wait)
+        );
         purse.give_back();
         assert_eq!(purse.admit(), Admission::Yes);
     }
@@ -131,6 +153,13 @@ mod tests {
     fn settle_tells_once_that_a_cost_is_unknown() {
         let purse = Purse::new(1.0, []);
         assert_eq!(purse.admit(), Admission::Yes);
-        assert_eq!([purse.settle(None), purse.settle(None), purse.settle(Some(0.1))], [true, false, false]);
+        assert_eq!(
+            [
+                purse.settle(None),
+                purse.settle(None),
+                purse.settle(Some(0.1))
+            ],
+            [true, false, false]
+        );
     }
 }

@@ -23,14 +23,33 @@ pub enum Whose {
 }
 
 /// Creates the environment in `folder`, whose parent must not be the workspace, and provides this machine's pytest in `runner`.
-pub fn create(shell: &Shell, whose: Whose, folder: &Path, runner: &Path, wall: Duration, stop: &Stop) -> Result<Finished, StartError> {
+pub fn create(
+    shell: &Shell,
+    whose: Whose,
+    folder: &Path,
+    runner: &Path,
+    wall: Duration,
+    stop: &Stop,
+) -> Result<Finished, StartError> {
     let python = if cfg!(windows) { "python" } else { "python3" };
     let places = [folder, runner].map(|path| path.display().to_string());
     let rules = (whose == Whose::Tests).then_some(RULES);
-    let argv = [python, "-I", "-c", SCRIPT].into_iter().chain(places.iter().map(String::as_str)).chain(rules).map(str::to_owned).collect();
+    let argv = [python, "-I", "-c", SCRIPT]
+        .into_iter()
+        .chain(places.iter().map(String::as_str))
+        .chain(rules)
+        .map(str::to_owned)
+        .collect();
     // The sandbox is meant for the approach's code and may not even show this folder.
-    let shell = Shell { wrap: Vec::new(), variables: shell.variables.clone(), confinement: None };
-    process::run(&shell.program(argv, folder.parent().unwrap_or(folder), Some(wall)), stop)
+    let shell = Shell {
+        wrap: Vec::new(),
+        variables: shell.variables.clone(),
+        confinement: None,
+    };
+    process::run(
+        &shell.program(argv, folder.parent().unwrap_or(folder), Some(wall)),
+        stop,
+    )
 }
 
 /// Returns whether a failed installation blames the network rather than the packages.

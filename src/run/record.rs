@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::domain::{
-    CostSource, Direction, ItemDetails, ItemOutcome, Repeated, Resources, Run, ScoreRecord, Unit, Usage, date_of, is_same_model, visible,
+    CostSource, Direction, ItemDetails, ItemOutcome, Repeated, Resources, Run, ScoreRecord, Unit,
+    Usage, date_of, is_same_model, visible,
 };
 use crate::results::{Again, Batch, How, PlannedArm, PlannedRun};
 
@@ -23,7 +24,11 @@ pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Contex
     record.tags = arm.tags.clone();
     record.tags.extend(batch.tags.clone());
     if let Some(Again { of, how, .. }) = batch.again(&run.id) {
-        let tag = if *how == How::Tests { "retest_of" } else { "retry_of" };
+        let tag = if *how == How::Tests {
+            "retest_of"
+        } else {
+            "retry_of"
+        };
         record.tags.insert(tag.to_owned(), of.to_string());
     }
     record.suite_version.clone_from(&arm.suite_version);
@@ -31,15 +36,28 @@ pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Contex
     record.tool_version = Some(context.tool_version.to_owned());
     record.git.clone_from(&context.git);
     let jobs = context.jobs.map(|jobs| jobs as u64);
-    record.resources = Some(Resources { jobs, ..machine::look() });
+    record.resources = Some(Resources {
+        jobs,
+        ..machine::look()
+    });
     record
 }
 
 /// Adds what an agent reported about itself and its service.
 pub fn add_told(record: &mut Run, served: Served, repeated: Option<Repeated>) {
-    let Served { version, provider, region } = served;
+    let Served {
+        version,
+        provider,
+        region,
+    } = served;
     let told = record.resources.take().unwrap_or_default();
-    record.resources = Some(Resources { agent_version: version, provider, region, repeated, ..told });
+    record.resources = Some(Resources {
+        agent_version: version,
+        provider,
+        region,
+        repeated,
+        ..told
+    });
 }
 
 /// Sums tokens, cost and time over the items. A sum with an unknown part is unknown.
@@ -47,24 +65,47 @@ pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
     // An outage without tokens and cost used none, and must not make the sums unknown.
     let asked: Vec<&(ItemOutcome, ItemDetails)> = decided
         .iter()
-        .filter(|(outcome, details)| outcome.status.is_counted() || outcome.cost_usd.is_some() || details.usage.is_some())
+        .filter(|(outcome, details)| {
+            outcome.status.is_counted() || outcome.cost_usd.is_some() || details.usage.is_some()
+        })
         .collect();
     record.total_calls = Some(asked.len() as u64);
     // Waiting for an unavailable service is not the agent's time.
-    let counted: Vec<&ItemOutcome> = decided.iter().map(|(outcome, _)| outcome).filter(|outcome| outcome.status.is_counted()).collect();
-    record.duration_seconds = if counted.is_empty() { None } else { counted.iter().map(|outcome| outcome.duration_seconds).sum() };
+    let counted: Vec<&ItemOutcome> = decided
+        .iter()
+        .map(|(outcome, _)| outcome)
+        .filter(|outcome| outcome.status.is_counted())
+        .collect();
+    record.duration_seconds = if counted.is_empty() {
+        None
+    } else {
+        counted.iter().map(|outcome| outcome.duration_seconds).sum()
+    };
     if asked.is_empty() {
         return;
     }
     // Agents report the counts and may write any number. An overflowing sum is unknown.
     let part = |of: fn(&Usage) -> Option<u64>| {
-        asked.iter().map(|(_, details)| details.usage.as_ref().and_then(of)).try_fold(0u64, |sum, count| sum.checked_add(count?))
+        asked
+            .iter()
+            .map(|(_, details)| details.usage.as_ref().and_then(of))
+            .try_fold(0u64, |sum, count| sum.checked_add(count?))
     };
     let some_part = |of: fn(&Usage) -> Option<u64>| {
-        let known: Vec<u64> = asked.iter().filter_map(|(_, details)| details.usage.as_ref().and_then(of)).collect();
-        if known.is_empty() { None } else { known.into_iter().try_fold(0u64, u64::checked_add) }
+        let known: Vec<u64> = asked
+            .iter()
+            .filter_map(|(_, details)| details.usage.as_ref().and_then(of))
+            .collect();
+        if known.is_empty() {
+            None
+        } else {
+            known.into_iter().try_fold(0u64, u64::checked_add)
+        }
     };
-    record.turns = asked.iter().map(|(_, details)| details.steps).try_fold(0u64, |sum, steps| sum.checked_add(steps?));
+    record.turns = asked
+        .iter()
+        .map(|(_, details)| details.steps)
+        .try_fold(0u64, |sum, steps| sum.checked_add(steps?));
     let usage = Usage {
         input: part(|usage| usage.input),
         cache_write: some_part(|usage| usage.cache_write),
@@ -73,7 +114,9 @@ pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
     };
     set_usage(record, usage);
     record.cost_usd = asked.iter().map(|(outcome, _)| outcome.cost_usd).sum();
-    let is_priced = asked.iter().any(|(_, details)| details.cost_source == Some(CostSource::Priced));
+    let is_priced = asked
+        .iter()
+        .any(|(_, details)| details.cost_source == Some(CostSource::Priced));
     record.cost_source = match record.cost_usd {
         None => CostSource::Unknown,
         Some(_) if is_priced => CostSource::Priced,
@@ -90,7 +133,14 @@ pub fn set_model(record: &mut Run, asked: Option<&str>, reported: &BTreeSet<&str
     match asked {
         Some(asked) if reported.iter().all(|name| is_same_model(asked, name)) => {}
         Some(asked) => {
-            note(record, &format!("`{}` was asked for, and the agent reports `{}`", visible(asked), visible(&all)));
+            note(
+                record,
+                &format!(
+                    "`{}` was asked for, and the agent reports `{}`",
+                    visible(asked),
+                    visible(&all)
+                ),
+            );
             record.model.clone_from(&all);
         }
         None => record.model.clone_from(&all),
@@ -101,7 +151,10 @@ pub fn set_model(record: &mut Run, asked: Option<&str>, reported: &BTreeSet<&str
 /// Appends to the run's errors.
 pub fn note(record: &mut Run, trouble: &str) {
     if !trouble.is_empty() {
-        let text = record.error.take().map_or_else(|| trouble.to_owned(), |error| format!("{error}; {trouble}"));
+        let text = record
+            .error
+            .take()
+            .map_or_else(|| trouble.to_owned(), |error| format!("{error}; {trouble}"));
         record.error = Some(text);
     }
 }
@@ -110,7 +163,10 @@ pub fn note(record: &mut Run, trouble: &str) {
 pub fn set_usage(record: &mut Run, usage: Usage) {
     record.input_tokens = usage.input_total();
     record.output_tokens = usage.output;
-    record.total_tokens = record.input_tokens.and(record.output_tokens).and_then(|_| usage.total());
+    record.total_tokens = record
+        .input_tokens
+        .and(record.output_tokens)
+        .and_then(|_| usage.total());
     record.usage = Some(usage).filter(|usage| *usage != Usage::default());
 }
 

@@ -67,7 +67,12 @@ impl Place {
 /// Waits until no other run on this machine has a server on the same fixed port of the shared network, and calls `waiting` with the port if
 /// it has to wait. Takes no turn if the port is freely chosen or the network is private. Returns `None` if stopped meanwhile.
 #[expect(clippy::option_option, reason = "stopped, no turn needed, or the turn")]
-pub fn turn(server: Option<&suite::Server>, place: &Place, stop: &Stop, waiting: impl FnOnce(u16)) -> Option<Option<PortTurn>> {
+pub fn turn(
+    server: Option<&suite::Server>,
+    place: &Place,
+    stop: &Stop,
+    waiting: impl FnOnce(u16),
+) -> Option<Option<PortTurn>> {
     match (server, place) {
         (Some(server), Place::Shared) if !is_free_choice(server) => {
             let port = literal_port(server);
@@ -111,18 +116,22 @@ impl Start<'_> {
         let mut tries = if is_free_choice { TRIES } else { 1 };
         loop {
             let port = if is_free_choice {
-                free_port().map_err(|error| NoServer::Impossible(format!("no free port: {error}")))?
+                free_port()
+                    .map_err(|error| NoServer::Impossible(format!("no free port: {error}")))?
             } else {
                 let port = literal_port(self.server);
                 if self.place.is_taken(port) {
                     // The tests would test the wrong server.
-                    let reason = format!("port {port} is taken by another process; `{{port}}` in the server's command takes a free one");
+                    let reason = format!(
+                        "port {port} is taken by another process; `{{port}}` in the server's command takes a free one"
+                    );
                     return Err(NoServer::Impossible(reason));
                 }
                 port
             };
             tries -= 1;
-            let shell = shell(port).map_err(|error| NoServer::Impossible(format!("no isolation: {error}")))?;
+            let shell = shell(port)
+                .map_err(|error| NoServer::Impossible(format!("no isolation: {error}")))?;
             match self.start_at(port, &shell) {
                 Err(NoServer::Failed { .. }) if tries > 0 && self.place.is_taken(port) => {}
                 Err(NoServer::Failed { port, reason }) if self.place.is_taken(port) => {
@@ -138,11 +147,21 @@ impl Start<'_> {
         let mut shell = shell.clone();
         set_port(&mut shell, port);
         let command = shell.line(&filled(&self.server.command), self.workspace.folder(), None);
-        let process = Background::start(&command).map_err(|error| NoServer::Impossible(error.to_string()))?;
+        let process =
+            Background::start(&command).map_err(|error| NoServer::Impossible(error.to_string()))?;
         // A sandbox may have the server run by another program, such as a container's.
         let is_visible = shell.wrap.is_empty() && self.place.network().is_none();
-        let mut server = Server { process, port, place: self.place.clone(), is_visible };
-        let patience = self.server.startup_timeout.unwrap_or(suite::DEFAULT_STARTUP_TIMEOUT).min(self.most);
+        let mut server = Server {
+            process,
+            port,
+            place: self.place.clone(),
+            is_visible,
+        };
+        let patience = self
+            .server
+            .startup_timeout
+            .unwrap_or(suite::DEFAULT_STARTUP_TIMEOUT)
+            .min(self.most);
         let begin = Instant::now();
         loop {
             let answers = self.place.answers(&match &self.server.health_check {
@@ -160,7 +179,10 @@ impl Start<'_> {
                 // The port stays taken, which the caller sees.
                 "the server does not listen there".to_owned()
             } else if begin.elapsed() > patience {
-                format!("the server did not answer within {} s", patience.as_secs_f64().round())
+                format!(
+                    "the server did not answer within {} s",
+                    patience.as_secs_f64().round()
+                )
             } else {
                 std::thread::sleep(BETWEEN_CHECKS);
                 continue;
@@ -168,11 +190,24 @@ impl Start<'_> {
             let finished = server.process.stop();
             let said = last_words(&finished.stdout.text());
             let folder = self.workspace.folder();
-            let ground = Ground { folder, workspace: folder, suite: self.suite, path: shell.path(), is_after_setup: self.is_after_setup };
-            if let Some(owed) = CommandResult::of(finished).and_then(|result| result.owed(&self.server.command, &ground)) {
-                return Err(NoServer::Impossible(format!("the server cannot be started: {owed}")));
+            let ground = Ground {
+                folder,
+                workspace: folder,
+                suite: self.suite,
+                path: shell.path(),
+                is_after_setup: self.is_after_setup,
+            };
+            if let Some(owed) = CommandResult::of(finished)
+                .and_then(|result| result.owed(&self.server.command, &ground))
+            {
+                return Err(NoServer::Impossible(format!(
+                    "the server cannot be started: {owed}"
+                )));
             }
-            return Err(NoServer::Failed { port, reason: format!("{failure}{said}") });
+            return Err(NoServer::Failed {
+                port,
+                reason: format!("{failure}{said}"),
+            });
         }
     }
 }
@@ -188,13 +223,24 @@ impl Server {
         let is_its_own = self.is_its_own();
         let early = self.process.exited();
         let said = self.process.stop().stdout;
-        let reason = early.map(|end| format!("the server ended during the tests ({}){}", ended(end), last_words(&said.text())));
+        let reason = early.map(|end| {
+            format!(
+                "the server ended during the tests ({}){}",
+                ended(end),
+                last_words(&said.text())
+            )
+        });
         match reason {
-            _ if !is_its_own => {
-                Ended::Replaced(of_another(self.port, reason.as_deref().unwrap_or("the server does not listen there alone")))
-            }
+            _ if !is_its_own => Ended::Replaced(of_another(
+                self.port,
+                reason
+                    .as_deref()
+                    .unwrap_or("the server does not listen there alone"),
+            )),
             None => Ended::Now,
-            Some(reason) if self.place.is_taken(self.port) => Ended::Replaced(of_another(self.port, &reason)),
+            Some(reason) if self.place.is_taken(self.port) => {
+                Ended::Replaced(of_another(self.port, &reason))
+            }
             Some(reason) => Ended::Early(reason),
         }
     }
@@ -229,10 +275,22 @@ fn ended(end: crate::process::End) -> String {
 }
 
 fn last_words(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     let words = lines[lines.len().saturating_sub(3)..].join(" | ");
-    let start = words.char_indices().rev().nth(LAST_WORDS - 1).map_or(0, |(start, _)| start);
-    if words.is_empty() { String::new() } else { format!(": {}", crate::domain::visible(&words[start..])) }
+    let start = words
+        .char_indices()
+        .rev()
+        .nth(LAST_WORDS - 1)
+        .map_or(0, |(start, _)| start);
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", crate::domain::visible(&words[start..]))
+    }
 }
 
 /// Returns the fixed port of a suite without `{port}`: from its health check, or else from its command.
@@ -241,11 +299,18 @@ fn literal_port(server: &suite::Server) -> u16 {
         let (scheme, rest) = server.health_check.as_deref()?.split_once("://")?;
         let authority = rest.split(['/', '?']).next()?;
         let default = if scheme == "https" { 443 } else { 80 };
-        Some(authority.rsplit_once(':').map_or(default, |(_, port)| port.parse().unwrap_or(default)))
+        Some(
+            authority
+                .rsplit_once(':')
+                .map_or(default, |(_, port)| port.parse().unwrap_or(default)),
+        )
     };
     let of_command = || {
         // Matches `--port 9000`, `PORT=9000` and `0.0.0.0:9000`.
-        let mut numbers = server.command.split(|character: char| !character.is_ascii_digit()).filter_map(|number| number.parse().ok());
+        let mut numbers = server
+            .command
+            .split(|character: char| !character.is_ascii_digit())
+            .filter_map(|number| number.parse().ok());
         numbers.find(|port: &u16| *port >= 1000)
     };
     of_check().or_else(of_command).unwrap_or(DEFAULT_PORT)
@@ -258,13 +323,21 @@ mod tests {
     #[test]
     fn a_port_is_found_where_it_is_written() {
         for (command, check, port) in [
-            ("python -m uvicorn main:app --port 8000", Some("http://localhost:8000/health"), 8000),
+            (
+                "python -m uvicorn main:app --port 8000",
+                Some("http://localhost:8000/health"),
+                8000,
+            ),
             ("./serve", Some("http://127.0.0.1/health"), 80),
             ("./serve --port=9000", None, 9000),
             ("./serve 0.0.0.0:9000 --workers 4", None, 9000),
             ("./serve", None, 8000),
         ] {
-            let server = suite::Server { command: command.to_owned(), health_check: check.map(str::to_owned), startup_timeout: None };
+            let server = suite::Server {
+                command: command.to_owned(),
+                health_check: check.map(str::to_owned),
+                startup_timeout: None,
+            };
             assert_eq!(literal_port(&server), port, "{command}");
         }
     }
@@ -272,7 +345,12 @@ mod tests {
     #[test]
     fn last_words_are_few_and_visible() {
         assert_eq!(last_words("\n \n"), "");
-        assert_eq!(last_words("a\nb\n\nc\nd \u{1b}[1m\n").matches(" | ").count(), 2);
+        assert_eq!(
+            last_words("a\nb\n\nc\nd \u{1b}[1m\n")
+                .matches(" | ")
+                .count(),
+            2
+        );
         assert!(last_words(&"ü".repeat(5000)).chars().count() <= LAST_WORDS + 2);
     }
 }

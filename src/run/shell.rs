@@ -10,7 +10,10 @@ use crate::agent::Environment;
 use crate::process::{Command, Confinement, Limits};
 
 /// Python's caches must not appear in the repository whose tests run, and pip's update notices are noise.
-const QUIET: [(&str, &str); 2] = [("PYTHONDONTWRITEBYTECODE", "1"), ("PIP_DISABLE_PIP_VERSION_CHECK", "1")];
+const QUIET: [(&str, &str); 2] = [
+    ("PYTHONDONTWRITEBYTECODE", "1"),
+    ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+];
 
 /// The environment of a run's commands.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +28,14 @@ pub struct Shell {
 impl Shell {
     /// Returns this process's environment without its secrets, which an agent's code must not see.
     pub fn without_secrets(environment: &Environment, wrap: &[String]) -> Self {
-        let secrets = environment.secret_names().map(|name| (OsString::from(name), None));
-        let mut shell = Self { wrap: wrap.to_vec(), variables: secrets.collect(), confinement: None };
+        let secrets = environment
+            .secret_names()
+            .map(|name| (OsString::from(name), None));
+        let mut shell = Self {
+            wrap: wrap.to_vec(),
+            variables: secrets.collect(),
+            confinement: None,
+        };
         if let Some(path) = environment.variable("PATH") {
             shell.set("PATH", path);
         }
@@ -42,7 +51,8 @@ impl Shell {
 
     /// Keeps variables from commands.
     pub fn forget<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
-        self.variables.extend(names.into_iter().map(|name| (OsString::from(name), None)));
+        self.variables
+            .extend(names.into_iter().map(|name| (OsString::from(name), None)));
     }
 
     #[must_use]
@@ -54,7 +64,8 @@ impl Shell {
     /// Puts the programs of a virtual environment first in `PATH`.
     pub fn enter_venv(&mut self, venv: &Path, path: Option<&str>) {
         let programs = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
-        let paths = std::iter::once(programs).chain(path.into_iter().flat_map(std::env::split_paths));
+        let paths =
+            std::iter::once(programs).chain(path.into_iter().flat_map(std::env::split_paths));
         if let Ok(joined) = std::env::join_paths(paths) {
             self.variables.insert("PATH".into(), Some(joined));
         }
@@ -66,7 +77,11 @@ impl Shell {
     /// that an approach put in its way.
     pub fn enter_tests(&mut self, tests: &Path, program: &Path, path: Option<&str>) {
         self.enter_venv(tests, path);
-        let paths = self.path().into_iter().flat_map(std::env::split_paths).chain([program.join("bin")]);
+        let paths = self
+            .path()
+            .into_iter()
+            .flat_map(std::env::split_paths)
+            .chain([program.join("bin")]);
         if let Ok(joined) = std::env::join_paths(paths) {
             self.variables.insert("PATH".into(), Some(joined));
         }
@@ -75,22 +90,39 @@ impl Shell {
     /// Returns the command that runs a shell line in `folder`.
     pub fn line(&self, line: &str, folder: &Path, wall: Option<Duration>) -> Command {
         let shell = if needs_bash(line) { "bash" } else { "sh" };
-        self.program([shell, "-c", line].map(str::to_owned).to_vec(), folder, wall)
+        self.program(
+            [shell, "-c", line].map(str::to_owned).to_vec(),
+            folder,
+            wall,
+        )
     }
 
     /// Returns where programs are looked up, or `None` in a sandbox, which may have other programs.
     pub fn path(&self) -> Option<&OsStr> {
-        if self.wrap.is_empty() { self.variables.get(OsStr::new("PATH"))?.as_deref() } else { None }
+        if self.wrap.is_empty() {
+            self.variables.get(OsStr::new("PATH"))?.as_deref()
+        } else {
+            None
+        }
     }
 
     /// Returns the command that runs a program with its arguments in `folder`.
     pub fn program(&self, argv: Vec<String>, folder: &Path, wall: Option<Duration>) -> Command {
         Command {
-            argv: self.wrap.iter().cloned().chain(argv).map(OsString::from).collect(),
+            argv: self
+                .wrap
+                .iter()
+                .cloned()
+                .chain(argv)
+                .map(OsString::from)
+                .collect(),
             cwd: PathBuf::from(folder),
             env: self.variables.clone(),
             input: Vec::new(),
-            limits: Limits { wall, ..Limits::default() },
+            limits: Limits {
+                wall,
+                ..Limits::default()
+            },
             confinement: self.confinement.clone(),
         }
     }
@@ -98,9 +130,16 @@ impl Shell {
 
 /// Says whether a line uses commands that other shells do not have: `source` and `[[`.
 pub fn needs_bash(line: &str) -> bool {
-    let starts = line.split([';', '&', '|', '(', '{', '\n']).map(str::trim_start);
+    let starts = line
+        .split([';', '&', '|', '(', '{', '\n'])
+        .map(str::trim_start);
     let command = |start: &str| {
-        let mut words = start.split_whitespace().skip_while(|word| matches!(*word, "if" | "then" | "do" | "else" | "elif" | "while" | "!"));
+        let mut words = start.split_whitespace().skip_while(|word| {
+            matches!(
+                *word,
+                "if" | "then" | "do" | "else" | "elif" | "while" | "!"
+            )
+        });
         matches!(words.next(), Some("source" | "[["))
     };
     starts.into_iter().any(command)
@@ -112,27 +151,65 @@ mod tests {
 
     #[test]
     fn secrets_do_not_reach_what_an_agent_made() {
-        let names = ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "aws_secret_access_key", "PATH", "HOME", "TOKENIZERS_PARALLELISM", "KEYBOARD"];
+        let names = [
+            "ANTHROPIC_API_KEY",
+            "GITHUB_TOKEN",
+            "aws_secret_access_key",
+            "PATH",
+            "HOME",
+            "TOKENIZERS_PARALLELISM",
+            "KEYBOARD",
+        ];
         let variables = names.map(|name| (name.to_owned(), "x".to_owned())).into();
-        let shell = Shell::without_secrets(&Environment { variables, ..Environment::default() }, &[]);
-        let removed: Vec<&str> =
-            shell.variables.iter().filter(|(_, value)| value.is_none()).filter_map(|(name, _)| name.to_str()).collect();
-        assert_eq!(removed, ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "aws_secret_access_key"]);
+        let shell = Shell::without_secrets(
+            &Environment {
+                variables,
+                ..Environment::default()
+            },
+            &[],
+        );
+        let removed: Vec<&str> = shell
+            .variables
+            .iter()
+            .filter(|(_, value)| value.is_none())
+            .filter_map(|(name, _)| name.to_str())
+            .collect();
+        assert_eq!(
+            removed,
+            ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "aws_secret_access_key"]
+        );
     }
 
     #[test]
     fn bash_runs_what_only_bash_knows() {
-        for line in ["source venv/bin/activate && pytest", "cd x && source a", "if [[ -f x ]]; then pytest; fi", "true; ! [[ a == b ]]"] {
+        for line in [
+            "source venv/bin/activate && pytest",
+            "cd x && source a",
+            "if [[ -f x ]]; then pytest; fi",
+            "true; ! [[ a == b ]]",
+        ] {
             assert!(needs_bash(line), "{line}");
         }
-        for line in ["pytest source", "echo source a", ". venv/bin/activate && pytest", "[ -f x ] && pytest", "grep '[[:space:]]' x"] {
+        for line in [
+            "pytest source",
+            "echo source a",
+            ". venv/bin/activate && pytest",
+            "[ -f x ] && pytest",
+            "grep '[[:space:]]' x",
+        ] {
             assert!(!needs_bash(line), "{line}");
         }
     }
 
     #[test]
     fn a_sandbox_is_put_before_every_command() {
-        let shell = Shell { wrap: vec!["bwrap".to_owned(), "--".to_owned()], ..Shell::default() };
-        assert_eq!(shell.line("true && false", Path::new("."), None).argv, ["bwrap", "--", "sh", "-c", "true && false"]);
+        let shell = Shell {
+            wrap: vec!["bwrap".to_owned(), "--".to_owned()],
+            ..Shell::default()
+        };
+        assert_eq!(
+            shell.line("true && false", Path::new("."), None).argv,
+            ["bwrap", "--", "sh", "-c", "true && false"]
+        );
     }
 }

@@ -44,18 +44,33 @@ pub struct SuiteCopy {
 
 impl SuiteCopy {
     /// Copies the suite of `work`, with paths relative to `root`. `left_out` are paths that the tests do not need.
-    pub fn create(work: &CodeWork, root: &Path, scratch: &Path, left_out: &[PathBuf]) -> io::Result<Self> {
+    pub fn create(
+        work: &CodeWork,
+        root: &Path,
+        scratch: &Path,
+        left_out: &[PathBuf],
+    ) -> io::Result<Self> {
         let held = HeldFolder::create_in(scratch)?;
         let copied = held.path().join("suite");
         let root = workspace::absolute(root);
         let mut parts = vec![workspace::absolute(&work.suite.folder)];
-        parts.extend(suite::parts(&root, &work.suite).iter().map(|path| workspace::absolute(path)));
-        let mirror = Mirror { root: &root, copied: &copied, parts: &parts, left_out };
+        parts.extend(
+            suite::parts(&root, &work.suite)
+                .iter()
+                .map(|path| workspace::absolute(path)),
+        );
+        let mirror = Mirror {
+            root: &root,
+            copied: &copied,
+            parts: &parts,
+            left_out,
+        };
         fs::create_dir_all(&copied)?;
         mirror.folder(&root)?;
         let moved = |path: &Path| {
             let path = workspace::absolute(path);
-            path.strip_prefix(&root).map_or_else(|_| path.clone(), |below| copied.join(below))
+            path.strip_prefix(&root)
+                .map_or_else(|_| path.clone(), |below| copied.join(below))
         };
         let suite = Suite {
             folder: moved(&work.suite.folder),
@@ -67,17 +82,33 @@ impl SuiteCopy {
             // A repository has other branches, such as one with the solution.
             Some(start) if start.join(".git").exists() => {
                 let history = held.path().join("start");
-                git::copy_head(start, &history)
-                    .map_err(|error| io::Error::other(format!("git could not copy the history of {}: {error}", start.display())))?;
+                git::copy_head(start, &history).map_err(|error| {
+                    io::Error::other(format!(
+                        "git could not copy the history of {}: {error}",
+                        start.display()
+                    ))
+                })?;
                 Some(history)
             }
             start => start.map(moved),
         };
         let controls = Controls::put(&work.suite.tests, &copied)?;
         let census = Census::of(parts.iter().map(|path| moved(path)));
-        let hidden = suite::tested_by(&root, &work.suite).iter().map(|path| moved(&workspace::absolute(path))).collect();
+        let hidden = suite::tested_by(&root, &work.suite)
+            .iter()
+            .map(|path| moved(&workspace::absolute(path)))
+            .collect();
         let given = all_but(&suite.folder, &hidden);
-        Ok(Self { held, root: copied, suite, start, given, controls, census, python: Mutex::new(None) })
+        Ok(Self {
+            held,
+            root: copied,
+            suite,
+            start,
+            given,
+            controls,
+            census,
+            python: Mutex::new(None),
+        })
     }
 
     /// Returns the folder that takes the place of the repository's. Tests start in it.
@@ -97,23 +128,41 @@ impl SuiteCopy {
 
     /// Returns the work with the suite and starting files of the copy.
     pub fn work(&self, work: &CodeWork) -> CodeWork {
-        CodeWork { suite: self.suite.clone(), start: self.start.clone(), ..work.clone() }
+        CodeWork {
+            suite: self.suite.clone(),
+            start: self.start.clone(),
+            ..work.clone()
+        }
     }
 
     /// Returns the changes to the copy since it was made, with paths as in the repository.
     pub fn changes(&self) -> Vec<String> {
         let python = self.python.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_python = python.iter().flat_map(|python| python.census.changes(&self.root));
-        self.census.changes(&self.root).into_iter().chain(of_python).collect()
+        let of_python = python
+            .iter()
+            .flat_map(|python| python.census.changes(&self.root));
+        self.census
+            .changes(&self.root)
+            .into_iter()
+            .chain(of_python)
+            .collect()
     }
 
     /// Returns the Python of the suite's tests. If there is none yet, `make` makes it in a new folder, beside the copy.
-    pub fn python<E>(&self, make: impl FnOnce(&Path) -> Result<TestsPython, E>) -> Result<TestsPython, E> {
+    pub fn python<E>(
+        &self,
+        make: impl FnOnce(&Path) -> Result<TestsPython, E>,
+    ) -> Result<TestsPython, E> {
         let mut python = self.python.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(python) = &*python {
             return Ok(python.clone());
         }
-        let made = make(&self.held.path().join(format!("python-{}", &process::fresh_mark()[..8])))?;
+        let made = make(
+            &self
+                .held
+                .path()
+                .join(format!("python-{}", &process::fresh_mark()[..8])),
+        )?;
         Ok(python.insert(made).clone())
     }
 }
@@ -135,7 +184,11 @@ impl Mirror<'_> {
             let entry = entry?;
             let (from, to) = (entry.path(), self.place(&entry.path()));
             if self.parts.contains(&from) {
-                if from.is_dir() { copy_but(&is_left_out, &from, &to)? } else { fs::copy(&from, &to).map(drop)? }
+                if from.is_dir() {
+                    copy_but(&is_left_out, &from, &to)?
+                } else {
+                    fs::copy(&from, &to).map(drop)?
+                }
             } else if self.parts.iter().any(|part| part.starts_with(&from)) {
                 fs::create_dir(&to)?;
                 self.folder(&from)?;
@@ -147,6 +200,7 @@ impl Mirror<'_> {
     }
 
     fn place(&self, path: &Path) -> PathBuf {
-        path.strip_prefix(self.root).map_or_else(|_| path.to_owned(), |below| self.copied.join(below))
+        path.strip_prefix(self.root)
+            .map_or_else(|_| path.to_owned(), |below| self.copied.join(below))
     }
 }

@@ -35,7 +35,12 @@ impl Stamp {
         #[cfg(not(unix))]
         let changed = None;
         let file = (!is_folder).then(|| metadata.modified().ok()).flatten();
-        Self { length: if is_folder { 0 } else { metadata.len() }, modified: file, changed, is_folder }
+        Self {
+            length: if is_folder { 0 } else { metadata.len() },
+            modified: file,
+            changed,
+            is_folder,
+        }
     }
 }
 
@@ -52,29 +57,50 @@ impl Census {
     /// Records files, and all files in folders.
     pub fn of(tops: impl IntoIterator<Item = PathBuf>) -> Self {
         let tops: Vec<PathBuf> = tops.into_iter().collect();
-        Self { files: look(&tops), tops, is_growing: false }
+        Self {
+            files: look(&tops),
+            tops,
+            is_growing: false,
+        }
     }
 
     /// Like [`Self::of`], for places where other processes add files and append to them, such as a store.
     pub fn growing(tops: impl IntoIterator<Item = PathBuf>) -> Self {
-        Self { is_growing: true, ..Self::of(tops) }
+        Self {
+            is_growing: true,
+            ..Self::of(tops)
+        }
     }
 
     /// Describes the changes since the snapshot. Paths are relative to `root` if possible.
     pub fn changes(&self, root: &Path) -> Vec<String> {
         let now = look(&self.tops);
-        let name = |path: &Path| visible(&path.strip_prefix(root).unwrap_or(path).display().to_string());
+        let name = |path: &Path| {
+            visible(
+                &path
+                    .strip_prefix(root)
+                    .unwrap_or(path)
+                    .display()
+                    .to_string(),
+            )
+        };
         let mut changes = Vec::new();
         for (path, before) in &self.files {
             match now.get(path) {
                 None => changes.push(format!("{} is gone", name(path))),
                 Some(after) if self.is_growing && after.length > before.length => {}
-                Some(after) if after != before => changes.push(format!("{} was changed", name(path))),
+                Some(after) if after != before => {
+                    changes.push(format!("{} was changed", name(path)))
+                }
                 Some(_) => {}
             }
         }
         if !self.is_growing {
-            changes.extend(now.keys().filter(|path| !self.files.contains_key(*path)).map(|path| format!("{} was added", name(path))));
+            changes.extend(
+                now.keys()
+                    .filter(|path| !self.files.contains_key(*path))
+                    .map(|path| format!("{} was added", name(path))),
+            );
         }
         changes
     }
@@ -87,14 +113,29 @@ fn look(tops: &[PathBuf]) -> BTreeMap<PathBuf, Stamp> {
             let name = entry.file_name().to_string_lossy();
             entry.depth() == 0 || !(name.starts_with('.') || name == "__pycache__")
         };
-        walkdir::WalkDir::new(top).into_iter().filter_entry(is_kept).filter_map(Result::ok)
+        walkdir::WalkDir::new(top)
+            .into_iter()
+            .filter_entry(is_kept)
+            .filter_map(Result::ok)
     });
-    entries.filter_map(|entry| Some((entry.path().to_owned(), Stamp::of(&fs::symlink_metadata(entry.path()).ok()?)))).collect()
+    entries
+        .filter_map(|entry| {
+            Some((
+                entry.path().to_owned(),
+                Stamp::of(&fs::symlink_metadata(entry.path()).ok()?),
+            ))
+        })
+        .collect()
 }
 
 /// Returns the reason for the failure of a run that made these changes.
 pub fn reason(changes: &[String]) -> String {
-    let named = changes.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let named = changes
+        .iter()
+        .take(MOST_NAMED)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
     match changes.len().saturating_sub(MOST_NAMED) {
         0 => format!("tampered: {named}"),
         more => format!("tampered: {named}, and {more} more"),
@@ -114,20 +155,46 @@ mod tests {
         for name in ["a", "b", "sub/c", "d"] {
             write(name, "text");
         }
-        let (strict, growing) = (Census::of([folder.path().to_owned()]), Census::growing([folder.path().to_owned()]));
-        assert!(strict.changes(folder.path()).is_empty() && growing.changes(folder.path()).is_empty());
+        let (strict, growing) = (
+            Census::of([folder.path().to_owned()]),
+            Census::growing([folder.path().to_owned()]),
+        );
+        assert!(
+            strict.changes(folder.path()).is_empty() && growing.changes(folder.path()).is_empty()
+        );
         write("a", "TEXT");
-        let time = fs::metadata(of("d")).and_then(|metadata| metadata.modified()).expect("a time");
+        let time = fs::metadata(of("d"))
+            .and_then(|metadata| metadata.modified())
+            .expect("a time");
         write("b", "text and more");
         fs::remove_file(of("sub/c")).expect("it was there");
         write("new", "");
         write(".cache", "");
         // Writes the same text again and resets the modification time.
         write("d", "test");
-        fs::File::options().write(true).open(of("d")).and_then(|file| file.set_modified(time)).expect("it is ours");
+        fs::File::options()
+            .write(true)
+            .open(of("d"))
+            .and_then(|file| file.set_modified(time))
+            .expect("it is ours");
         let strict = strict.changes(folder.path());
-        assert_eq!(strict, ["a was changed", "b was changed", "d was changed", "sub/c is gone", "new was added"]);
-        assert_eq!(growing.changes(folder.path()), ["a was changed", "d was changed", "sub/c is gone"]);
-        assert_eq!(reason(&strict), "tampered: a was changed, b was changed, d was changed, sub/c is gone, new was added");
+        assert_eq!(
+            strict,
+            [
+                "a was changed",
+                "b was changed",
+                "d was changed",
+                "sub/c is gone",
+                "new was added"
+            ]
+        );
+        assert_eq!(
+            growing.changes(folder.path()),
+            ["a was changed", "d was changed", "sub/c is gone"]
+        );
+        assert_eq!(
+            reason(&strict),
+            "tampered: a was changed, b was changed, d was changed, sub/c is gone, new was added"
+        );
     }
 }

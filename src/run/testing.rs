@@ -16,7 +16,9 @@ use super::control::Controls;
 use super::shell::Shell;
 
 /// Words of a command, or of a script that it names, by which it may call pytest.
-const PYTEST: [&str; 8] = ["pytest", "py.test", "tox", "nox", "hatch", "poetry", "pdm", "invoke"];
+const PYTEST: [&str; 8] = [
+    "pytest", "py.test", "tox", "nox", "hatch", "poetry", "pdm", "invoke",
+];
 
 /// The origin of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,15 +104,24 @@ impl Bench<'_> {
             }
             let shown = || visible(command);
             match report.control {
-                Some(Control::Passed) => tested.forged.push(format!("a test that cannot pass has passed in `{}`", shown())),
-                Some(Control::Missing) => tested.forged.push(format!("the report of `{}` lacks a test that was run", shown())),
+                Some(Control::Passed) => tested.forged.push(format!(
+                    "a test that cannot pass has passed in `{}`",
+                    shown()
+                )),
+                Some(Control::Missing) => tested.forged.push(format!(
+                    "the report of `{}` lacks a test that was run",
+                    shown()
+                )),
                 Some(Control::Held) | None => {}
             }
             tested.passed += report.passed;
             tested.total += report.total();
             for outcome in report.outcomes {
                 let item = unique(&outcome.id, &mut names);
-                let details = ItemDetails { reason: outcome.message, ..ItemDetails::default() };
+                let details = ItemDetails {
+                    reason: outcome.message,
+                    ..ItemDetails::default()
+                };
                 let outcome = ItemOutcome {
                     run: run.clone(),
                     kind: family.kind(),
@@ -134,7 +145,12 @@ impl Bench<'_> {
     }
 
     /// Returns the report, and any fault of the machine or the suite.
-    fn command(&self, family: Family, number: usize, declared: &str) -> Option<(TestReport, Option<String>)> {
+    fn command(
+        &self,
+        family: Family,
+        number: usize,
+        declared: &str,
+    ) -> Option<(TestReport, Option<String>)> {
         // A check's output comes from the approach's code, which must not name its own outcomes.
         let hears = family != Family::Functional;
         let result = self.tested(&format!("{}-{number}", family.evaluator()), declared, hears)?;
@@ -147,7 +163,13 @@ impl Bench<'_> {
     pub fn tested(&self, name: &str, declared: &str, hears: bool) -> Option<CommandResult> {
         let (desk, failed) = match (self.desk)() {
             Ok(desk) => (desk, None),
-            Err(error) => (Desk { shell: Shell::default(), reports: self.folder.to_owned() }, Some(error)),
+            Err(error) => (
+                Desk {
+                    shell: Shell::default(),
+                    reports: self.folder.to_owned(),
+                },
+                Some(error),
+            ),
         };
         let wanted = desk.reports.join(format!("{name}.report"));
         // Planned as declared, because outcomes are named by the declared command, which is the same in every run.
@@ -160,7 +182,10 @@ impl Bench<'_> {
             Some(controls) => controls.plan(plan),
             None => plan,
         };
-        let filled = self.port.map_or_else(|| plan.command.clone(), |port| plan.command.replace("{port}", &port.to_string()));
+        let filled = self.port.map_or_else(
+            || plan.command.clone(),
+            |port| plan.command.replace("{port}", &port.to_string()),
+        );
         let filled = sourcing(&filled, self.folder, self.ground.workspace);
         let mut shell = desk.shell;
         for (name, value) in &plan.environment {
@@ -169,38 +194,76 @@ impl Bench<'_> {
         // Held from before the start: whoever replaces the file later does not replace what is read.
         let mut held = None;
         let mut failed = failed;
-        if let (Some(_), None) = (plan.report.as_ref().filter(|report| report.is_ours), &failed) {
-            match File::options().read(true).write(true).create_new(true).open(&wanted) {
+        if let (Some(_), None) = (
+            plan.report.as_ref().filter(|report| report.is_ours),
+            &failed,
+        ) {
+            match File::options()
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(&wanted)
+            {
                 Ok(file) => held = Some(file),
                 Err(error) => failed = Some(error),
             }
         }
-        let own: Option<PathBuf> = plan.report.as_ref().filter(|report| !report.is_ours).map(|report| self.folder.join(&report.path));
+        let own: Option<PathBuf> = plan
+            .report
+            .as_ref()
+            .filter(|report| !report.is_ours)
+            .map(|report| self.folder.join(&report.path));
         let before = own.as_deref().and_then(modified);
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let CommandResult { ending, stdout, stderr, unstarted, is_cut, .. } = match failed {
+        let CommandResult {
+            ending,
+            stdout,
+            stderr,
+            unstarted,
+            is_cut,
+            ..
+        } = match failed {
             None => self.line(&shell, &filled, left)?,
             Some(error) => CommandResult::unstarted(format!("no isolation: {error}")),
         };
         // A file that existed before and was not rewritten is not the report of these tests, and neither is a link to another file.
         let own = own.filter(|path| modified(path).is_some_and(|time| Some(time) != before));
         let written = match held {
-            Some(file) => files::read_up_to(file, test_report::MAX_BYTES).ok().filter(|bytes| !bytes.is_empty()),
+            Some(file) => files::read_up_to(file, test_report::MAX_BYTES)
+                .ok()
+                .filter(|bytes| !bytes.is_empty()),
             None => own.and_then(|path| files::read_unlinked(path, test_report::MAX_BYTES).ok()),
         };
         let roots: Vec<&str> = self.roots.iter().map(String::as_str).collect();
         // Standard error stays: it holds the shell's errors.
         let stdout = if hears { stdout } else { Vec::new() };
-        let finished =
-            test_report::Finished { ending, stdout: &stdout, stderr: &stderr, report: written.as_deref(), is_cut, roots: &roots };
+        let finished = test_report::Finished {
+            ending,
+            stdout: &stdout,
+            stderr: &stderr,
+            report: written.as_deref(),
+            is_cut,
+            roots: &roots,
+        };
         let tests = Some(test_report::outcomes(&plan, &finished));
-        Some(CommandResult { ending, stdout, stderr, is_cut, unstarted, tests })
+        Some(CommandResult {
+            ending,
+            stdout,
+            stderr,
+            is_cut,
+            unstarted,
+            tests,
+        })
     }
 
     /// Runs a command that is not a test. Returns `None` if the run was stopped.
     pub fn plain(&self, line: &str) -> Option<CommandResult> {
         match (self.desk)() {
-            Ok(desk) => self.line(&desk.shell, line, self.deadline.saturating_duration_since(Instant::now())),
+            Ok(desk) => self.line(
+                &desk.shell,
+                line,
+                self.deadline.saturating_duration_since(Instant::now()),
+            ),
             Err(error) => Some(CommandResult::unstarted(format!("no isolation: {error}"))),
         }
     }
@@ -217,16 +280,25 @@ impl Bench<'_> {
 fn sourcing(line: &str, folder: &Path, workspace: &Path) -> String {
     let part = |part: &str| {
         let start = part.trim_start();
-        let file = ["source ", ". "].iter().find_map(|word| start.strip_prefix(word))?.trim_start();
+        let file = ["source ", ". "]
+            .iter()
+            .find_map(|word| start.strip_prefix(word))?
+            .trim_start();
         let file = &file[..file.find(char::is_whitespace).unwrap_or(file.len())];
         let made = workspace.join(file);
-        (!folder.join(file).exists() && made.is_file()).then(|| part.replacen(file, &made.display().to_string(), 1))
+        (!folder.join(file).exists() && made.is_file())
+            .then(|| part.replacen(file, &made.display().to_string(), 1))
     };
-    line.split("&&").map(|text| part(text).unwrap_or_else(|| text.to_owned())).collect::<Vec<_>>().join("&&")
+    line.split("&&")
+        .map(|text| part(text).unwrap_or_else(|| text.to_owned()))
+        .collect::<Vec<_>>()
+        .join("&&")
 }
 
 fn modified(path: &Path) -> Option<std::time::SystemTime> {
-    fs::symlink_metadata(path).and_then(|metadata| metadata.modified()).ok()
+    fs::symlink_metadata(path)
+        .and_then(|metadata| metadata.modified())
+        .ok()
 }
 
 /// Makes item names unique across commands.
@@ -259,16 +331,31 @@ pub fn own_tests_command(language: Option<&str>, folder: &Path) -> Option<String
 }
 
 fn has_python_tests(folder: &Path) -> bool {
-    walkdir::WalkDir::new(folder).max_depth(6).into_iter().filter_map(Result::ok).any(|entry| {
-        let name = entry.file_name().to_string_lossy();
-        entry.file_type().is_file() && name.ends_with(".py") && (name.starts_with("test_") || name.ends_with("_test.py"))
-    })
+    walkdir::WalkDir::new(folder)
+        .max_depth(6)
+        .into_iter()
+        .filter_map(Result::ok)
+        .any(|entry| {
+            let name = entry.file_name().to_string_lossy();
+            entry.file_type().is_file()
+                && name.ends_with(".py")
+                && (name.starts_with("test_") || name.ends_with("_test.py"))
+        })
 }
 
 fn has_npm_test(folder: &Path) -> bool {
-    let manifest = files::read(folder.join("package.json")).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
-    manifest.and_then(|manifest| manifest.pointer("/scripts/test")?.as_str().map(str::to_owned)).is_some_and(|script| {
-        // The default text of a new package without tests.
-        !script.contains("no test specified")
-    })
+    let manifest = files::read(folder.join("package.json"))
+        .ok()
+        .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    manifest
+        .and_then(|manifest| {
+            manifest
+                .pointer("/scripts/test")?
+                .as_str()
+                .map(str::to_owned)
+        })
+        .is_some_and(|script| {
+            // The default text of a new package without tests.
+            !script.contains("no test specified")
+        })
 }

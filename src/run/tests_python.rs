@@ -20,7 +20,10 @@ pub struct TestsPython {
 impl TestsPython {
     /// Returns whether pytest is installed in it, or lent to it.
     pub fn has_pytest(&self) -> bool {
-        let libraries = std::fs::read_dir(self.venv.join("lib")).into_iter().flatten().flatten();
+        let libraries = std::fs::read_dir(self.venv.join("lib"))
+            .into_iter()
+            .flatten()
+            .flatten();
         let mut packages = libraries.map(|entry| entry.path().join("site-packages/pytest"));
         self.runner.join("pytest").exists() || packages.any(|package| package.is_dir())
     }

@@ -44,18 +44,32 @@ impl ToolVersions {
         let shell = Shell::without_secrets(environment, &[]);
         let folder = root.to_path_buf();
         let ask = move || {
-            named.into_iter().filter_map(|tool| Some((version(&tool, &shell, &folder)?, tool))).map(|(said, tool)| (tool, said)).collect()
+            named
+                .into_iter()
+                .filter_map(|tool| Some((version(&tool, &shell, &folder)?, tool)))
+                .map(|(said, tool)| (tool, said))
+                .collect()
         };
         // Without a free thread, the versions stay unknown.
         let asked = std::thread::Builder::new().spawn(ask).ok();
-        let found = move || asked.and_then(|asked| asked.join().ok()).unwrap_or_default();
-        Self { found: LazyLock::new(Box::new(found)) }
+        let found = move || {
+            asked
+                .and_then(|asked| asked.join().ok())
+                .unwrap_or_default()
+        };
+        Self {
+            found: LazyLock::new(Box::new(found)),
+        }
     }
 
     /// Returns the known versions of the tools that a suite names.
     pub fn of(&self, suite: &Suite) -> Versions {
         let named: BTreeSet<&str> = commands(suite).flat_map(tools_of).collect();
-        self.found.iter().filter(|(tool, _)| named.contains(tool.as_str())).map(|(tool, said)| (tool.clone(), said.clone())).collect()
+        self.found
+            .iter()
+            .filter(|(tool, _)| named.contains(tool.as_str()))
+            .map(|(tool, said)| (tool.clone(), said.clone()))
+            .collect()
     }
 }
 
@@ -70,9 +84,20 @@ fn suite_of(arm: &Arm) -> Option<&Suite> {
 fn commands(suite: &Suite) -> impl Iterator<Item = &str> {
     let server = suite.server.iter().map(|server| &server.command);
     let tests = &suite.tests;
-    let lists = [&suite.setup, &tests.shared, &tests.functional, &tests.own, &suite.static_analysis];
+    let lists = [
+        &suite.setup,
+        &tests.shared,
+        &tests.functional,
+        &tests.own,
+        &suite.static_analysis,
+    ];
     let single = [&suite.build_command, &suite.test_command];
-    lists.into_iter().flatten().chain(single.into_iter().flatten()).chain(server).map(String::as_str)
+    lists
+        .into_iter()
+        .flatten()
+        .chain(single.into_iter().flatten())
+        .chain(server)
+        .map(String::as_str)
 }
 
 /// Asks a tool for its version. Returns `None` if the tool is missing or prints nothing.
@@ -82,8 +107,20 @@ fn version(tool: &str, shell: &Shell, folder: &Path) -> Option<String> {
         "ant" | "java" => "-version",
         _ => "--version",
     };
-    let limits = Limits { wall: Some(WALL), output_bytes: MOST_OUTPUT_BYTES, grace: Duration::ZERO };
-    let command = Command { limits, ..shell.program([tool, option].map(str::to_owned).to_vec(), folder, None) };
+    let limits = Limits {
+        wall: Some(WALL),
+        output_bytes: MOST_OUTPUT_BYTES,
+        grace: Duration::ZERO,
+    };
+    let command = Command {
+        limits,
+        ..shell.program([tool, option].map(str::to_owned).to_vec(), folder, None)
+    };
     let line = CommandResult::of(process::run(&command, &Stop::new()).ok()?)?.first_line()?;
-    Some(line.chars().filter(|character| !character.is_control()).take(MOST_CHARACTERS).collect())
+    Some(
+        line.chars()
+            .filter(|character| !character.is_control())
+            .take(MOST_CHARACTERS)
+            .collect(),
+    )
 }

@@ -42,10 +42,26 @@ impl Turns {
         let count = open.len();
         let of_place = |place: usize| {
             let shift = place + first;
-            (0..count).map(move |turn| Turn { run: (turn + shift) % count.max(1), place })
+            (0..count).map(move |turn| Turn {
+                run: (turn + shift) % count.max(1),
+                place,
+            })
         };
-        let turns = places.iter().copied().flat_map(of_place).filter(|turn| open[turn.run].contains(&turn.place)).collect();
-        Self { all: turns, state: Mutex::new(State { next: 0, busy: vec![0; count] }), freed: Condvar::new(), most }
+        let turns = places
+            .iter()
+            .copied()
+            .flat_map(of_place)
+            .filter(|turn| open[turn.run].contains(&turn.place))
+            .collect();
+        Self {
+            all: turns,
+            state: Mutex::new(State {
+                next: 0,
+                busy: vec![0; count],
+            }),
+            freed: Condvar::new(),
+            most,
+        }
     }
 
     /// A single turn, which waits only for the purse.
@@ -76,7 +92,11 @@ impl Turns {
                     Admission::Wait => {}
                 }
             }
-            state = self.freed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .freed
+                .wait_timeout(state, LOOK)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 
@@ -93,28 +113,58 @@ mod tests {
     use super::*;
 
     fn order(places: &[usize], open: &[&[usize]], first: usize) -> Vec<(usize, usize)> {
-        let open: Vec<BTreeSet<usize>> = open.iter().map(|places| places.iter().copied().collect()).collect();
-        Turns::new(places, &open, first, vec![1; open.len()]).all.iter().map(|turn| (turn.place, turn.run)).collect()
+        let open: Vec<BTreeSet<usize>> = open
+            .iter()
+            .map(|places| places.iter().copied().collect())
+            .collect();
+        Turns::new(places, &open, first, vec![1; open.len()])
+            .all
+            .iter()
+            .map(|turn| (turn.place, turn.run))
+            .collect()
     }
 
     #[test]
     fn turns_go_question_by_question_and_no_run_always_begins() {
         let all: [&[usize]; 2] = [&[0, 1, 2]; 2];
-        assert_eq!(order(&[0, 1, 2], &all, 0), [(0, 0), (0, 1), (1, 1), (1, 0), (2, 0), (2, 1)]);
-        assert_eq!(order(&[0, 1, 2], &all, 1), [(0, 1), (0, 0), (1, 0), (1, 1), (2, 1), (2, 0)]);
-        assert_eq!(order(&[0, 1, 2], &[&[1, 2], &[2]], 0), [(1, 0), (2, 0), (2, 1)], "what is decided is not asked again");
-        assert_eq!(order(&[5, 3], &[&[3, 5]], 0), [(5, 0), (3, 0)], "chosen questions keep their order");
+        assert_eq!(
+            order(&[0, 1, 2], &all, 0),
+            [(0, 0), (0, 1), (1, 1), (1, 0), (2, 0), (2, 1)]
+        );
+        assert_eq!(
+            order(&[0, 1, 2], &all, 1),
+            [(0, 1), (0, 0), (1, 0), (1, 1), (2, 1), (2, 0)]
+        );
+        assert_eq!(
+            order(&[0, 1, 2], &[&[1, 2], &[2]], 0),
+            [(1, 0), (2, 0), (2, 1)],
+            "what is decided is not asked again"
+        );
+        assert_eq!(
+            order(&[5, 3], &[&[3, 5]], 0),
+            [(5, 0), (3, 0)],
+            "chosen questions keep their order"
+        );
         assert_eq!(order(&[0], &[], 0), []);
     }
 
     #[test]
     fn take_waits_for_a_run_without_room_and_ends_when_all_is_over() {
-        let turns = Turns::new(&[0, 1], &[BTreeSet::from([0, 1]), BTreeSet::from([0, 1])], 0, vec![1, 2]);
+        let turns = Turns::new(
+            &[0, 1],
+            &[BTreeSet::from([0, 1]), BTreeSet::from([0, 1])],
+            0,
+            vec![1, 2],
+        );
         let never = || false;
         let first = turns.take(&never, None).expect("a turn");
         let second = turns.take(&never, None).expect("another run has room");
         assert_eq!((first.run, second.run), (0, 1));
-        assert_eq!(turns.take(&never, None).map(|turn| turn.run), Some(1), "run 1 begins with question 1");
+        assert_eq!(
+            turns.take(&never, None).map(|turn| turn.run),
+            Some(1),
+            "run 1 begins with question 1"
+        );
         let looks = std::cell::Cell::new(0);
         let soon = || looks.replace(looks.get() + 1) > 2;
         assert_eq!(turns.take(&soon, None), None, "run 0 has no room");

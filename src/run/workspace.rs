@@ -58,7 +58,12 @@ impl Workspace {
             fs::create_dir(&folder).map(|()| folder)
         };
         let home = self.beside(&format!("home-{}", &mark[..8]));
-        Ok(PhaseFolders { temporary: folder("tmp")?, caches: folder("caches")?, reports: folder("reports")?, home })
+        Ok(PhaseFolders {
+            temporary: folder("tmp")?,
+            caches: folder("caches")?,
+            reports: folder("reports")?,
+            home,
+        })
     }
 
     /// Returns the path of the run's virtual Python environment, if it has one.
@@ -104,7 +109,10 @@ pub fn link(target: &Path, at: &Path) -> io::Result<()> {
 
 #[cfg(not(unix))]
 pub fn link(_target: &Path, at: &Path) -> io::Result<()> {
-    Err(io::Error::other(format!("{} is a symbolic link, which is not copied here", at.display())))
+    Err(io::Error::other(format!(
+        "{} is a symbolic link, which is not copied here",
+        at.display()
+    )))
 }
 
 /// Returns the absolute path, which a program needs if it starts in another folder.
@@ -122,8 +130,12 @@ mod tests {
         let start = scratch.path().join("start");
         fs::create_dir_all(start.join("a/b")).expect("a folder");
         fs::write(start.join("a/b/c.txt"), "text").expect("a file");
-        let workspace = Workspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
-        assert_eq!(fs::read_to_string(workspace.folder().join("a/b/c.txt")).expect("copied"), "text");
+        let workspace =
+            Workspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
+        assert_eq!(
+            fs::read_to_string(workspace.folder().join("a/b/c.txt")).expect("copied"),
+            "text"
+        );
         let folder = workspace.folder().to_owned();
         drop(workspace);
         assert!(!folder.exists());

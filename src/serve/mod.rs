@@ -48,7 +48,10 @@ impl Server {
     pub fn bind(root: &Path, port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
-        Ok(Self { listener, root: Arc::new(root.canonicalize()?) })
+        Ok(Self {
+            listener,
+            root: Arc::new(root.canonicalize()?),
+        })
     }
 
     pub fn address(&self) -> io::Result<SocketAddr> {
@@ -64,14 +67,18 @@ impl Server {
                 thread::sleep(PAUSE);
                 continue;
             };
-            let Ok(other_end) = stream.try_clone() else { continue };
+            let Ok(other_end) = stream.try_clone() else {
+                continue;
+            };
             number += 1;
             {
                 let mut open = held(&open);
                 open.insert(number, other_end);
                 while open.len() > MOST_AT_ONCE {
                     // The connection may already be closed.
-                    let _ = open.pop_first().map(|(_, oldest)| oldest.shutdown(Shutdown::Both));
+                    let _ = open
+                        .pop_first()
+                        .map(|(_, oldest)| oldest.shutdown(Shutdown::Both));
                 }
             }
             let (root, others) = (Arc::clone(&self.root), Arc::clone(&open));
@@ -126,5 +133,8 @@ fn converse(mut stream: TcpStream, root: &Path) -> io::Result<()> {
 
 /// Returns the time left of `within` since `start`, or a time-out error if none is left.
 fn left(start: Instant, within: Duration) -> io::Result<Duration> {
-    within.checked_sub(start.elapsed()).filter(|left| !left.is_zero()).ok_or_else(|| io::ErrorKind::TimedOut.into())
+    within
+        .checked_sub(start.elapsed())
+        .filter(|left| !left.is_zero())
+        .ok_or_else(|| io::ErrorKind::TimedOut.into())
 }

@@ -30,11 +30,20 @@ pub(super) enum Body {
 impl Answer {
     fn plain(status: &'static str) -> Self {
         let body = format!("{status}\n");
-        Self { status, kind: TEXT, location: None, length: body.len() as u64, body: Body::Text(body) }
+        Self {
+            status,
+            kind: TEXT,
+            location: None,
+            length: body.len() as u64,
+            body: Body::Text(body),
+        }
     }
 
     pub fn head(&self) -> String {
-        let location = self.location.as_ref().map_or_else(String::new, |location| format!("Location: {location}\r\n"));
+        let location = self
+            .location
+            .as_ref()
+            .map_or_else(String::new, |location| format!("Location: {location}\r\n"));
         format!(
             "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{location}{RULES}Connection: close\r\n\r\n",
             self.status, self.kind, self.length
@@ -55,14 +64,24 @@ const RULES: &str = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\
 pub(super) fn answer(root: &Path, head: &str) -> Answer {
     let mut lines = head.split("\r\n");
     let mut words = lines.next().unwrap_or_default().split(' ');
-    let (Some(method), Some(target), Some(version), None) = (words.next(), words.next(), words.next(), words.next()) else {
+    let (Some(method), Some(target), Some(version), None) =
+        (words.next(), words.next(), words.next(), words.next())
+    else {
         return Answer::plain("400 Bad Request");
     };
     if !version.starts_with("HTTP/1.") {
         return Answer::plain("400 Bad Request");
     }
-    let fields: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once(':')).map(|(name, value)| (name, value.trim())).collect();
-    let all = |wanted: &'static str| fields.iter().filter(move |(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| *value);
+    let fields: Vec<(&str, &str)> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name, value.trim()))
+        .collect();
+    let all = |wanted: &'static str| {
+        fields
+            .iter()
+            .filter(move |(name, _)| name.eq_ignore_ascii_case(wanted))
+            .map(|(_, value)| *value)
+    };
     if !all("host").next().is_some_and(is_this_machine) || is_for_another_page(&all) {
         return Answer::plain(FORBIDDEN);
     }
@@ -72,22 +91,50 @@ pub(super) fn answer(root: &Path, head: &str) -> Answer {
         _ => return Answer::plain("405 Method Not Allowed"),
     };
     let path = target.split(['?', '#']).next().unwrap_or_default();
-    let Some(mut file) = place(root, path) else { return Answer::plain(NOT_FOUND) };
+    let Some(mut file) = place(root, path) else {
+        return Answer::plain(NOT_FOUND);
+    };
     if file.is_dir() {
         if !path.ends_with('/') {
             // Without the final slash, the page's relative links would start one folder too high. A second slash at the start would name
             // another machine.
             let location = format!("/{}/", path.trim_start_matches('/'));
-            return Answer { location: Some(location), ..Answer::plain("301 Moved Permanently") };
+            return Answer {
+                location: Some(location),
+                ..Answer::plain("301 Moved Permanently")
+            };
         }
         file.push("index.html");
     }
     // A link that leads out of the folder is not followed.
-    let opened = file.canonicalize().ok().filter(|real| real.starts_with(root)).and_then(|real| files::open(real).ok());
-    match opened.and_then(|opened| Some((opened.metadata().ok().filter(std::fs::Metadata::is_file)?.len(), opened))) {
+    let opened = file
+        .canonicalize()
+        .ok()
+        .filter(|real| real.starts_with(root))
+        .and_then(|real| files::open(real).ok());
+    match opened.and_then(|opened| {
+        Some((
+            opened
+                .metadata()
+                .ok()
+                .filter(std::fs::Metadata::is_file)?
+                .len(),
+            opened,
+        ))
+    }) {
         Some((length, opened)) => {
-            let body = if is_head { Body::None } else { Body::File(opened) };
-            Answer { status: "200 OK", kind: kind(&file), location: None, length, body }
+            let body = if is_head {
+                Body::None
+            } else {
+                Body::File(opened)
+            };
+            Answer {
+                status: "200 OK",
+                kind: kind(&file),
+                location: None,
+                length,
+                body,
+            }
         }
         None => Answer::plain(NOT_FOUND),
     }
@@ -100,13 +147,17 @@ pub(super) fn answer(root: &Path, head: &str) -> Answer {
 /// sees nothing of where it leads.
 fn is_for_another_page<'a, I: Iterator<Item = &'a str>>(all: &impl Fn(&'static str) -> I) -> bool {
     let is_own = |site: &str| site == "same-origin" || site == "none";
-    let is_link = || all("sec-fetch-mode").eq(["navigate"]) && all("sec-fetch-dest").eq(["document"]);
+    let is_link =
+        || all("sec-fetch-mode").eq(["navigate"]) && all("sec-fetch-dest").eq(["document"]);
     !all("sec-fetch-site").all(is_own) && !is_link()
 }
 
 /// Says whether the request's host name is this machine.
 fn is_this_machine(host: &str) -> bool {
-    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit())).map_or(host, |(name, _)| name);
+    let name = host
+        .rsplit_once(':')
+        .filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))
+        .map_or(host, |(name, _)| name);
     matches!(name, "localhost" | "127.0.0.1" | "[::1]")
 }
 
@@ -136,7 +187,11 @@ fn decoded(path: &str) -> Option<String> {
 
 /// Returns the media type, based on the file name's extension.
 fn kind(file: &Path) -> &'static str {
-    match file.extension().and_then(|extension| extension.to_str()).unwrap_or_default() {
+    match file
+        .extension()
+        .and_then(|extension| extension.to_str())
+        .unwrap_or_default()
+    {
         "html" => "text/html; charset=utf-8",
         "css" => "text/css; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",
@@ -178,28 +233,62 @@ mod tests {
     #[test]
     fn files_and_folders_are_given_and_nothing_outside() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let root = folder.path().canonicalize().expect("it is there").join("site");
+        let root = folder
+            .path()
+            .canonicalize()
+            .expect("it is there")
+            .join("site");
         fs::create_dir_all(root.join("a b")).expect("writable");
-        for (path, text) in
-            [("index.html", "home"), ("a b/index.html", "in"), (".hidden", "no"), ("a b/x.svg", "<svg>"), ("../secret", "no")]
-        {
+        for (path, text) in [
+            ("index.html", "home"),
+            ("a b/index.html", "in"),
+            (".hidden", "no"),
+            ("a b/x.svg", "<svg>"),
+            ("../secret", "no"),
+        ] {
             fs::write(root.join(path), text).expect("writable");
         }
         let get = |path: &str| ask(&root, &format!("GET {path}"), "127.0.0.1:8000");
-        assert_eq!((get("/").content(), get("/").kind), (b"home".to_vec(), "text/html; charset=utf-8"));
+        assert_eq!(
+            (get("/").content(), get("/").kind),
+            (b"home".to_vec(), "text/html; charset=utf-8")
+        );
         assert_eq!(get("/a%20b/?x#y").content(), b"in");
-        assert_eq!((get("/a%20b/x.svg").kind, get("/a%20b").location.as_deref()), ("image/svg+xml", Some("/a%20b/")));
-        assert_eq!(get("//a%20b").location, None, "a path with two slashes in front is none");
-        for path in ["/../secret", "/%2e%2e/secret", "/a%20b/../../secret", "/.hidden", "/nothing", "/%ff", "/%", "/a\\b", "x", "/%00"] {
+        assert_eq!(
+            (get("/a%20b/x.svg").kind, get("/a%20b").location.as_deref()),
+            ("image/svg+xml", Some("/a%20b/"))
+        );
+        assert_eq!(
+            get("//a%20b").location,
+            None,
+            "a path with two slashes in front is none"
+        );
+        for path in [
+            "/../secret",
+            "/%2e%2e/secret",
+            "/a%20b/../../secret",
+            "/.hidden",
+            "/nothing",
+            "/%ff",
+            "/%",
+            "/a\\b",
+            "x",
+            "/%00",
+        ] {
             assert_eq!(get(path).status, NOT_FOUND, "{path}");
         }
         #[cfg(unix)]
         {
-            std::os::unix::fs::symlink(root.join("../secret"), root.join("link")).expect("writable");
+            std::os::unix::fs::symlink(root.join("../secret"), root.join("link"))
+                .expect("writable");
             assert_eq!(get("/link").status, NOT_FOUND);
         }
         let head = ask(&root, "HEAD /", "localhost");
-        assert!(head.head().contains("Content-Length: 4\r\n"), "{}", head.head());
+        assert!(
+            head.head().contains("Content-Length: 4\r\n"),
+            "{}",
+            head.head()
+        );
         assert_eq!((head.length, head.content().len()), (4, 0));
     }
 
@@ -209,7 +298,10 @@ mod tests {
         for host in ["evil.example", "127.0.0.1.evil.example", "", "evil:80"] {
             assert_eq!(ask(root, "GET /", host).status, FORBIDDEN, "{host}");
         }
-        assert_eq!(ask(root, "POST /", "[::1]:1").status, "405 Method Not Allowed");
+        assert_eq!(
+            ask(root, "POST /", "[::1]:1").status,
+            "405 Method Not Allowed"
+        );
         for request in ["", "GET", "GET / HTTP/2", "GET  / HTTP/1.1"] {
             assert_eq!(answer(root, request).status, "400 Bad Request", "{request}");
         }
@@ -218,9 +310,17 @@ mod tests {
     #[test]
     fn pages_of_other_origins_get_nothing_but_links_to_pages() {
         let root = Path::new("/nonexistent");
-        let status = |fields: &str| answer(root, &format!("GET /d/x.js HTTP/1.1\r\nHost: localhost:8000\r\n{fields}\r\n")).status;
+        let status = |fields: &str| {
+            answer(
+                root,
+                &format!("GET /d/x.js HTTP/1.1\r\nHost: localhost:8000\r\n{fields}\r\n"),
+            )
+            .status
+        };
         let of = |site: &str, mode: &str, dest: &str| {
-            status(&format!("Sec-Fetch-Site: {site}\r\nsec-fetch-mode:{mode}\r\nSEC-FETCH-DEST: {dest}\r\n"))
+            status(&format!(
+                "Sec-Fetch-Site: {site}\r\nsec-fetch-mode:{mode}\r\nSEC-FETCH-DEST: {dest}\r\n"
+            ))
         };
         for (site, mode, dest) in [
             ("same-origin", "no-cors", "script"),
@@ -231,7 +331,14 @@ mod tests {
         ] {
             assert_eq!(of(site, mode, dest), NOT_FOUND, "{site} {mode} {dest}");
         }
-        for site in ["cross-site", "same-site", "", "Same-Origin", "same-origin, cross-site", "what comes later"] {
+        for site in [
+            "cross-site",
+            "same-site",
+            "",
+            "Same-Origin",
+            "same-origin, cross-site",
+            "what comes later",
+        ] {
             for (mode, dest) in [
                 ("no-cors", "script"),
                 ("no-cors", "style"),
@@ -245,7 +352,10 @@ mod tests {
                 assert_eq!(of(site, mode, dest), FORBIDDEN, "{site} {mode} {dest}");
             }
         }
-        assert_eq!(status("Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n"), FORBIDDEN);
+        assert_eq!(
+            status("Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n"),
+            FORBIDDEN
+        );
         assert_eq!(status("Sec-Fetch-Site: cross-site\r\n"), FORBIDDEN);
         // Older browsers and other programs do not say who asks.
         assert_eq!(status(""), NOT_FOUND);

@@ -44,7 +44,13 @@ mod tests {
     use super::*;
 
     fn same(got: Result<Vec<f64>, Undefined>, expected: &[f64]) -> bool {
-        got.is_ok_and(|got| got.len() == expected.len() && got.iter().zip(expected).all(|(got, expected)| (got - expected).abs() < 1e-12))
+        got.is_ok_and(|got| {
+            got.len() == expected.len()
+                && got
+                    .iter()
+                    .zip(expected)
+                    .all(|(got, expected)| (got - expected).abs() < 1e-12)
+        })
     }
 
     #[test]

@@ -28,17 +28,28 @@ pub fn cohen_kappa<T: Ord>(a: &[T], b: &[T]) -> Result<Agreement, Undefined> {
     }
     let alike = a.iter().zip(b).filter(|(a, b)| a == b).count() as u128;
     let (in_a, in_b) = (counts(a), counts(b));
-    let chance: u128 = in_a.iter().map(|(label, count)| count * in_b.get(label).copied().unwrap_or(0)).sum();
+    let chance: u128 = in_a
+        .iter()
+        .map(|(label, count)| count * in_b.get(label).copied().unwrap_or(0))
+        .sum();
     let n = a.len() as u128;
     // Whole numbers, so that agreement fully explained by chance is detected exactly.
-    let kappa = (chance < n * n).then(|| ((alike * n) as f64 - chance as f64) / (n * n - chance) as f64);
-    Ok(Agreement { n: a.len() as u64, percent: alike as f64 / n as f64, expected: chance as f64 / (n * n) as f64, kappa })
+    let kappa =
+        (chance < n * n).then(|| ((alike * n) as f64 - chance as f64) / (n * n - chance) as f64);
+    Ok(Agreement {
+        n: a.len() as u64,
+        percent: alike as f64 / n as f64,
+        expected: chance as f64 / (n * n) as f64,
+        kappa,
+    })
 }
 
 /// Krippendorff's alpha for nominal labels, any number of raters and missing ratings (Krippendorff 2004). Rows are raters, columns items.
 ///
 /// Items with fewer than two ratings are skipped. Undefined if no item remains or all labels are equal.
-pub fn krippendorff_alpha_nominal<T: Ord>(ratings: &[impl AsRef<[Option<T>]>]) -> Result<f64, Undefined> {
+pub fn krippendorff_alpha_nominal<T: Ord>(
+    ratings: &[impl AsRef<[Option<T>]>],
+) -> Result<f64, Undefined> {
     let items = ratings.first().ok_or(Undefined::NoData)?.as_ref().len();
     if ratings.iter().any(|row| row.as_ref().len() != items) {
         return Err(Undefined::Unequal);
@@ -72,7 +83,10 @@ pub fn krippendorff_alpha_nominal<T: Ord>(ratings: &[impl AsRef<[Option<T>]>]) -
 pub fn prevalence<'a, T: Ord>(labels: impl IntoIterator<Item = &'a T>) -> BTreeMap<&'a T, f64> {
     let counts = counts(labels);
     let n: u128 = counts.values().sum();
-    counts.into_iter().map(|(label, count)| (label, count as f64 / n as f64)).collect()
+    counts
+        .into_iter()
+        .map(|(label, count)| (label, count as f64 / n as f64))
+        .collect()
 }
 
 fn counts<'a, T: Ord>(labels: impl IntoIterator<Item = &'a T>) -> BTreeMap<&'a T, u128> {
@@ -91,9 +105,17 @@ mod tests {
     fn two_raters_by_hand() {
         // 20 both yes, 15 differing, 15 both no: agreement 0.7, expected 0.5.
         let a: Vec<bool> = [[true; 25].as_slice(), &[false; 25]].concat();
-        let b: Vec<bool> = [[true; 20].as_slice(), &[false; 5], &[true; 10], &[false; 15]].concat();
+        let b: Vec<bool> = [
+            [true; 20].as_slice(),
+            &[false; 5],
+            &[true; 10],
+            &[false; 15],
+        ]
+        .concat();
         let agreement = cohen_kappa(&a, &b).expect("items");
-        assert!((agreement.percent - 0.7).abs() < 1e-15 && (agreement.expected - 0.5).abs() < 1e-15);
+        assert!(
+            (agreement.percent - 0.7).abs() < 1e-15 && (agreement.expected - 0.5).abs() < 1e-15
+        );
         assert!((agreement.kappa.expect("two labels") - 0.4).abs() < 1e-15);
         assert!((prevalence(a.iter().chain(&b))[&true] - 0.55).abs() < 1e-15);
     }
@@ -102,7 +124,11 @@ mod tests {
     fn one_label_has_no_kappa_and_a_rare_one_none_to_speak_of() {
         let all = cohen_kappa(&["pass"; 6], &["pass"; 6]).expect("items");
         assert_eq!((all.percent, all.expected, all.kappa), (1.0, 1.0, None));
-        let rare = cohen_kappa(&["pass"; 6], &["pass", "pass", "pass", "pass", "pass", "fail"]).expect("items");
+        let rare = cohen_kappa(
+            &["pass"; 6],
+            &["pass", "pass", "pass", "pass", "pass", "fail"],
+        )
+        .expect("items");
         assert_eq!(rare.kappa, Some(0.0));
         assert_eq!(cohen_kappa::<u8>(&[], &[]), Err(Undefined::NoData));
         assert_eq!(cohen_kappa(&[1], &[1, 2]), Err(Undefined::Unequal));
@@ -118,18 +144,36 @@ mod tests {
             [0, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 0],
             [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0],
         ];
-        let ratings: Vec<Vec<Option<u8>>> =
-            table.iter().map(|row| row.iter().map(|&label| (label > 0).then_some(label)).collect()).collect();
+        let ratings: Vec<Vec<Option<u8>>> = table
+            .iter()
+            .map(|row| {
+                row.iter()
+                    .map(|&label| (label > 0).then_some(label))
+                    .collect()
+            })
+            .collect();
         let alpha = krippendorff_alpha_nominal(&ratings).expect("two labels");
         assert!((alpha - 0.743).abs() < 5e-4, "{alpha}");
     }
 
     #[test]
     fn alpha_needs_pairs_and_two_labels() {
-        assert_eq!(krippendorff_alpha_nominal(&[[Some(1), Some(1)], [Some(1), None]]), Err(Undefined::NoVariation));
-        assert_eq!(krippendorff_alpha_nominal(&[[Some(1), None], [None, Some(2)]]), Err(Undefined::TooFew));
-        assert_eq!(krippendorff_alpha_nominal::<u8>(&[[]; 0]), Err(Undefined::NoData));
-        assert_eq!(krippendorff_alpha_nominal(&[vec![Some(1)], vec![]]), Err(Undefined::Unequal));
+        assert_eq!(
+            krippendorff_alpha_nominal(&[[Some(1), Some(1)], [Some(1), None]]),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            krippendorff_alpha_nominal(&[[Some(1), None], [None, Some(2)]]),
+            Err(Undefined::TooFew)
+        );
+        assert_eq!(
+            krippendorff_alpha_nominal::<u8>(&[[]; 0]),
+            Err(Undefined::NoData)
+        );
+        assert_eq!(
+            krippendorff_alpha_nominal(&[vec![Some(1)], vec![]]),
+            Err(Undefined::Unequal)
+        );
     }
 
     proptest::proptest! {

@@ -28,7 +28,10 @@ impl FromIterator<(u32, u32)> for AttemptCounts {
 impl AttemptCounts {
     /// Begins with no attempts at a number of items.
     pub fn none(items: usize) -> Self {
-        Self(Box::new(Kept::Bytes { passed: vec![0; items], counted: vec![0; items] }))
+        Self(Box::new(Kept::Bytes {
+            passed: vec![0; items],
+            counted: vec![0; items],
+        }))
     }
 
     /// Counts an attempt at an item.
@@ -52,14 +55,25 @@ impl AttemptCounts {
     /// Keeps the same counts in the fewest bytes.
     #[must_use]
     pub fn packed(self) -> Self {
-        let most = self.iter().map(|(passed, counted)| passed.max(counted)).max().unwrap_or(0);
-        let bytes = |of: fn((u32, u32)) -> u32| self.iter().map(|counts| u8::try_from(of(counts)).unwrap_or(u8::MAX)).collect();
+        let most = self
+            .iter()
+            .map(|(passed, counted)| passed.max(counted))
+            .max()
+            .unwrap_or(0);
+        let bytes = |of: fn((u32, u32)) -> u32| {
+            self.iter()
+                .map(|counts| u8::try_from(of(counts)).unwrap_or(u8::MAX))
+                .collect()
+        };
         Self(Box::new(match most {
             0 | 1 => Kept::Bits {
                 passed: self.iter().map(|(passed, _)| passed > 0).collect(),
                 counted: self.iter().map(|(_, counted)| counted > 0).collect(),
             },
-            2..=255 => Kept::Bytes { passed: bytes(|(passed, _)| passed), counted: bytes(|(_, counted)| counted) },
+            2..=255 => Kept::Bytes {
+                passed: bytes(|(passed, _)| passed),
+                counted: bytes(|(_, counted)| counted),
+            },
             _ => Kept::Wide(self.iter().collect()),
         }))
     }
@@ -67,7 +81,9 @@ impl AttemptCounts {
     /// Returns passed and counted attempts at an item.
     pub fn of(&self, item: usize) -> (u32, u32) {
         match &*self.0 {
-            Kept::Bits { passed, counted } => (u32::from(passed.has(item)), u32::from(counted.has(item))),
+            Kept::Bits { passed, counted } => {
+                (u32::from(passed.has(item)), u32::from(counted.has(item)))
+            }
             Kept::Bytes { passed, counted } => (u32::from(passed[item]), u32::from(counted[item])),
             Kept::Wide(counts) => counts[item],
         }

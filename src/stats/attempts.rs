@@ -37,11 +37,18 @@ pub fn mean_pass_hat_k(tasks: &[(u64, u64)], k: u64) -> Result<f64, Undefined> {
     mean(tasks, k, pass_hat_k)
 }
 
-fn mean(tasks: &[(u64, u64)], k: u64, of_task: fn(u64, u64, u64) -> Result<f64, Undefined>) -> Result<f64, Undefined> {
+fn mean(
+    tasks: &[(u64, u64)],
+    k: u64,
+    of_task: fn(u64, u64, u64) -> Result<f64, Undefined>,
+) -> Result<f64, Undefined> {
     if tasks.is_empty() {
         return Err(Undefined::NoData);
     }
-    let total = tasks.iter().map(|&(n, c)| of_task(n, c, k)).sum::<Result<f64, Undefined>>()?;
+    let total = tasks
+        .iter()
+        .map(|&(n, c)| of_task(n, c, k))
+        .sum::<Result<f64, Undefined>>()?;
     Ok(total / tasks.len() as f64)
 }
 
@@ -52,7 +59,11 @@ fn check(n: u64, c: u64, k: u64) -> Result<(), Undefined> {
     if n == 0 {
         return Err(Undefined::NoData);
     }
-    if n < k { Err(Undefined::TooFew) } else { Ok(()) }
+    if n < k {
+        Err(Undefined::TooFew)
+    } else {
+        Ok(())
+    }
 }
 
 /// C(n − marked, k) / C(n, k): the probability that `k` of `n` drawn without replacement include no marked one.
@@ -63,7 +74,9 @@ fn none_drawn(n: u64, marked: u64, k: u64) -> f64 {
         return 0.0;
     }
     let (few, many) = if k < marked { (k, marked) } else { (marked, k) };
-    (0..few).map(|i| (n - many - i) as f64 / (n - i) as f64).product()
+    (0..few)
+        .map(|i| (n - many - i) as f64 / (n - i) as f64)
+        .product()
 }
 
 #[cfg(test)]
@@ -75,11 +88,26 @@ mod tests {
         // 2 of 5 passed: of the 10 pairs, 3 have no pass and 1 has two.
         assert!((pass_at_k(5, 2, 2).expect("enough") - 0.7).abs() < 1e-15);
         assert!((pass_hat_k(5, 2, 2).expect("enough") - 0.1).abs() < 1e-15);
-        assert_eq!((pass_at_k(3, 1, 1), pass_hat_k(3, 1, 1)), (Ok(1.0 / 3.0), Ok(1.0 / 3.0)));
-        assert_eq!((pass_at_k(4, 0, 2), pass_hat_k(4, 0, 2)), (Ok(0.0), Ok(0.0)));
-        assert_eq!((pass_at_k(4, 4, 2), pass_hat_k(4, 4, 2)), (Ok(1.0), Ok(1.0)));
-        assert_eq!(mean_pass_at_k(&[(5, 2), (2, 0)], 2).map(|mean| (mean * 100.0).round()), Ok(35.0));
-        assert_eq!(mean_pass_hat_k(&[(5, 2), (2, 2)], 2).map(|mean| (mean * 100.0).round()), Ok(55.0));
+        assert_eq!(
+            (pass_at_k(3, 1, 1), pass_hat_k(3, 1, 1)),
+            (Ok(1.0 / 3.0), Ok(1.0 / 3.0))
+        );
+        assert_eq!(
+            (pass_at_k(4, 0, 2), pass_hat_k(4, 0, 2)),
+            (Ok(0.0), Ok(0.0))
+        );
+        assert_eq!(
+            (pass_at_k(4, 4, 2), pass_hat_k(4, 4, 2)),
+            (Ok(1.0), Ok(1.0))
+        );
+        assert_eq!(
+            mean_pass_at_k(&[(5, 2), (2, 0)], 2).map(|mean| (mean * 100.0).round()),
+            Ok(35.0)
+        );
+        assert_eq!(
+            mean_pass_hat_k(&[(5, 2), (2, 2)], 2).map(|mean| (mean * 100.0).round()),
+            Ok(55.0)
+        );
     }
 
     #[test]

@@ -27,7 +27,10 @@ impl Seed {
 }
 
 /// Returns a number below `bound`, all equally likely (Lemire 2019: a product instead of a remainder, with rejection).
-#[expect(clippy::cast_possible_truncation, reason = "the low and the high half of the product are what is wanted")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the low and the high half of the product are what is wanted"
+)]
 #[inline]
 pub(super) fn below(random: &mut ChaCha8Rng, bound: u32) -> u32 {
     loop {
@@ -66,7 +69,12 @@ impl Replicates {
     ///
     /// The statistic receives the drawn indices, in no particular order. Undefined without units or resamples, and if no resample has a
     /// value.
-    pub fn draw(units: usize, resamples: u32, seed: Seed, statistic: impl Fn(&[u32]) -> Option<f64> + Sync) -> Result<Self, Undefined> {
+    pub fn draw(
+        units: usize,
+        resamples: u32,
+        seed: Seed,
+        statistic: impl Fn(&[u32]) -> Option<f64> + Sync,
+    ) -> Result<Self, Undefined> {
         let bound = u32::try_from(units).map_err(|_| Undefined::OutOfRange)?;
         if bound == 0 || resamples == 0 {
             return Err(Undefined::NoData);
@@ -126,7 +134,9 @@ impl Replicates {
             return Err(Undefined::NoVariation);
         }
         let last = (self.values.len() + self.undefined - 1) as f64;
-        let low = self.at((1.0 - upper) * last - self.undefined as f64).ok_or(Undefined::TooFew)?;
+        let low = self
+            .at((1.0 - upper) * last - self.undefined as f64)
+            .ok_or(Undefined::TooFew)?;
         let high = self.at(upper * last).ok_or(Undefined::TooFew)?;
         Interval::new(low, high).ok_or(Undefined::NotFinite)
     }
@@ -135,7 +145,12 @@ impl Replicates {
     ///
     /// `leave_one_out` has the statistic without each unit in turn ([`jackknife`]). Replicates equal to the estimate count one half.
     /// Undefined if all leave-one-out values are equal, if the estimate is outside the replicates, or if a resample has no value.
-    pub fn bca(&self, estimate: f64, leave_one_out: &[f64], confidence: f64) -> Result<BcaInterval, Undefined> {
+    pub fn bca(
+        &self,
+        estimate: f64,
+        leave_one_out: &[f64],
+        confidence: f64,
+    ) -> Result<BcaInterval, Undefined> {
         let upper = upper_level(confidence)?;
         if !estimate.is_finite() || leave_one_out.iter().any(|value| !value.is_finite()) {
             return Err(Undefined::NotFinite);
@@ -145,29 +160,48 @@ impl Replicates {
         let below = self.values.partition_point(|&value| value < estimate);
         let up_to = self.values.partition_point(|&value| value <= estimate);
         // If all replicates are on one side, the correction would be infinite.
-        let bias = normal_quantile((below + up_to) as f64 / (2 * self.values.len()) as f64).map_err(|_| Undefined::NoVariation)?;
+        let bias = normal_quantile((below + up_to) as f64 / (2 * self.values.len()) as f64)
+            .map_err(|_| Undefined::NoVariation)?;
         let z = normal_quantile(upper)?;
         let level = |z: f64| {
             let shrink = 1.0 - acceleration * (bias + z);
             // Beyond this the correction is no longer monotonic.
-            (shrink > 0.0).then(|| Normal::standard().cdf(bias + (bias + z) / shrink)).ok_or(Undefined::OutOfRange)
+            (shrink > 0.0)
+                .then(|| Normal::standard().cdf(bias + (bias + z) / shrink))
+                .ok_or(Undefined::OutOfRange)
         };
         let (level_low, level_high) = (level(-z)?, level(z)?);
         let last = (self.values.len() - 1) as f64;
         let ends = self.at(level_low * last).zip(self.at(level_high * last));
-        let interval = ends.and_then(|(low, high)| Interval::new(low, high)).ok_or(Undefined::NotFinite)?;
-        Ok(BcaInterval { interval, bias, acceleration, level_low, level_high })
+        let interval = ends
+            .and_then(|(low, high)| Interval::new(low, high))
+            .ok_or(Undefined::NotFinite)?;
+        Ok(BcaInterval {
+            interval,
+            bias,
+            acceleration,
+            level_low,
+            level_high,
+        })
     }
 
     fn complete(&self) -> Result<(), Undefined> {
         if self.undefined > 0 {
             return Err(Undefined::NotFinite);
         }
-        if self.values.len() < 2 { Err(Undefined::TooFew) } else { Ok(()) }
+        if self.values.len() < 2 {
+            Err(Undefined::TooFew)
+        } else {
+            Ok(())
+        }
     }
 
     /// Returns the value at a fractional index between two replicates, or `None` outside them.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the place was checked to be an index")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the place was checked to be an index"
+    )]
     fn at(&self, place: f64) -> Option<f64> {
         if !(place >= 0.0 && place <= (self.values.len() - 1) as f64) {
             return None;
@@ -181,7 +215,10 @@ impl Replicates {
 /// Returns the statistic without each unit in turn. Undefined if any of these values is missing.
 ///
 /// Takes time quadratic in the number of units.
-pub fn jackknife(units: usize, statistic: impl Fn(&[u32]) -> Option<f64> + Sync) -> Result<Vec<f64>, Undefined> {
+pub fn jackknife(
+    units: usize,
+    statistic: impl Fn(&[u32]) -> Option<f64> + Sync,
+) -> Result<Vec<f64>, Undefined> {
     let bound = u32::try_from(units).map_err(|_| Undefined::OutOfRange)?;
     if bound < 2 {
         return Err(Undefined::TooFew);
@@ -190,7 +227,9 @@ pub fn jackknife(units: usize, statistic: impl Fn(&[u32]) -> Option<f64> + Sync)
         .into_par_iter()
         .map(|left_out| {
             let kept: Vec<u32> = (0..bound).filter(|&unit| unit != left_out).collect();
-            statistic(&kept).filter(|value| value.is_finite()).ok_or(Undefined::NotFinite)
+            statistic(&kept)
+                .filter(|value| value.is_finite())
+                .ok_or(Undefined::NotFinite)
         })
         .collect()
 }
@@ -198,14 +237,27 @@ pub fn jackknife(units: usize, statistic: impl Fn(&[u32]) -> Option<f64> + Sync)
 /// Computes Σu³ / (6 (Σu²)^1.5), where u is the mean of the leave-one-out values minus each of them.
 fn acceleration(leave_one_out: &[f64]) -> Result<f64, Undefined> {
     let first = *leave_one_out.first().ok_or(Undefined::NoData)?;
-    if leave_one_out.iter().all(|&value| value.total_cmp(&first).is_eq()) {
+    if leave_one_out
+        .iter()
+        .all(|&value| value.total_cmp(&first).is_eq())
+    {
         return Err(Undefined::NoVariation);
     }
     let mean = leave_one_out.iter().sum::<f64>() / leave_one_out.len() as f64;
-    let squares: f64 = leave_one_out.iter().map(|value| (mean - value).powi(2)).sum();
-    let cubes: f64 = leave_one_out.iter().map(|value| (mean - value).powi(3)).sum();
+    let squares: f64 = leave_one_out
+        .iter()
+        .map(|value| (mean - value).powi(2))
+        .sum();
+    let cubes: f64 = leave_one_out
+        .iter()
+        .map(|value| (mean - value).powi(3))
+        .sum();
     let ratio = cubes / (6.0 * squares.powf(1.5));
-    if ratio.is_finite() { Ok(ratio) } else { Err(Undefined::NoVariation) }
+    if ratio.is_finite() {
+        Ok(ratio)
+    } else {
+        Err(Undefined::NoVariation)
+    }
 }
 
 #[cfg(test)]
@@ -215,12 +267,20 @@ mod tests {
     const DATA: [f64; 8] = [3.1, 0.4, 7.7, 2.2, 5.9, 1.3, 9.8, 4.0];
 
     fn mean(data: &[f64]) -> impl Fn(&[u32]) -> Option<f64> + Sync {
-        move |drawn| (!drawn.is_empty()).then(|| drawn.iter().map(|&unit| data[unit as usize]).sum::<f64>() / drawn.len() as f64)
+        move |drawn| {
+            (!drawn.is_empty()).then(|| {
+                drawn.iter().map(|&unit| data[unit as usize]).sum::<f64>() / drawn.len() as f64
+            })
+        }
     }
 
     fn on_threads(threads: usize) -> Replicates {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads");
-        pool.install(|| Replicates::draw(DATA.len(), 999, Seed(7), mean(&DATA))).expect("data")
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool of threads");
+        pool.install(|| Replicates::draw(DATA.len(), 999, Seed(7), mean(&DATA)))
+            .expect("data")
     }
 
     #[test]
@@ -231,7 +291,11 @@ mod tests {
         // The first indices of two streams, fixed so that every release draws the same numbers.
         let first = |replicate| {
             let mut random = Seed(7).stream(replicate);
-            [below(&mut random, 100), below(&mut random, 100), below(&mut random, 100)]
+            [
+                below(&mut random, 100),
+                below(&mut random, 100),
+                below(&mut random, 100),
+            ]
         };
         assert_eq!((first(0), first(1)), ([17, 76, 91], [15, 93, 67]));
     }
@@ -243,10 +307,15 @@ mod tests {
         for _ in 0..60_000 {
             seen[below(&mut random, 6) as usize] += 1;
         }
-        assert!(seen.iter().all(|&count| count.abs_diff(10_000) < 400), "{seen:?}");
+        assert!(
+            seen.iter().all(|&count| count.abs_diff(10_000) < 400),
+            "{seen:?}"
+        );
         // Above half of the range, a remainder would favour small numbers by two to one.
         let bound = (1 << 31) + (1 << 30);
-        let small = (0..60_000).filter(|_| below(&mut random, bound) < bound / 3).count();
+        let small = (0..60_000)
+            .filter(|_| below(&mut random, bound) < bound / 3)
+            .count();
         assert!(small.abs_diff(20_000) < 500, "{small}");
     }
 
@@ -254,7 +323,12 @@ mod tests {
     fn the_spread_of_resampled_means_is_known() {
         // Ideal bootstrap standard error of a mean: sqrt(Σ(x − mean)²) / n.
         let centre = DATA.iter().sum::<f64>() / 8.0;
-        let ideal = DATA.iter().map(|value| (value - centre).powi(2)).sum::<f64>().sqrt() / 8.0;
+        let ideal = DATA
+            .iter()
+            .map(|value| (value - centre).powi(2))
+            .sum::<f64>()
+            .sqrt()
+            / 8.0;
         let drawn = Replicates::draw(DATA.len(), 9999, Seed(3), mean(&DATA)).expect("data");
         assert!((drawn.standard_error().expect("complete") / ideal - 1.0).abs() < 0.03);
         let interval = drawn.percentile(0.95).expect("varied");
@@ -262,42 +336,82 @@ mod tests {
         let leave_one_out = jackknife(DATA.len(), mean(&DATA)).expect("data");
         let bca = drawn.bca(centre, &leave_one_out, 0.95).expect("varied");
         // The data are skewed to the right, and so is the corrected interval.
-        assert!(bca.acceleration > 0.0 && bca.interval.high > interval.high, "{bca:?} {interval:?}");
+        assert!(
+            bca.acceleration > 0.0 && bca.interval.high > interval.high,
+            "{bca:?} {interval:?}"
+        );
     }
 
     #[test]
     fn percentiles_of_known_values() {
-        let replicates = Replicates::from_values((0..=100).rev().map(f64::from).collect()).expect("finite");
+        let replicates =
+            Replicates::from_values((0..=100).rev().map(f64::from).collect()).expect("finite");
         let interval = replicates.percentile(0.9).expect("varied");
-        assert!((interval.low - 5.0).abs() < 1e-12 && (interval.high - 95.0).abs() < 1e-12, "{interval:?}");
+        assert!(
+            (interval.low - 5.0).abs() < 1e-12 && (interval.high - 95.0).abs() < 1e-12,
+            "{interval:?}"
+        );
         // Symmetric values around the estimate and symmetric leave-one-out values: no correction.
         let bca = replicates.bca(50.0, &[1.0, 2.0, 3.0], 0.9).expect("varied");
-        assert!(bca.bias.abs() < 1e-12 && bca.acceleration.abs() < 1e-12 && (bca.interval.low - 5.0).abs() < 1e-6, "{bca:?}");
+        assert!(
+            bca.bias.abs() < 1e-12
+                && bca.acceleration.abs() < 1e-12
+                && (bca.interval.low - 5.0).abs() < 1e-6,
+            "{bca:?}"
+        );
     }
 
     #[test]
     fn resamples_without_a_value_widen_and_then_remove_the_interval() {
-        let solved = |drawn: &[u32]| drawn.contains(&0).then(|| drawn.iter().map(|&unit| f64::from(unit)).sum::<f64>());
+        let solved = |drawn: &[u32]| {
+            drawn
+                .contains(&0)
+                .then(|| drawn.iter().map(|&unit| f64::from(unit)).sum::<f64>())
+        };
         let rarely = Replicates::draw(4, 2000, Seed(1), solved).expect("some");
         // (3/4)^4 of the resamples lack unit 0, which is more than a tail.
         assert!(rarely.undefined() > 500 && rarely.undefined() < 760);
         assert_eq!(rarely.percentile(0.95), Err(Undefined::TooFew));
         assert_eq!(rarely.standard_error(), Err(Undefined::NotFinite));
-        let few = Replicates { values: (0..99).map(f64::from).collect(), undefined: 2 };
-        let whole = Replicates { values: (0..99).map(f64::from).collect(), undefined: 0 };
-        let (few, whole) = (few.percentile(0.9).expect("inside"), whole.percentile(0.9).expect("inside"));
+        let few = Replicates {
+            values: (0..99).map(f64::from).collect(),
+            undefined: 2,
+        };
+        let whole = Replicates {
+            values: (0..99).map(f64::from).collect(),
+            undefined: 0,
+        };
+        let (few, whole) = (
+            few.percentile(0.9).expect("inside"),
+            whole.percentile(0.9).expect("inside"),
+        );
         assert!(few.low < whole.low && few.high > whole.high);
-        assert_eq!(Replicates::draw(4, 10, Seed(1), |_| None), Err(Undefined::NoData));
+        assert_eq!(
+            Replicates::draw(4, 10, Seed(1), |_| None),
+            Err(Undefined::NoData)
+        );
     }
 
     #[test]
     fn no_variation_has_no_interval() {
         let constant = Replicates::from_values(vec![2.0; 20]).expect("finite");
         assert_eq!(constant.percentile(0.95), Err(Undefined::NoVariation));
-        assert_eq!(constant.bca(2.0, &[2.0; 4], 0.95), Err(Undefined::NoVariation));
-        assert_eq!(constant.bca(3.0, &[1.0, 2.0], 0.95), Err(Undefined::NoVariation));
-        assert_eq!(Replicates::from_values(vec![f64::NAN]), Err(Undefined::NotFinite));
-        assert_eq!(Replicates::draw(0, 10, Seed(1), |_| Some(1.0)), Err(Undefined::NoData));
+        assert_eq!(
+            constant.bca(2.0, &[2.0; 4], 0.95),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            constant.bca(3.0, &[1.0, 2.0], 0.95),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            Replicates::from_values(vec![f64::NAN]),
+            Err(Undefined::NotFinite)
+        );
+        assert_eq!(
+            Replicates::draw(0, 10, Seed(1), |_| Some(1.0)),
+            Err(Undefined::NoData)
+        );
         assert_eq!(jackknife(1, |_| Some(1.0)), Err(Undefined::TooFew));
     }
 }

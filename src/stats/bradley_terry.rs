@@ -65,7 +65,11 @@ pub enum Strength {
 impl Strength {
     /// Returns the estimate, or `None` if it is not finite.
     pub fn finite(self) -> Option<Effect> {
-        if let Self::Finite(effect) = self { Some(effect) } else { None }
+        if let Self::Finite(effect) = self {
+            Some(effect)
+        } else {
+            None
+        }
     }
 }
 
@@ -115,15 +119,28 @@ const LARGEST: f64 = 100.0;
 /// established if its t test is, after Holm, for all pairs at once.
 ///
 /// Undefined without votes, if no two arms have finite strengths, and if covariates predict each vote or each other.
-pub fn bradley_terry(arms: usize, votes: &[Vote], fitting: &Fitting) -> Result<BradleyTerry, Undefined> {
+pub fn bradley_terry(
+    arms: usize,
+    votes: &[Vote],
+    fitting: &Fitting,
+) -> Result<BradleyTerry, Undefined> {
     if votes.is_empty() {
         return Err(Undefined::NoData);
     }
     let by_vote = |length: usize| length == votes.len();
-    if !fitting.covariates.iter().all(|values| by_vote(values.len())) || !fitting.units.iter().all(|codes| by_vote(codes.len())) {
+    if !fitting
+        .covariates
+        .iter()
+        .all(|values| by_vote(values.len()))
+        || !fitting.units.iter().all(|codes| by_vote(codes.len()))
+    {
         return Err(Undefined::Unequal);
     }
-    if votes.iter().any(|vote| vote.first >= arms || vote.second >= arms || vote.first == vote.second) || fitting.units.len() > 2 {
+    if votes
+        .iter()
+        .any(|vote| vote.first >= arms || vote.second >= arms || vote.first == vote.second)
+        || fitting.units.len() > 2
+    {
         return Err(Undefined::OutOfRange);
     }
     let places = Places::new(arms, votes);
@@ -140,20 +157,37 @@ pub fn bradley_terry(arms: usize, votes: &[Vote], fitting: &Fitting) -> Result<B
         .enumerate()
         .filter_map(|(at, vote)| {
             let covariates = fitting.covariates.iter().map(|values| values[at]).collect();
-            Some(Row { at, first: column[vote.first]?, second: column[vote.second]?, voted: vote.voted, covariates })
+            Some(Row {
+                at,
+                first: column[vote.first]?,
+                second: column[vote.second]?,
+                voted: vote.voted,
+                covariates,
+            })
         })
         .collect();
     let has_ties = fitting.ties == Ties::Davidson && rows.iter().any(|row| row.voted == Voted::Tie);
     if has_ties && rows.iter().all(|row| row.voted == Voted::Tie) {
         return Err(Undefined::NoVariation);
     }
-    let model = Model { arms: fitted.len(), covariates: fitting.covariates.len(), ties: fitting.ties, has_ties };
+    let model = Model {
+        arms: fitted.len(),
+        covariates: fitting.covariates.len(),
+        ties: fitting.ties,
+        has_ties,
+    };
     let found = model.fit(&rows)?;
     let spread = Spread::new(&model, &rows, &found, fitting.units)?;
     let effect = |place: usize| {
         let (value, error) = (found.values[place], spread.error(&[(place, 1.0)]));
-        let interval = error.and_then(|error| t_interval(value, error, spread.degrees, fitting.confidence).ok());
-        Effect { value, standard_error: error, model_error: spread.model_errors[place], interval }
+        let interval = error
+            .and_then(|error| t_interval(value, error, spread.degrees, fitting.confidence).ok());
+        Effect {
+            value,
+            standard_error: error,
+            model_error: spread.model_errors[place],
+            interval,
+        }
     };
     let mut strengths: Vec<Strength> = (0..arms).map(|arm| places.of(arm)).collect();
     for (place, arm) in fitted.iter().enumerate() {
@@ -162,7 +196,9 @@ pub fn bradley_terry(arms: usize, votes: &[Vote], fitting: &Fitting) -> Result<B
     let beats = beats(arms, &fitted, &found.values, &spread, fitting.confidence)?;
     Ok(BradleyTerry {
         strengths,
-        covariates: (0..model.covariates).map(|place| effect(fitted.len() + place)).collect(),
+        covariates: (0..model.covariates)
+            .map(|place| effect(fitted.len() + place))
+            .collect(),
         ties: has_ties.then(|| effect(model.parameters() - 1)),
         votes: rows.len() as u64,
         units: spread.units.clone(),
@@ -171,18 +207,36 @@ pub fn bradley_terry(arms: usize, votes: &[Vote], fitting: &Fitting) -> Result<B
     })
 }
 
-fn beats(arms: usize, fitted: &[usize], values: &[f64], spread: &Spread, confidence: f64) -> Result<Vec<Vec<bool>>, Undefined> {
-    let pairs: Vec<(usize, usize)> =
-        (0..fitted.len()).flat_map(|first| (first + 1..fitted.len()).map(move |second| (first, second))).collect();
+fn beats(
+    arms: usize,
+    fitted: &[usize],
+    values: &[f64],
+    spread: &Spread,
+    confidence: f64,
+) -> Result<Vec<Vec<bool>>, Undefined> {
+    let pairs: Vec<(usize, usize)> = (0..fitted.len())
+        .flat_map(|first| (first + 1..fitted.len()).map(move |second| (first, second)))
+        .collect();
     let p_of = |(first, second): &(usize, usize)| {
         let error = spread.error(&[(*first, 1.0), (*second, -1.0)]);
-        error.map_or(Ok(1.0), |error| t_two_sided((values[*first] - values[*second]) / error, spread.degrees))
+        error.map_or(Ok(1.0), |error| {
+            t_two_sided((values[*first] - values[*second]) / error, spread.degrees)
+        })
     };
-    let adjusted = holm(&pairs.iter().map(p_of).collect::<Result<Vec<f64>, Undefined>>()?)?;
+    let adjusted = holm(
+        &pairs
+            .iter()
+            .map(p_of)
+            .collect::<Result<Vec<f64>, Undefined>>()?,
+    )?;
     let mut beats = vec![vec![false; arms]; arms];
     for ((first, second), p) in pairs.into_iter().zip(adjusted) {
         if p < 1.0 - confidence {
-            let (better, worse) = if values[first] > values[second] { (first, second) } else { (second, first) };
+            let (better, worse) = if values[first] > values[second] {
+                (first, second)
+            } else {
+                (second, first)
+            };
             beats[fitted[better]][fitted[worse]] = true;
         }
     }
@@ -225,7 +279,10 @@ impl Places {
             if is_placed[arm] {
                 continue;
             }
-            let found = Self { reached: reach(&won, arm), reaching: reach(&lost, arm) };
+            let found = Self {
+                reached: reach(&won, arm),
+                reaching: reach(&lost, arm),
+            };
             let group: Vec<usize> = (0..arms).filter(|other| found.is_fitted(*other)).collect();
             for arm in &group {
                 is_placed[*arm] = true;
@@ -235,7 +292,13 @@ impl Places {
                 best = Some((size, found));
             }
         }
-        best.map_or_else(|| Self { reached: Vec::new(), reaching: Vec::new() }, |(_, found)| found)
+        best.map_or_else(
+            || Self {
+                reached: Vec::new(),
+                reaching: Vec::new(),
+            },
+            |(_, found)| found,
+        )
     }
 
     fn is_fitted(&self, arm: usize) -> bool {
@@ -307,7 +370,12 @@ impl Model {
 
     /// Returns the slopes of a vote. Half wins: P(first) = 1 / (1 + e⁻ᵈ). Davidson: P(first) : P(second) : P(tie) = e^(d/2) : e^(−d/2) : ν.
     fn slopes(&self, row: &Row, values: &[f64]) -> Slopes {
-        let covariates = row.covariates.iter().zip(&values[self.arms..]).map(|(value, effect)| value * effect).sum::<f64>();
+        let covariates = row
+            .covariates
+            .iter()
+            .zip(&values[self.arms..])
+            .map(|(value, effect)| value * effect)
+            .sum::<f64>();
         let odds = values[row.first] - values[row.second] + covariates;
         if self.ties == Ties::HalfWins || !self.has_ties {
             let won = match row.voted {
@@ -327,7 +395,9 @@ impl Model {
         }
         let tie = values[self.parameters() - 1];
         let logs = [odds / 2.0, -odds / 2.0, tie];
-        let largest = logs.iter().fold(f64::NEG_INFINITY, |largest, log| largest.max(*log));
+        let largest = logs
+            .iter()
+            .fold(f64::NEG_INFINITY, |largest, log| largest.max(*log));
         let whole = logs.iter().map(|log| (log - largest).exp()).sum::<f64>();
         let [first, second, tied] = logs.map(|log| (log - largest).exp() / whole);
         let (won, is_tie, own) = match row.voted {
@@ -361,15 +431,30 @@ impl Model {
         for round in 0..STEPS {
             let (gradient, information) = self.derivatives(rows, &values);
             // At the start, only covariates that explain each other leave no information; later it fades because log odds grow without end.
-            let factor = Cholesky::new(&information, size).map_err(|why| if round == 0 { why } else { Undefined::NotFinite })?;
+            let factor = Cholesky::new(&information, size).map_err(|why| {
+                if round == 0 {
+                    why
+                } else {
+                    Undefined::NotFinite
+                }
+            })?;
             let step = factor.solve(&gradient);
-            let largest = step.iter().fold(0.0_f64, |largest, change| largest.max(change.abs()));
+            let largest = step
+                .iter()
+                .fold(0.0_f64, |largest, change| largest.max(change.abs()));
             let mut share = 1.0;
             let next = loop {
-                let next: Vec<f64> = values.iter().zip(&step).map(|(value, change)| value + share * change).collect();
+                let next: Vec<f64> = values
+                    .iter()
+                    .zip(&step)
+                    .map(|(value, change)| value + share * change)
+                    .collect();
                 let found = self.likelihood(rows, &next);
                 // Near the top the likelihood is flat within rounding.
-                if found >= likelihood - 1e-9 * likelihood.abs() * f64::from(u8::from(largest < 1e-3)) || share < 1e-9 {
+                if found
+                    >= likelihood - 1e-9 * likelihood.abs() * f64::from(u8::from(largest < 1e-3))
+                    || share < 1e-9
+                {
                     likelihood = found;
                     break next;
                 }
@@ -377,20 +462,36 @@ impl Model {
             };
             values = next;
             let mean = values[..self.arms].iter().sum::<f64>() / self.arms as f64;
-            values[..self.arms].iter_mut().for_each(|value| *value -= mean);
-            if values.iter().any(|value| value.is_nan() || value.abs() > LARGEST) {
+            values[..self.arms]
+                .iter_mut()
+                .for_each(|value| *value -= mean);
+            if values
+                .iter()
+                .any(|value| value.is_nan() || value.abs() > LARGEST)
+            {
                 return Err(Undefined::NotFinite);
             }
-            if largest < 1e-12 * values.iter().fold(1.0_f64, |largest, value| largest.max(value.abs())) {
+            if largest
+                < 1e-12
+                    * values
+                        .iter()
+                        .fold(1.0_f64, |largest, value| largest.max(value.abs()))
+            {
                 let (_, information) = self.derivatives(rows, &values);
-                return Ok(Found { values, information });
+                return Ok(Found {
+                    values,
+                    information,
+                });
             }
         }
         Err(Undefined::NotFinite)
     }
 
     fn likelihood(&self, rows: &[Row], values: &[f64]) -> f64 {
-        super::mean::total(rows.iter().map(|row| self.slopes(row, values).log_likelihood))
+        super::mean::total(
+            rows.iter()
+                .map(|row| self.slopes(row, values).log_likelihood),
+        )
     }
 
     fn derivatives(&self, rows: &[Row], values: &[f64]) -> (Vec<f64>, Vec<f64>) {
@@ -400,7 +501,9 @@ impl Model {
             let slopes = self.slopes(row, values);
             self.each(row, |one, weight| {
                 gradient[one] += weight * slopes.odds;
-                self.each(row, |other, by| information[one * size + other] += weight * by * slopes.odds_odds);
+                self.each(row, |other, by| {
+                    information[one * size + other] += weight * by * slopes.odds_odds
+                });
                 if self.has_ties {
                     information[(size - 1) * size + one] += weight * slopes.odds_ties;
                 }
@@ -432,13 +535,29 @@ struct Spread {
 }
 
 impl Spread {
-    fn new(model: &Model, rows: &[Row], found: &Found, kinds: &[Vec<u32>]) -> Result<Self, Undefined> {
+    fn new(
+        model: &Model,
+        rows: &[Row],
+        found: &Found,
+        kinds: &[Vec<u32>],
+    ) -> Result<Self, Undefined> {
         let size = model.parameters();
         let inverse = Cholesky::new(&found.information, size)?.inverse();
         let of_kind = |codes: &Vec<u32>| rows.iter().map(|row| codes[row.at]).collect::<Vec<u32>>();
-        let mut units: Vec<u64> = kinds.iter().map(|codes| of_kind(codes).iter().collect::<BTreeSet<_>>().len() as u64).collect();
-        let several: Vec<Vec<u32>> = kinds.iter().zip(&units).filter(|(_, count)| **count > 1).map(|(codes, _)| of_kind(codes)).collect();
-        let mut groupings: Vec<Vec<(u32, u32)>> = several.iter().map(|codes| codes.iter().map(|code| (*code, 0)).collect()).collect();
+        let mut units: Vec<u64> = kinds
+            .iter()
+            .map(|codes| of_kind(codes).iter().collect::<BTreeSet<_>>().len() as u64)
+            .collect();
+        let several: Vec<Vec<u32>> = kinds
+            .iter()
+            .zip(&units)
+            .filter(|(_, count)| **count > 1)
+            .map(|(codes, _)| of_kind(codes))
+            .collect();
+        let mut groupings: Vec<Vec<(u32, u32)>> = several
+            .iter()
+            .map(|codes| codes.iter().map(|code| (*code, 0)).collect())
+            .collect();
         if let [one, other] = &several[..] {
             groupings.push(one.iter().copied().zip(other.iter().copied()).collect());
         }
@@ -449,17 +568,33 @@ impl Spread {
         for grouping in &groupings {
             let (meat, count) = meat(model, rows, &found.values, grouping);
             let factor = count as f64 / (count - 1) as f64;
-            covariances.push(sandwich(&inverse, &meat, size).into_iter().map(|value| value * factor).collect());
+            covariances.push(
+                sandwich(&inverse, &meat, size)
+                    .into_iter()
+                    .map(|value| value * factor)
+                    .collect(),
+            );
             counts.push(count);
         }
         if kinds.is_empty() {
             units.push(rows.len() as u64);
         }
-        let degrees = counts.into_iter().min().map_or(1.0, |least| (least - 1) as f64);
+        let degrees = counts
+            .into_iter()
+            .min()
+            .map_or(1.0, |least| (least - 1) as f64);
         // The arms' block of ones is inverted along with the information.
         let ones = (model.arms as f64).powi(-2);
-        let model_error = |place: usize| (inverse[place][place] - if place < model.arms { ones } else { 0.0 }).sqrt();
-        Ok(Self { covariances, size, model_errors: (0..size).map(model_error).collect(), units, degrees })
+        let model_error = |place: usize| {
+            (inverse[place][place] - if place < model.arms { ones } else { 0.0 }).sqrt()
+        };
+        Ok(Self {
+            covariances,
+            size,
+            model_errors: (0..size).map(model_error).collect(),
+            units,
+            degrees,
+        })
     }
 
     /// Returns the standard error of a sum of parameters, each with its weight. `None` if it has none.
@@ -467,10 +602,18 @@ impl Spread {
         let of = |covariance: &[f64]| {
             weights
                 .iter()
-                .flat_map(|(one, weight)| weights.iter().map(move |(other, by)| weight * by * covariance[one * self.size + other]))
+                .flat_map(|(one, weight)| {
+                    weights
+                        .iter()
+                        .map(move |(other, by)| weight * by * covariance[one * self.size + other])
+                })
                 .sum::<f64>()
         };
-        let found: Vec<f64> = self.covariances.iter().map(|covariance| of(covariance)).collect();
+        let found: Vec<f64> = self
+            .covariances
+            .iter()
+            .map(|covariance| of(covariance))
+            .collect();
         let variance = match found[..] {
             [one, other, both] => (one + other - both).max(one).max(other),
             _ => found[0],
@@ -515,11 +658,29 @@ fn meat(model: &Model, rows: &[Row], values: &[f64], units: &[(u32, u32)]) -> (V
 
 /// Returns `inverse` × `meat` × `inverse`.
 fn sandwich(inverse: &[Vec<f64>], meat: &[f64], size: usize) -> Vec<f64> {
-    let dot = |left: &[f64], right: &[f64]| left.iter().zip(right).map(|(one, other)| one * other).sum::<f64>();
+    let dot = |left: &[f64], right: &[f64]| {
+        left.iter()
+            .zip(right)
+            .map(|(one, other)| one * other)
+            .sum::<f64>()
+    };
     // All three are symmetric, so rows serve as columns.
-    let half: Vec<Vec<f64>> =
-        inverse.iter().map(|row| (0..size).map(|column| dot(row, &meat[column * size..][..size])).collect()).collect();
-    half.iter().flat_map(|row| inverse.iter().map(|column| dot(row, column)).collect::<Vec<f64>>()).collect()
+    let half: Vec<Vec<f64>> = inverse
+        .iter()
+        .map(|row| {
+            (0..size)
+                .map(|column| dot(row, &meat[column * size..][..size]))
+                .collect()
+        })
+        .collect();
+    half.iter()
+        .flat_map(|row| {
+            inverse
+                .iter()
+                .map(|column| dot(row, column))
+                .collect::<Vec<f64>>()
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -528,34 +689,62 @@ mod tests {
 
     fn votes(counts: &[(usize, usize, usize, usize)]) -> Vec<Vote> {
         let of = |(first, second, won, tied): &(usize, usize, usize, usize)| {
-            let vote = |voted| Vote { first: *first, second: *second, voted };
-            std::iter::repeat_n(vote(Voted::First), *won).chain(std::iter::repeat_n(vote(Voted::Tie), *tied)).collect::<Vec<_>>()
+            let vote = |voted| Vote {
+                first: *first,
+                second: *second,
+                voted,
+            };
+            std::iter::repeat_n(vote(Voted::First), *won)
+                .chain(std::iter::repeat_n(vote(Voted::Tie), *tied))
+                .collect::<Vec<_>>()
         };
         counts.iter().flat_map(of).collect()
     }
 
     fn usual<'a>() -> Fitting<'a> {
-        Fitting { ties: Ties::HalfWins, covariates: &[], units: &[], confidence: 0.95 }
+        Fitting {
+            ties: Ties::HalfWins,
+            covariates: &[],
+            units: &[],
+            confidence: 0.95,
+        }
     }
 
     fn finite(strength: Strength) -> Effect {
-        if let Strength::Finite(effect) = strength { effect } else { panic!("{strength:?} is not finite") }
+        if let Strength::Finite(effect) = strength {
+            effect
+        } else {
+            panic!("{strength:?} is not finite")
+        }
     }
 
     #[test]
     fn four_players() {
         // The example of Wikipedia: A to B 2:3, A to D 1:4, B to C 5:3, C to D 1:3.
-        let counts = [(0, 1, 2, 0), (1, 0, 3, 0), (0, 3, 1, 0), (3, 0, 4, 0), (1, 2, 5, 0), (2, 1, 3, 0), (2, 3, 1, 0), (3, 2, 3, 0)];
+        let counts = [
+            (0, 1, 2, 0),
+            (1, 0, 3, 0),
+            (0, 3, 1, 0),
+            (3, 0, 4, 0),
+            (1, 2, 5, 0),
+            (2, 1, 3, 0),
+            (2, 3, 1, 0),
+            (3, 2, 3, 0),
+        ];
         let found = bradley_terry(4, &votes(&counts), &usual()).expect("strengths");
         for (strength, wanted) in found.strengths.iter().zip([0.640, 1.043, 0.660, 2.270]) {
-            assert!((finite(*strength).value.exp() - wanted).abs() < 1e-3, "{strength:?}");
+            assert!(
+                (finite(*strength).value.exp() - wanted).abs() < 1e-3,
+                "{strength:?}"
+            );
         }
     }
 
     #[test]
     fn two_arms_by_hand() {
         // 30 to 10, and 4 ties: log odds of 32 to 12, shared by both; the sandwich is the variance of 1, ½ and 0 around the mean.
-        let found = bradley_terry(2, &votes(&[(0, 1, 30, 4), (1, 0, 10, 0)]), &usual()).expect("strengths");
+        let found =
+            bradley_terry(2, &votes(&[(0, 1, 30, 4), (1, 0, 10, 0)]), &usual()).expect("strengths");
         let effect = finite(found.strengths[0]);
         let p = 32.0 / 44.0;
         let squares = 30.0 * (1.0_f64 - p).powi(2) + 10.0 * p * p + 4.0 * (0.5_f64 - p).powi(2);
@@ -567,7 +756,13 @@ mod tests {
 
     #[test]
     fn copies_of_a_voters_votes_add_nothing() {
-        let once = votes(&[(0, 1, 9, 2), (1, 0, 6, 0), (1, 2, 7, 1), (2, 0, 5, 0), (0, 2, 4, 0)]);
+        let once = votes(&[
+            (0, 1, 9, 2),
+            (1, 0, 6, 0),
+            (1, 2, 7, 1),
+            (2, 0, 5, 0),
+            (0, 2, 4, 0),
+        ]);
         let voters: Vec<u32> = (0..).take(once.len()).collect();
         let twice: Vec<Vote> = once.iter().chain(&once).copied().collect();
         let codes = [voters.iter().chain(&voters).copied().collect::<Vec<u32>>()];
@@ -584,13 +779,34 @@ mod tests {
     #[test]
     fn what_cannot_be_fitted() {
         assert_eq!(bradley_terry(2, &[], &usual()), Err(Undefined::NoData));
-        assert_eq!(bradley_terry(2, &votes(&[(0, 1, 5, 0)]), &usual()), Err(Undefined::TooFew));
-        assert_eq!(bradley_terry(1, &votes(&[(0, 1, 5, 0)]), &usual()), Err(Undefined::OutOfRange));
+        assert_eq!(
+            bradley_terry(2, &votes(&[(0, 1, 5, 0)]), &usual()),
+            Err(Undefined::TooFew)
+        );
+        assert_eq!(
+            bradley_terry(1, &votes(&[(0, 1, 5, 0)]), &usual()),
+            Err(Undefined::OutOfRange)
+        );
         let given = votes(&[(0, 1, 3, 0), (1, 0, 2, 0)]);
-        let with = |values: Vec<f64>| bradley_terry(2, &given, &Fitting { covariates: &[values], ..usual() });
+        let with = |values: Vec<f64>| {
+            bradley_terry(
+                2,
+                &given,
+                &Fitting {
+                    covariates: &[values],
+                    ..usual()
+                },
+            )
+        };
         // It predicts each vote; it is that of the arms; it is missing for a vote.
-        assert_eq!(with(vec![1.0, 2.0, 1.5, 2.0, 1.0]), Err(Undefined::NotFinite));
-        assert_eq!(with(vec![1.0, 1.0, 1.0, -1.0, -1.0]), Err(Undefined::NoVariation));
+        assert_eq!(
+            with(vec![1.0, 2.0, 1.5, 2.0, 1.0]),
+            Err(Undefined::NotFinite)
+        );
+        assert_eq!(
+            with(vec![1.0, 1.0, 1.0, -1.0, -1.0]),
+            Err(Undefined::NoVariation)
+        );
         assert_eq!(with(vec![1.0]), Err(Undefined::Unequal));
     }
 

@@ -1,7 +1,9 @@
 //! Change points in a series of days.
 
 use super::distribution::ln_choose;
-use super::{Undefined, median_absolute_deviation, normal_quantile, normal_two_sided, quantile, t_two_sided};
+use super::{
+    Undefined, median_absolute_deviation, normal_quantile, normal_two_sided, quantile, t_two_sided,
+};
 
 /// The rule for change points.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +21,12 @@ pub struct ChangeRule {
 impl Default for ChangeRule {
     /// Five days on each side, alpha 5%, at least 5% of the level, and a family of one.
     fn default() -> Self {
-        Self { min_nights: 5, alpha: 0.05, min_relative: 0.05, tests: 1 }
+        Self {
+            min_nights: 5,
+            alpha: 0.05,
+            min_relative: 0.05,
+            tests: 1,
+        }
     }
 }
 
@@ -42,9 +49,18 @@ pub struct ChangePoint {
 /// Returns the number of tests that a series adds to its family: its stretches between cuts that are long enough for a change and not
 /// constant.
 pub fn change_tests(series: &[f64], breaks: &[usize], rule: ChangeRule) -> usize {
-    let varies = |values: &[f64]| values.windows(2).any(|pair| pair[0].total_cmp(&pair[1]).is_ne());
-    let is_tested = |&(from, to): &(usize, usize)| to - from >= 2 * rule.min_nights && varies(&series[from..to]);
-    stretches(series.len(), breaks).iter().filter(|ends| is_tested(ends)).count()
+    let varies = |values: &[f64]| {
+        values
+            .windows(2)
+            .any(|pair| pair[0].total_cmp(&pair[1]).is_ne())
+    };
+    let is_tested = |&(from, to): &(usize, usize)| {
+        to - from >= 2 * rule.min_nights && varies(&series[from..to])
+    };
+    stretches(series.len(), breaks)
+        .iter()
+        .filter(|ends| is_tested(ends))
+        .count()
 }
 
 /// Returns the change points of a series, oldest first. Changes that are not significant over the family are not included.
@@ -65,21 +81,34 @@ pub fn change_tests(series: &[f64], breaks: &[usize], rule: ChangeRule) -> usize
 ///
 /// `breaks` are indices at which something else changed, such as the suite or the model. The series is cut there, nothing is compared
 /// across a cut, and a cut is never a change.
-pub fn change_points(series: &[f64], breaks: &[usize], rule: ChangeRule) -> Result<Vec<ChangePoint>, Undefined> {
+pub fn change_points(
+    series: &[f64],
+    breaks: &[usize],
+    rule: ChangeRule,
+) -> Result<Vec<ChangePoint>, Undefined> {
     let is_size = rule.min_relative >= 0.0 && rule.min_relative.is_finite();
-    if rule.min_nights < 2 || rule.tests < 1 || !(rule.alpha > 0.0 && rule.alpha < 1.0) || !is_size {
+    if rule.min_nights < 2 || rule.tests < 1 || !(rule.alpha > 0.0 && rule.alpha < 1.0) || !is_size
+    {
         return Err(Undefined::OutOfRange);
     }
     if series.iter().any(|value| !value.is_finite()) {
         return Err(Undefined::NotFinite);
     }
     let stretches = stretches(series.len(), breaks);
-    Ok(stretches.into_iter().flat_map(|(from, to)| within(&series[from..to], from, rule)).collect())
+    Ok(stretches
+        .into_iter()
+        .flat_map(|(from, to)| within(&series[from..to], from, rule))
+        .collect())
 }
 
 /// Returns the ends of the stretches between cuts.
 fn stretches(nights: usize, breaks: &[usize]) -> Vec<(usize, usize)> {
-    let mut cuts: Vec<usize> = breaks.iter().copied().filter(|&cut| cut < nights).chain([0, nights]).collect();
+    let mut cuts: Vec<usize> = breaks
+        .iter()
+        .copied()
+        .filter(|&cut| cut < nights)
+        .chain([0, nights])
+        .collect();
     cuts.sort_unstable();
     cuts.dedup();
     cuts.windows(2).map(|ends| (ends[0], ends[1])).collect()
@@ -102,7 +131,10 @@ fn within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
     }
     refine(series, rule.min_nights, &mut found);
     let inflation = inflation_by_wander(&normal_scores(series), &found);
-    let clear: Vec<Found> = (0..found.len()).filter(|&place| is_beyond_wander(series, &found, place)).map(|place| found[place]).collect();
+    let clear: Vec<Found> = (0..found.len())
+        .filter(|&place| is_beyond_wander(series, &found, place))
+        .map(|place| found[place])
+        .collect();
     found.clear();
     let mut from = 0;
     for next in clear.iter().map(Some).chain([None]) {
@@ -113,13 +145,23 @@ fn within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
     }
     refine(series, rule.min_nights, &mut found);
     loop {
-        let changes: Vec<ChangePoint> = (0..found.len()).map(|place| change(series, &found, place, rule.tests)).collect();
-        let weakest = (0..changes.len()).filter(|&place| !is_worth_a_report(series, &changes[place], rule)).max_by(|&one, &other| {
-            // Of equal changes, the later one is dropped.
-            changes[one].p.total_cmp(&changes[other].p)
-        });
+        let changes: Vec<ChangePoint> = (0..found.len())
+            .map(|place| change(series, &found, place, rule.tests))
+            .collect();
+        let weakest = (0..changes.len())
+            .filter(|&place| !is_worth_a_report(series, &changes[place], rule))
+            .max_by(|&one, &other| {
+                // Of equal changes, the later one is dropped.
+                changes[one].p.total_cmp(&changes[other].p)
+            });
         let Some(weakest) = weakest else {
-            return changes.into_iter().map(|change| ChangePoint { at: change.at + start, ..change }).collect();
+            return changes
+                .into_iter()
+                .map(|change| ChangePoint {
+                    at: change.at + start,
+                    ..change
+                })
+                .collect();
         };
         found.remove(weakest);
     }
@@ -127,10 +169,20 @@ fn within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
 
 /// Adds the indices, ascending, at which the series changed. The variance of means is at least `inflation` times that of independent days.
 fn divide(series: &[f64], offset: usize, rule: ChangeRule, inflation: f64, found: &mut Vec<Found>) {
-    let Some(surest) = surest(series, rule.min_nights, rule.alpha / rule.tests as f64, inflation) else { return };
+    let Some(surest) = surest(
+        series,
+        rule.min_nights,
+        rule.alpha / rule.tests as f64,
+        inflation,
+    ) else {
+        return;
+    };
     let (left, right) = series.split_at(surest.at);
     divide(left, offset, rule, inflation, found);
-    found.push(Found { at: offset + surest.at, ..surest });
+    found.push(Found {
+        at: offset + surest.at,
+        ..surest
+    });
     divide(right, offset + surest.at, rule, inflation, found);
 }
 
@@ -154,7 +206,9 @@ const BEYOND_WANDER: f64 = 3.0;
 fn is_beyond_wander(series: &[f64], found: &[Found], place: usize) -> bool {
     let [from, to] = neighbours(series, found, place);
     let (left, right) = series[from..to].split_at(found[place].at - from);
-    let deviation = |values: &[f64]| median_absolute_deviation(values).map_or(0.0, |deviation| 1.4826 * deviation);
+    let deviation = |values: &[f64]| {
+        median_absolute_deviation(values).map_or(0.0, |deviation| 1.4826 * deviation)
+    };
     let largest = deviation(left).max(deviation(right));
     let median = |values: &[f64]| quantile(values, 0.5).unwrap_or(0.0);
     let step = (median(right) - median(left)).abs();
@@ -164,7 +218,10 @@ fn is_beyond_wander(series: &[f64], found: &[Found], place: usize) -> bool {
 /// Returns the start of the level before a change and the end of the level after it.
 fn neighbours(series: &[f64], found: &[Found], place: usize) -> [usize; 2] {
     let from = if place == 0 { 0 } else { found[place - 1].at };
-    [from, found.get(place + 1).map_or(series.len(), |next| next.at)]
+    [
+        from,
+        found.get(place + 1).map_or(series.len(), |next| next.at),
+    ]
 }
 
 fn change(series: &[f64], found: &[Found], place: usize, tests: usize) -> ChangePoint {
@@ -172,7 +229,15 @@ fn change(series: &[f64], found: &[Found], place: usize, tests: usize) -> Change
     let [from, to] = neighbours(series, found, place);
     let (left, right) = (&series[from..at], &series[at..to]);
     let p_adjusted = (p * tests as f64).min(1.0);
-    ChangePoint { at, before: mean(left), after: mean(right), nights_before: left.len(), nights_after: right.len(), p, p_adjusted }
+    ChangePoint {
+        at,
+        before: mean(left),
+        after: mean(right),
+        nights_before: left.len(),
+        nights_after: right.len(),
+        p,
+        p_adjusted,
+    }
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -180,10 +245,15 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 fn is_worth_a_report(series: &[f64], change: &ChangePoint, rule: ChangeRule) -> bool {
-    let (from, to) = (change.at - change.nights_before, change.at + change.nights_after);
+    let (from, to) = (
+        change.at - change.nights_before,
+        change.at + change.nights_after,
+    );
     let by = change.after - change.before;
     // An outlying day can reverse the difference of the means, which then do not match the change found.
-    let by_scores = -normal_scores(&series[from..to])[..change.nights_before].iter().sum::<f64>();
+    let by_scores = -normal_scores(&series[from..to])[..change.nights_before]
+        .iter()
+        .sum::<f64>();
     by * by_scores > 0.0 && by.abs() >= rule.min_relative * change.before.abs()
 }
 
@@ -200,11 +270,23 @@ fn surest(series: &[f64], min_nights: usize, level: f64, inflation: f64) -> Opti
         }
         let part = weight / windows as f64;
         for window in 0..windows {
-            let start = if windows == 1 { 0 } else { (nights - length) * window / (windows - 1) };
-            if let Some(found) = in_window(&series[start..start + length], min_nights, level * part, inflation) {
+            let start = if windows == 1 {
+                0
+            } else {
+                (nights - length) * window / (windows - 1)
+            };
+            if let Some(found) = in_window(
+                &series[start..start + length],
+                min_nights,
+                level * part,
+                inflation,
+            ) {
                 let p = found.p / part;
                 if surest.is_none_or(|surest| p < surest.p) {
-                    surest = Some(Found { at: start + found.at, p });
+                    surest = Some(Found {
+                        at: start + found.at,
+                        p,
+                    });
                 }
             }
         }
@@ -220,7 +302,11 @@ fn in_window(values: &[f64], min_nights: usize, level: f64, inflation: f64) -> O
     if single > level || p_of_best(single, values.len(), min_nights) > level {
         return None;
     }
-    let p = p_of_best(single.max(p_of_threshold(values, split.at)), values.len(), min_nights);
+    let p = p_of_best(
+        single.max(p_of_threshold(values, split.at)),
+        values.len(),
+        min_nights,
+    );
     (p <= level).then_some(Found { at: split.at, p })
 }
 
@@ -265,7 +351,11 @@ fn best_split(scores: &[f64], min_nights: usize) -> Option<Split> {
     if n < 2 * min_nights || total <= 0.0 {
         return None;
     }
-    let mut best = Split { at: 0, between: f64::NEG_INFINITY, total };
+    let mut best = Split {
+        at: 0,
+        between: f64::NEG_INFINITY,
+        total,
+    };
     let mut sum = 0.0;
     for at in 1..=n - min_nights {
         sum += scores[at - 1];
@@ -298,14 +388,22 @@ fn p_of_split(scores: &[f64], split: Split, least: f64) -> f64 {
     }
     let (left, right) = scores.split_at(split.at);
     let levels = [mean(left), mean(right)];
-    let rest: Vec<f64> = scores.iter().enumerate().map(|(place, score)| score - levels[usize::from(place >= split.at)]).collect();
+    let rest: Vec<f64> = scores
+        .iter()
+        .enumerate()
+        .map(|(place, score)| score - levels[usize::from(place >= split.at)])
+        .collect();
     let lagged: f64 = rest.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / within;
     // Two levels and the search for the split reduce the estimate by about (3 + 4r)/n.
     let r = ((lagged + 3.0 / n) / (1.0 - 4.0 / n)).clamp(-1.0, 1.0);
     let r = (r + MARGIN * ((1.0 - r * r) / n).sqrt()).clamp(0.0, 0.95);
     let inflation = ((1.0 + r) / (1.0 - r)).max(least);
     let variance = within / (n - 2.0 * inflation).max(1.0);
-    t_two_sided((split.between / (variance * inflation)).sqrt(), (n / inflation.sqrt() - 2.0).max(1.0)).unwrap_or(1.0)
+    t_two_sided(
+        (split.between / (variance * inflation)).sqrt(),
+        (n / inflation.sqrt() - 2.0).max(1.0),
+    )
+    .unwrap_or(1.0)
 }
 
 /// Assumed share of a wander that persists to the next day: half of it is gone after three days.
@@ -324,7 +422,10 @@ const WANDER_MARGIN: f64 = 0.4;
 /// part of it: with m days for two levels, ĉ has the mean c/(1 + 64/m) − 7/(m + 20) and, for independent days, the deviation 0.7/√m
 /// (simulated with 30 to 240 days split once at their best index, each c from 0 to 1).
 fn inflation_by_wander(scores: &[f64], found: &[Found]) -> f64 {
-    let ends: Vec<usize> = std::iter::once(0).chain(found.iter().map(|found| found.at)).chain([scores.len()]).collect();
+    let ends: Vec<usize> = std::iter::once(0)
+        .chain(found.iter().map(|found| found.at))
+        .chain([scores.len()])
+        .collect();
     let levels = ends.windows(2).map(|ends| &scores[ends[0]..ends[1]]);
     let rest: Vec<f64> = levels
         .flat_map(|level| {
@@ -332,7 +433,10 @@ fn inflation_by_wander(scores: &[f64], found: &[Found]) -> f64 {
             level.iter().map(move |score| score - centre)
         })
         .collect();
-    let (n, within) = (scores.len() as f64, rest.iter().map(|score| score * score).sum::<f64>());
+    let (n, within) = (
+        scores.len() as f64,
+        rest.iter().map(|score| score * score).sum::<f64>(),
+    );
     if within <= 1e-9 * n {
         return 1.0;
     }
@@ -340,7 +444,11 @@ fn inflation_by_wander(scores: &[f64], found: &[Found]) -> f64 {
     let mut kept = 1.0;
     for lag in 1..=LAGS {
         kept *= KEPT;
-        let products: f64 = rest.iter().zip(&rest[lag..]).map(|(one, other)| one * other).sum();
+        let products: f64 = rest
+            .iter()
+            .zip(&rest[lag..])
+            .map(|(one, other)| one * other)
+            .sum();
         fitted += kept * products / within * n / (n - lag as f64);
         weights += kept * kept;
     }
@@ -355,11 +463,22 @@ fn inflation_by_wander(scores: &[f64], found: &[Found]) -> f64 {
 fn p_of_best(single: f64, n: usize, min_nights: usize) -> f64 {
     // Quantiles are undefined below this; nothing depends on how small it is.
     let single = single.max(1e-290);
-    let Some(b) = normal_quantile(single / 2.0).ok().map(|z| -z).filter(|b| *b > 0.5) else { return 1.0 };
+    let Some(b) = normal_quantile(single / 2.0)
+        .ok()
+        .map(|z| -z)
+        .filter(|b| *b > 0.5)
+    else {
+        return 1.0;
+    };
     let steps = min_nights + 1..=n - min_nights;
     let splits = n - 2 * min_nights + 1;
-    let sum: f64 = steps.map(|k| weight(n, k)).map(|weight| weight * overshoot(b * weight.sqrt())).sum();
-    (single + b * density(b) * sum).min(single * splits as f64).min(1.0)
+    let sum: f64 = steps
+        .map(|k| weight(n, k))
+        .map(|weight| weight * overshoot(b * weight.sqrt()))
+        .sum();
+    (single + b * density(b) * sum)
+        .min(single * splits as f64)
+        .min(1.0)
 }
 
 fn density(z: f64) -> f64 {
@@ -395,7 +514,9 @@ fn p_of_threshold(values: &[f64], at: usize) -> f64 {
 
 /// Returns the probability that at least `own` of `own + other` values drawn from two groups come from the group of size `group`.
 fn tail(mut own: f64, mut other: f64, group: f64, rest: f64) -> f64 {
-    let mut term = (ln_choose(group, own) + ln_choose(rest, other) - ln_choose(group + rest, own + other)).exp();
+    let mut term = (ln_choose(group, own) + ln_choose(rest, other)
+        - ln_choose(group + rest, own + other))
+    .exp();
     let mut sum = 0.0;
     loop {
         sum += term;
@@ -417,27 +538,56 @@ mod tests {
     fn noise(nights: usize, stream: u64) -> Vec<f64> {
         let mut random = Seed(11).stream(stream);
         // Sums of twelve uniform values: near enough to normal, mean 0, deviation 1.
-        (0..nights).map(|_| (0..12).map(|_| f64::from(random.next_u32()) / f64::from(u32::MAX)).sum::<f64>() - 6.0).collect()
+        (0..nights)
+            .map(|_| {
+                (0..12)
+                    .map(|_| f64::from(random.next_u32()) / f64::from(u32::MAX))
+                    .sum::<f64>()
+                    - 6.0
+            })
+            .collect()
     }
 
     fn levels(parts: &[(usize, f64)], stream: u64) -> Vec<f64> {
-        let steps = parts.iter().flat_map(|&(nights, level)| std::iter::repeat_n(level, nights));
+        let steps = parts
+            .iter()
+            .flat_map(|&(nights, level)| std::iter::repeat_n(level, nights));
         let nights = parts.iter().map(|part| part.0).sum();
-        steps.zip(noise(nights, stream)).map(|(level, noise)| level + noise).collect()
+        steps
+            .zip(noise(nights, stream))
+            .map(|(level, noise)| level + noise)
+            .collect()
     }
 
     const NONE: [usize; 0] = [];
 
     fn places(series: &[f64], breaks: &[usize]) -> Vec<usize> {
-        change_points(series, breaks, ChangeRule::default()).expect("finite").iter().map(|change| change.at).collect()
+        change_points(series, breaks, ChangeRule::default())
+            .expect("finite")
+            .iter()
+            .map(|change| change.at)
+            .collect()
     }
 
     #[test]
     fn steps_are_found_where_they_are() {
-        let found = change_points(&levels(&[(15, 50.0), (12, 58.0), (20, 50.0)], 1), &[], ChangeRule::default()).expect("finite");
-        assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [15, 27]);
+        let found = change_points(
+            &levels(&[(15, 50.0), (12, 58.0), (20, 50.0)], 1),
+            &[],
+            ChangeRule::default(),
+        )
+        .expect("finite");
+        assert_eq!(
+            found.iter().map(|change| change.at).collect::<Vec<_>>(),
+            [15, 27]
+        );
         assert_eq!((found[0].nights_before, found[0].nights_after), (15, 12));
-        assert!((found[0].before - 50.0).abs() < 1.0 && (found[0].after - 58.0).abs() < 1.0 && found[0].p < 0.01, "{found:?}");
+        assert!(
+            (found[0].before - 50.0).abs() < 1.0
+                && (found[0].after - 58.0).abs() < 1.0
+                && found[0].p < 0.01,
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -451,7 +601,10 @@ mod tests {
         assert_eq!(places(&levels(&[(20, 50.0), (5, 70.0)], 3), &[]), [20]);
         let small: Vec<f64> = levels(&[(40, 500.0), (40, 510.0)], 4);
         assert_eq!(places(&small, &[]), NONE);
-        let rule = ChangeRule { min_relative: 0.01, ..ChangeRule::default() };
+        let rule = ChangeRule {
+            min_relative: 0.01,
+            ..ChangeRule::default()
+        };
         assert_eq!(change_points(&small, &[], rule).expect("finite").len(), 1);
     }
 
@@ -470,8 +623,21 @@ mod tests {
         // The only split of ten days with five on each side: 2 / C(10, 5), doubled because shorter stretches have half of
         // the error.
         let one = change_points(&series(5, 5), &[], ChangeRule::default()).expect("finite");
-        assert!(one.len() == 1 && (one[0].p - 4.0 / 252.0).abs() < 1e-12, "{one:?}");
-        assert_eq!(change_points(&series(5, 5), &[], ChangeRule { tests: 4, ..ChangeRule::default() }), Ok(Vec::new()));
+        assert!(
+            one.len() == 1 && (one[0].p - 4.0 / 252.0).abs() < 1e-12,
+            "{one:?}"
+        );
+        assert_eq!(
+            change_points(
+                &series(5, 5),
+                &[],
+                ChangeRule {
+                    tests: 4,
+                    ..ChangeRule::default()
+                }
+            ),
+            Ok(Vec::new())
+        );
         assert_eq!(places(&series(7, 7), &[]), [7]);
         assert_eq!(places(&series(20, 5), &[]), [20]);
         assert_eq!(places(&[0.4; 40], &[]), NONE);
@@ -485,8 +651,18 @@ mod tests {
 
     #[test]
     fn nights_that_take_turns() {
-        let series: Vec<f64> = (0..20).map(|night| if night < 10 { [0.9, 0.85] } else { [0.6, 0.55] }[night % 2]).collect();
-        let found = change_points(&series, &[], ChangeRule { tests: 3, ..ChangeRule::default() }).expect("finite");
+        let series: Vec<f64> = (0..20)
+            .map(|night| if night < 10 { [0.9, 0.85] } else { [0.6, 0.55] }[night % 2])
+            .collect();
+        let found = change_points(
+            &series,
+            &[],
+            ChangeRule {
+                tests: 3,
+                ..ChangeRule::default()
+            },
+        )
+        .expect("finite");
         assert!(found.len() == 1 && found[0].at == 10, "{found:?}");
     }
 
@@ -496,18 +672,31 @@ mod tests {
         assert!((p_of_best(0.01, 10, 5) - 0.01).abs() < 1e-12);
         for (single, n) in [(1e-3, 60), (1e-5, 730), (0.0, 120)] {
             let best = p_of_best(single, n, 5);
-            assert!(best >= single && best <= (single.max(1e-290) * (n - 9) as f64).min(1.0), "{single} {n}: {best}");
+            assert!(
+                best >= single && best <= (single.max(1e-290) * (n - 9) as f64).min(1.0),
+                "{single} {n}: {best}"
+            );
         }
         // Simulated: of 20,000 series of 120 normal values, 4.8% have a largest |z| of at least 3.08, with five days on each side.
         assert!((p_of_best(normal_two_sided(3.08), 120, 5) - 0.05).abs() < 0.01);
-        assert!((overshoot(1e-6) - 1.0).abs() < 1e-5 && (overshoot(1.0) - (-0.583_f64).exp()).abs() < 0.02);
+        assert!(
+            (overshoot(1e-6) - 1.0).abs() < 1e-5
+                && (overshoot(1.0) - (-0.583_f64).exp()).abs() < 0.02
+        );
     }
 
     #[test]
     fn noise_alone_rarely_looks_like_a_change() {
-        let rule = ChangeRule { min_relative: 0.0, ..ChangeRule::default() };
+        let rule = ChangeRule {
+            min_relative: 0.0,
+            ..ChangeRule::default()
+        };
         for nights in [60, 365] {
-            let alarms = (0..200).filter(|&stream| !change_points(&noise(nights, 100 + stream), &[], rule).expect("finite").is_empty());
+            let alarms = (0..200).filter(|&stream| {
+                !change_points(&noise(nights, 100 + stream), &[], rule)
+                    .expect("finite")
+                    .is_empty()
+            });
             assert!(alarms.count() <= 10, "{nights} nights");
         }
     }
@@ -515,7 +704,10 @@ mod tests {
     /// Days that resemble their neighbours wander; skewed amounts and outlying days look like levels to a mean.
     #[test]
     fn wandering_skewed_and_stray_nights_are_no_changes() {
-        let rule = ChangeRule { min_relative: 0.0, ..ChangeRule::default() };
+        let rule = ChangeRule {
+            min_relative: 0.0,
+            ..ChangeRule::default()
+        };
         let wandering = |noise: Vec<f64>| -> Vec<f64> {
             let next = |last: &mut f64, noise: f64| {
                 *last = 0.5 * *last + noise;
@@ -523,11 +715,20 @@ mod tests {
             };
             noise.into_iter().scan(0.0, next).collect()
         };
-        let kinds: [fn(f64) -> f64; 3] = [|value| value, |value| (1.5 * value).exp(), |value| if value > 2.0 { 100.0 } else { value }];
+        let kinds: [fn(f64) -> f64; 3] = [
+            |value| value,
+            |value| (1.5 * value).exp(),
+            |value| if value > 2.0 { 100.0 } else { value },
+        ];
         for kind in kinds {
             let alarms = (0..150).filter(|&stream| {
-                let series: Vec<f64> = wandering(noise(120, 500 + stream)).into_iter().map(kind).collect();
-                !change_points(&series, &[], rule).expect("finite").is_empty()
+                let series: Vec<f64> = wandering(noise(120, 500 + stream))
+                    .into_iter()
+                    .map(kind)
+                    .collect();
+                !change_points(&series, &[], rule)
+                    .expect("finite")
+                    .is_empty()
             });
             assert!(alarms.count() <= 7);
         }
@@ -536,7 +737,11 @@ mod tests {
     /// Half of the variance persists from day to day, hidden by the other half: a lag-one correlation of 0.4 looks harmless.
     #[test]
     fn a_wander_below_the_noise_of_nights_is_no_change() {
-        let rule = ChangeRule { min_relative: 0.0, tests: 3, ..ChangeRule::default() };
+        let rule = ChangeRule {
+            min_relative: 0.0,
+            tests: 3,
+            ..ChangeRule::default()
+        };
         for nights in [60, 120, 365] {
             let alarms = (0..100).filter(|&stream| {
                 let mut last = 0.0;
@@ -544,8 +749,14 @@ mod tests {
                     last = 0.8 * last + 0.6 * noise;
                     last
                 });
-                let series: Vec<f64> = wander.skip(20).zip(noise(nights, 1900 + stream)).map(|(one, other)| one + other).collect();
-                !change_points(&series, &[], rule).expect("finite").is_empty()
+                let series: Vec<f64> = wander
+                    .skip(20)
+                    .zip(noise(nights, 1900 + stream))
+                    .map(|(one, other)| one + other)
+                    .collect();
+                !change_points(&series, &[], rule)
+                    .expect("finite")
+                    .is_empty()
             });
             assert!(alarms.count() <= 5, "{nights} nights");
         }
@@ -554,7 +765,10 @@ mod tests {
     #[test]
     fn steps_that_no_wander_makes() {
         let is_clear = |series: &[f64], at| is_beyond_wander(series, &[Found { at, p: 0.0 }], 0);
-        assert!(is_clear(&levels(&[(20, 50.0), (20, 56.0)], 7), 20) && !is_clear(&levels(&[(20, 50.0), (20, 51.5)], 7), 20));
+        assert!(
+            is_clear(&levels(&[(20, 50.0), (20, 56.0)], 7), 20)
+                && !is_clear(&levels(&[(20, 50.0), (20, 51.5)], 7), 20)
+        );
         // A few outlying days make no step and hide none; a level that hardly varies has no scale.
         let mut astray = levels(&[(20, 50.0), (20, 50.0)], 7);
         astray[20..24].iter_mut().for_each(|value| *value += 100.0);
@@ -567,12 +781,19 @@ mod tests {
 
     #[test]
     fn the_part_that_wanders() {
-        let halves = |nights: usize| [Found { at: nights / 2, p: 0.0 }];
+        let halves = |nights: usize| {
+            [Found {
+                at: nights / 2,
+                p: 0.0,
+            }]
+        };
         let of = |scores: &[f64]| inflation_by_wander(scores, &halves(scores.len()));
         // Alternating days do not wander, nor do levels without noise; a slow wave is only wander.
         assert!((of(&[1.0, -1.0].repeat(100)) - 1.0).abs() < 1e-12);
         assert!((of(&[[1.0; 50], [-1.0; 50]].concat()) - 1.0).abs() < 1e-12);
-        let wave: Vec<f64> = (0..200).map(|night| (f64::from(night) / 8.0).sin()).collect();
+        let wave: Vec<f64> = (0..200)
+            .map(|night| (f64::from(night) / 8.0).sin())
+            .collect();
         assert!((of(&wave) - 9.0).abs() < 1e-12);
         // The levels found are no wander; without them the step would count as wander.
         let step = levels(&[(100, 0.0), (100, 5.0)], 6);
@@ -586,12 +807,18 @@ mod tests {
         let rule = ChangeRule::default();
         let alone = change_points(&series, &[], rule).expect("finite");
         assert_eq!(alone.len(), 1);
-        assert!(alone[0].p < 0.02 && alone[0].p.total_cmp(&alone[0].p_adjusted).is_eq(), "{alone:?}");
+        assert!(
+            alone[0].p < 0.02 && alone[0].p.total_cmp(&alone[0].p_adjusted).is_eq(),
+            "{alone:?}"
+        );
         let of = |tests| change_points(&series, &[], ChangeRule { tests, ..rule }).expect("finite");
         let two = of(2);
         assert!((two[0].p_adjusted - 2.0 * alone[0].p).abs() < 1e-12);
         assert_eq!(of(100_000), []);
-        assert_eq!(change_points(&series, &[], ChangeRule { tests: 0, ..rule }), Err(Undefined::OutOfRange));
+        assert_eq!(
+            change_points(&series, &[], ChangeRule { tests: 0, ..rule }),
+            Err(Undefined::OutOfRange)
+        );
     }
 
     #[test]
@@ -600,22 +827,65 @@ mod tests {
         assert_eq!(change_tests(&noise(30, 1), &[], rule), 1);
         assert_eq!(change_tests(&noise(30, 1), &[10], rule), 2);
         assert_eq!(change_tests(&noise(30, 1), &[10, 25], rule), 2);
-        assert_eq!(change_tests(&[1.0; 30], &[], rule) + change_tests(&[], &[], rule) + change_tests(&noise(9, 1), &[], rule), 0);
+        assert_eq!(
+            change_tests(&[1.0; 30], &[], rule)
+                + change_tests(&[], &[], rule)
+                + change_tests(&noise(9, 1), &[], rule),
+            0
+        );
     }
 
     #[test]
     fn a_step_there_and_back_among_many_nights() {
-        assert_eq!(places(&levels(&[(160, 50.0), (25, 56.0), (180, 50.0)], 8), &[]).len(), 2);
-        assert_eq!(places(&levels(&[(30, 50.0), (30, 56.0), (30, 50.0), (30, 44.0), (30, 50.0)], 9), &[]), [30, 60, 90, 120]);
+        assert_eq!(
+            places(&levels(&[(160, 50.0), (25, 56.0), (180, 50.0)], 8), &[]).len(),
+            2
+        );
+        assert_eq!(
+            places(
+                &levels(
+                    &[(30, 50.0), (30, 56.0), (30, 50.0), (30, 44.0), (30, 50.0)],
+                    9
+                ),
+                &[]
+            ),
+            [30, 60, 90, 120]
+        );
     }
 
     #[test]
     fn rules_and_series_that_make_no_sense() {
         let rule = ChangeRule::default();
-        assert_eq!(change_points(&[1.0], &[], ChangeRule { min_nights: 1, ..rule }), Err(Undefined::OutOfRange));
-        assert_eq!(change_points(&[1.0], &[], ChangeRule { alpha: 0.0, ..rule }), Err(Undefined::OutOfRange));
-        assert_eq!(change_points(&[1.0], &[], ChangeRule { min_relative: f64::NAN, ..rule }), Err(Undefined::OutOfRange));
-        assert_eq!(change_points(&[f64::INFINITY], &[], rule), Err(Undefined::NotFinite));
+        assert_eq!(
+            change_points(
+                &[1.0],
+                &[],
+                ChangeRule {
+                    min_nights: 1,
+                    ..rule
+                }
+            ),
+            Err(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            change_points(&[1.0], &[], ChangeRule { alpha: 0.0, ..rule }),
+            Err(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            change_points(
+                &[1.0],
+                &[],
+                ChangeRule {
+                    min_relative: f64::NAN,
+                    ..rule
+                }
+            ),
+            Err(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            change_points(&[f64::INFINITY], &[], rule),
+            Err(Undefined::NotFinite)
+        );
     }
 
     proptest::proptest! {

@@ -32,7 +32,11 @@ pub struct Clustered {
 ///
 /// `clusters` gives the cluster of each value as a code; codes need not be dense. Undefined for one cluster, whose residuals always add up
 /// to zero, and if clusters do not differ.
-pub fn clustered_mean(values: &[f64], clusters: &[u32], confidence: f64) -> Result<Clustered, Undefined> {
+pub fn clustered_mean(
+    values: &[f64],
+    clusters: &[u32],
+    confidence: f64,
+) -> Result<Clustered, Undefined> {
     if values.len() != clusters.len() {
         return Err(Undefined::Unequal);
     }
@@ -41,7 +45,10 @@ pub fn clustered_mean(values: &[f64], clusters: &[u32], confidence: f64) -> Resu
     if count < 2 {
         return Err(Undefined::TooFew);
     }
-    let sd = summary.sd.filter(|sd| *sd > 0.0).ok_or(Undefined::NoVariation)?;
+    let sd = summary
+        .sd
+        .filter(|sd| *sd > 0.0)
+        .ok_or(Undefined::NoVariation)?;
     let (n, groups) = (values.len() as f64, count as f64);
     let se_naive = sd / n.sqrt();
     let se_cr0 = total(sums.iter().map(|sum| sum * sum)).sqrt() / n;
@@ -54,7 +61,18 @@ pub fn clustered_mean(values: &[f64], clusters: &[u32], confidence: f64) -> Resu
     let interval = t_interval(summary.mean, se_cr1, degrees, confidence)?;
     let design_effect = (se_cr1 / se_naive).powi(2);
     let (n, clusters, effective_n) = (summary.n, count, n / design_effect);
-    Ok(Clustered { n, clusters, mean: summary.mean, se_naive, se_cr0, se_cr1, degrees, interval, design_effect, effective_n })
+    Ok(Clustered {
+        n,
+        clusters,
+        mean: summary.mean,
+        se_naive,
+        se_cr0,
+        se_cr1,
+        degrees,
+        interval,
+        design_effect,
+        effective_n,
+    })
 }
 
 /// Returns the cluster-robust standard error of the mean (CR1). It is 0 if clusters do not differ.
@@ -94,22 +112,45 @@ mod tests {
     #[test]
     fn by_hand() {
         // Mean 3; sums of residuals -3, 0 and 3; CR0 = sqrt(18) / 6 and CR1 = CR0 * sqrt(3 / 2).
-        let got = clustered_mean(&[1.0, 2.0, 2.0, 4.0, 4.0, 5.0], &[7, 7, 0, 0, 3, 3], 0.95).expect("three clusters");
+        let got = clustered_mean(&[1.0, 2.0, 2.0, 4.0, 4.0, 5.0], &[7, 7, 0, 0, 3, 3], 0.95)
+            .expect("three clusters");
         assert!((got.mean - 3.0).abs() < 1e-15 && (got.se_cr0 - 18f64.sqrt() / 6.0).abs() < 1e-15);
-        assert!((got.se_cr1 - 0.75f64.sqrt()).abs() < 1e-15 && (got.interval.high - 3.0 - 4.302_652_730 * 0.75f64.sqrt()).abs() < 1e-8);
+        assert!(
+            (got.se_cr1 - 0.75f64.sqrt()).abs() < 1e-15
+                && (got.interval.high - 3.0 - 4.302_652_730 * 0.75f64.sqrt()).abs() < 1e-8
+        );
         assert_eq!((got.n, got.clusters), (6, 3));
-        assert!((got.design_effect - 0.75 / (2.4 / 6.0)).abs() < 1e-12 && (got.effective_n - 3.2).abs() < 1e-12);
-        let sparse = clustered_mean(&[1.0, 2.0, 2.0, 4.0, 4.0, 5.0], &[u32::MAX, u32::MAX, 0, 0, 3, 3], 0.95);
+        assert!(
+            (got.design_effect - 0.75 / (2.4 / 6.0)).abs() < 1e-12
+                && (got.effective_n - 3.2).abs() < 1e-12
+        );
+        let sparse = clustered_mean(
+            &[1.0, 2.0, 2.0, 4.0, 4.0, 5.0],
+            &[u32::MAX, u32::MAX, 0, 0, 3, 3],
+            0.95,
+        );
         assert!((sparse.expect("three clusters").se_cr1 - got.se_cr1).abs() < 1e-15);
     }
 
     #[test]
     fn what_has_no_clustered_error() {
         assert_eq!(clustered_mean(&[], &[], 0.95), Err(Undefined::NoData));
-        assert_eq!(clustered_mean(&[1.0, 2.0], &[1, 1], 0.95), Err(Undefined::TooFew));
-        assert_eq!(clustered_mean(&[1.0, 1.0], &[1, 2], 0.95), Err(Undefined::NoVariation));
-        assert_eq!(clustered_mean(&[0.1, 0.2, 0.2, 0.1], &[1, 1, 2, 2], 0.95), Err(Undefined::NoVariation));
-        assert_eq!(clustered_mean(&[1.0, 2.0], &[1], 0.95), Err(Undefined::Unequal));
+        assert_eq!(
+            clustered_mean(&[1.0, 2.0], &[1, 1], 0.95),
+            Err(Undefined::TooFew)
+        );
+        assert_eq!(
+            clustered_mean(&[1.0, 1.0], &[1, 2], 0.95),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            clustered_mean(&[0.1, 0.2, 0.2, 0.1], &[1, 1, 2, 2], 0.95),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            clustered_mean(&[1.0, 2.0], &[1], 0.95),
+            Err(Undefined::Unequal)
+        );
     }
 
     proptest::proptest! {

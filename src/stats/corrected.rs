@@ -11,7 +11,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::distribution::{normal_quantile, normal_two_sided, t_quantile, t_two_sided, upper_level};
+use super::distribution::{
+    normal_quantile, normal_two_sided, t_quantile, t_two_sided, upper_level,
+};
 use super::mean::total;
 use super::posterior::{BetaPrior, beta_interval};
 use super::proportion::effective_interval;
@@ -59,7 +61,11 @@ pub struct Corrected {
 /// and the other variances by MOVER (Zou and Donner 2008, Stat Med 27:1693). With clusters or several runs it has Student's t (Satterthwaite
 /// 1946). Undefined if an arm of several runs has more than [`MOST_OF_A_RUN`] of its labels in one, because how the judge errs from run to run is
 /// then unknown.
-pub fn corrected_rate(arm: JudgedRuns<'_>, clusters: Option<&[u32]>, confidence: f64) -> Result<Corrected, Undefined> {
+pub fn corrected_rate(
+    arm: JudgedRuns<'_>,
+    clusters: Option<&[u32]>,
+    confidence: f64,
+) -> Result<Corrected, Undefined> {
     Sample::of(&[arm], clusters)?.corrected(confidence)
 }
 
@@ -79,25 +85,41 @@ impl Corrected {
         let mean = self.mean - other.mean;
         let standard_error = self.standard_error.hypot(other.standard_error);
         let share = |one: Self| (one.standard_error / standard_error).powi(4) / one.degrees;
-        let degrees = if standard_error > 0.0 { 1.0 / (share(self) + share(other)) } else { f64::INFINITY };
+        let degrees = if standard_error > 0.0 {
+            1.0 / (share(self) + share(other))
+        } else {
+            f64::INFINITY
+        };
         let level = upper_level(confidence)?;
         let factor = |one: Self| Ok(quantile(level, degrees)? / quantile(level, one.degrees)?);
         let (own, others) = (factor(self)?, factor(other)?);
-        let below = ((self.mean - self.interval.low) * own).hypot((other.interval.high - other.mean) * others);
-        let above = ((self.interval.high - self.mean) * own).hypot((other.mean - other.interval.low) * others);
+        let below = ((self.mean - self.interval.low) * own)
+            .hypot((other.interval.high - other.mean) * others);
+        let above = ((self.interval.high - self.mean) * own)
+            .hypot((other.mean - other.interval.low) * others);
         let p = match standard_error {
             error if error <= 0.0 => 1.0,
             error if degrees.is_finite() => t_two_sided(mean / error, degrees)?,
             error => normal_two_sided(mean / error),
         };
         let interval = Interval::new(mean - below, mean + above).ok_or(Undefined::NotFinite)?;
-        Ok(Self { mean, interval: interval.clipped(-1.0, 1.0), p, standard_error, degrees })
+        Ok(Self {
+            mean,
+            interval: interval.clipped(-1.0, 1.0),
+            p,
+            standard_error,
+            degrees,
+        })
     }
 }
 
 /// Returns Student's quantile, or the normal one for infinitely many degrees.
 fn quantile(level: f64, degrees: f64) -> Result<f64, Undefined> {
-    if degrees.is_finite() { t_quantile(level, degrees) } else { normal_quantile(level) }
+    if degrees.is_finite() {
+        t_quantile(level, degrees)
+    } else {
+        normal_quantile(level)
+    }
 }
 
 impl JudgedRuns<'_> {
@@ -113,7 +135,9 @@ impl JudgedRuns<'_> {
 
     fn labelled(&self, item: usize) -> impl Iterator<Item = (usize, Label)> {
         let own = &self.labels[item * self.runs..(item + 1) * self.runs];
-        own.iter().enumerate().filter_map(|(run, label)| Some((run, (*label)?)))
+        own.iter()
+            .enumerate()
+            .filter_map(|(run, label)| Some((run, (*label)?)))
     }
 }
 
@@ -202,63 +226,117 @@ impl<'a> Sample<'a> {
                 return Err(Undefined::NoData);
             }
             let rows = arm.judged.len() / arm.runs;
-            let is_table = arm.judged.len() == rows * arm.runs && arm.labels.len() == arm.judged.len();
+            let is_table =
+                arm.judged.len() == rows * arm.runs && arm.labels.len() == arm.judged.len();
             if !is_table || items.is_some_and(|items| items != rows) {
                 return Err(Undefined::Unequal);
             }
             let is_share = |value: &f64| (0.0..=1.0).contains(value);
-            let labels = || arm.labels.iter().flatten().flat_map(|label| [label.people, label.judge]);
-            if !arm.judged.iter().flatten().all(is_share) || !labels().all(|value| is_share(&value)) {
+            let labels = || {
+                arm.labels
+                    .iter()
+                    .flatten()
+                    .flat_map(|label| [label.people, label.judge])
+            };
+            if !arm.judged.iter().flatten().all(is_share) || !labels().all(|value| is_share(&value))
+            {
                 return Err(Undefined::OutOfRange);
             }
             items = Some(rows);
         }
-        let spread = if arms.len() > 1 { Spread::Differences } else { Spread::Shares };
+        let spread = if arms.len() > 1 {
+            Spread::Differences
+        } else {
+            Spread::Shares
+        };
         let (kept, shares, terms, unit_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut sample = Self { arms, kept, shares, terms, unit_of, units: 0, is_clustered: clusters.is_some(), spread };
+        let mut sample = Self {
+            arms,
+            kept,
+            shares,
+            terms,
+            unit_of,
+            units: 0,
+            is_clustered: clusters.is_some(),
+            spread,
+        };
         let mut numbers = BTreeMap::<u32, usize>::new();
         for item in 0..items.unwrap_or(0) {
             let mut shares = [0.0; 2];
-            let is_kept = arms.iter().zip(&mut shares).all(|(arm, share)| arm.mean(item).map(|mean| *share = mean).is_some());
+            let is_kept = arms
+                .iter()
+                .zip(&mut shares)
+                .all(|(arm, share)| arm.mean(item).map(|mean| *share = mean).is_some());
             if !is_kept {
                 continue;
             }
             let place = sample.kept.len();
             let number = numbers.len();
-            sample.unit_of.push(clusters.map_or(place, |codes| *numbers.entry(codes[item]).or_insert(number)));
+            sample.unit_of.push(
+                clusters.map_or(place, |codes| *numbers.entry(codes[item]).or_insert(number)),
+            );
             sample.kept.push(item);
             sample.shares.push(shares);
             sample.label(place, item);
         }
-        sample.units = if sample.is_clustered { numbers.len() } else { sample.kept.len() };
+        sample.units = if sample.is_clustered {
+            numbers.len()
+        } else {
+            sample.kept.len()
+        };
         sample.is_clustered |= sample.terms.len() as f64 > sample.labelled();
-        if sample.terms.is_empty() { Err(Undefined::NoData) } else { Ok(sample) }
+        if sample.terms.is_empty() {
+            Err(Undefined::NoData)
+        } else {
+            Ok(sample)
+        }
     }
 
     fn label(&mut self, place: usize, item: usize) {
         let before = self.terms.len();
-        let term = |runs, label, said| Term { place, runs, label, said, weight: 1.0 };
+        let term = |runs, label, said| Term {
+            place,
+            runs,
+            label,
+            said,
+            weight: 1.0,
+        };
         for (run, label) in self.arms[0].labelled(item) {
             match self.arms.get(1) {
                 None => self.terms.push(term([run, 0], label.people, label.judge)),
                 Some(arm) => {
                     let pairs = arm.labelled(item);
-                    let pairs = pairs.map(|(other, its)| term([run, other], label.people - its.people, label.judge - its.judge));
+                    let pairs = pairs.map(|(other, its)| {
+                        term(
+                            [run, other],
+                            label.people - its.people,
+                            label.judge - its.judge,
+                        )
+                    });
                     self.terms.extend(pairs);
                 }
             }
         }
         let count = (self.terms.len() - before) as f64;
-        self.terms[before..].iter_mut().for_each(|term| term.weight = 1.0 / count);
+        self.terms[before..]
+            .iter_mut()
+            .for_each(|term| term.weight = 1.0 / count);
     }
 
     /// Returns the number of labelled items.
     fn labelled(&self) -> f64 {
-        self.terms.iter().map(|term| term.place).collect::<BTreeSet<usize>>().len() as f64
+        self.terms
+            .iter()
+            .map(|term| term.place)
+            .collect::<BTreeSet<usize>>()
+            .len() as f64
     }
 
     fn is_whole(&self) -> bool {
-        let values = self.arms.iter().flat_map(|arm| arm.judged.iter().flatten().copied());
+        let values = self
+            .arms
+            .iter()
+            .flat_map(|arm| arm.judged.iter().flatten().copied());
         let labels = self.terms.iter().flat_map(|term| [term.label, term.said]);
         values.chain(labels).all(|value| value.fract() == 0.0)
     }
@@ -270,7 +348,11 @@ impl<'a> Sample<'a> {
         for (verdict, stratum) in strata.iter_mut().enumerate() {
             let mut is_verdict = [0.0; 3];
             is_verdict[verdict] = 1.0;
-            stratum.share = total(self.shares.iter().map(|shares| expected(is_verdict, *shares))) / size;
+            stratum.share = total(
+                self.shares
+                    .iter()
+                    .map(|shares| expected(is_verdict, *shares)),
+            ) / size;
         }
         for term in &self.terms {
             let stratum = &mut strata[at(term.said)];
@@ -278,21 +360,39 @@ impl<'a> Sample<'a> {
             stratum.ahead += term.weight * f64::from(u8::from(term.label > 0.0));
             stratum.behind += term.weight * f64::from(u8::from(term.label < 0.0));
         }
-        let overall = total(self.terms.iter().map(|term| term.weight * term.label)) / self.labelled();
+        let overall =
+            total(self.terms.iter().map(|term| term.weight * term.label)) / self.labelled();
         let said = strata.map(|stratum| stratum.mean(overall));
         let weights = self.terms.iter().map(|term| {
             let stratum = &strata[at(term.said)];
             term.weight * stratum.share / stratum.n
         });
-        let mean = total(strata.iter().zip(said).map(|(stratum, said)| stratum.share * said));
-        let residuals = self.terms.iter().map(|term| term.label - said[at(term.said)]).collect();
-        Fit { said, weights: weights.collect(), residuals, mean, strata: Some(strata) }
+        let mean = total(
+            strata
+                .iter()
+                .zip(said)
+                .map(|(stratum, said)| stratum.share * said),
+        );
+        let residuals = self
+            .terms
+            .iter()
+            .map(|term| term.label - said[at(term.said)])
+            .collect();
+        Fit {
+            said,
+            weights: weights.collect(),
+            residuals,
+            mean,
+            strata: Some(strata),
+        }
     }
 
     /// Fits λ of PPI++, here of all items instead of those without a label, which is (1 + n/N) times the other.
     fn regressed(&self) -> Fit {
         let n = self.labelled();
-        let by_label = |of: &dyn Fn(&Term) -> f64| total(self.terms.iter().map(|term| term.weight * of(term))) / n;
+        let by_label = |of: &dyn Fn(&Term) -> f64| {
+            total(self.terms.iter().map(|term| term.weight * of(term))) / n
+        };
         let (labels, judged) = (by_label(&|term| term.label), by_label(&|term| term.said));
         let covariance = by_label(&|term| (term.label - labels) * (term.said - judged));
         let size = self.shares.len() as f64;
@@ -300,16 +400,34 @@ impl<'a> Sample<'a> {
         let centre = total(values.iter().copied()) / size;
         let variance = total(values.iter().map(|value| (value - centre).powi(2))) / (size - 1.0);
         let rest = size - n;
-        let lambda = if rest > 0.0 && variance > 0.0 { (covariance / variance).clamp(0.0, size / rest) } else { 0.0 };
+        let lambda = if rest > 0.0 && variance > 0.0 {
+            (covariance / variance).clamp(0.0, size / rest)
+        } else {
+            0.0
+        };
         let off = labels - lambda * judged;
-        let residuals = self.terms.iter().map(|term| term.label - lambda * term.said - off).collect();
+        let residuals = self
+            .terms
+            .iter()
+            .map(|term| term.label - lambda * term.said - off)
+            .collect();
         let weights = self.terms.iter().map(|term| term.weight / n).collect();
-        Fit { said: [-lambda, 0.0, lambda], weights, residuals, mean: lambda * centre + off, strata: None }
+        Fit {
+            said: [-lambda, 0.0, lambda],
+            weights,
+            residuals,
+            mean: lambda * centre + off,
+            strata: None,
+        }
     }
 
     fn corrected(&self, confidence: f64) -> Result<Corrected, Undefined> {
         let z = normal_quantile(upper_level(confidence)?)?;
-        let fit = if self.is_whole() { self.stratified() } else { self.regressed() };
+        let fit = if self.is_whole() {
+            self.stratified()
+        } else {
+            self.regressed()
+        };
         let parts = self.parts(&fit)?;
         let n = self.labelled();
         match &fit.strata {
@@ -317,34 +435,63 @@ impl<'a> Sample<'a> {
             None if n < 3.0 => Err(Undefined::TooFew),
             None => {
                 // CR1 has its own correction for few clusters.
-                let (labels, degrees) =
-                    if self.is_clustered { (parts.labels, parts.labelled_units - 1.0) } else { (parts.labels * n / (n - 2.0), n - 2.0) };
-                let units = if self.is_clustered { parts.labelled_units } else { n };
+                let (labels, degrees) = if self.is_clustered {
+                    (parts.labels, parts.labelled_units - 1.0)
+                } else {
+                    (parts.labels * n / (n - 2.0), n - 2.0)
+                };
+                let units = if self.is_clustered {
+                    parts.labelled_units
+                } else {
+                    n
+                };
                 let degrees = parts.degrees(labels, degrees, self.units as f64 - 1.0);
-                self.spread.about(fit.mean, (labels + parts.others + parts.runs).sqrt(), degrees, units, confidence)
+                self.spread.about(
+                    fit.mean,
+                    (labels + parts.others + parts.runs).sqrt(),
+                    degrees,
+                    units,
+                    confidence,
+                )
             }
         }
     }
 
     fn whole<'s>(&self, fit: &Fit, strata: &'s [Stratum; 3], parts: &'s Parts) -> Whole<'s> {
-        let alone = total(strata.iter().map(|stratum| stratum.share.powi(2) * stratum.variance()));
+        let alone = total(
+            strata
+                .iter()
+                .map(|stratum| stratum.share.powi(2) * stratum.variance()),
+        );
         // Several labels of one item are worth at least one label, and at most as many as there are.
         let least = self.labelled() / self.terms.len() as f64;
-        let design_effect = if alone > 0.0 { (parts.labels / alone).max(least) } else { 1.0 };
+        let design_effect = if alone > 0.0 {
+            (parts.labels / alone).max(least)
+        } else {
+            1.0
+        };
         Whole {
             strata,
             mean: fit.mean,
             design_effect,
             parts,
             others_degrees: self.units as f64 - 1.0,
-            labels_degrees: if self.is_clustered { parts.labelled_units - 1.0 } else { f64::INFINITY },
+            labels_degrees: if self.is_clustered {
+                parts.labelled_units - 1.0
+            } else {
+                f64::INFINITY
+            },
             spread: self.spread,
         }
     }
 
     fn parts(&self, fit: &Fit) -> Result<Parts, Undefined> {
         let size = self.shares.len() as f64;
-        let predicted: Vec<f64> = self.shares.iter().map(|shares| expected(fit.said, *shares)).collect();
+        let predicted: Vec<f64> = self
+            .shares
+            .iter()
+            .map(|shares| expected(fit.said, *shares))
+            .collect();
         let centre = total(predicted.iter().copied()) / size;
         // By unit: the influences of its labels, and of its verdicts.
         let (mut of_labels, mut of_verdicts) = (vec![0.0; self.units], vec![0.0; self.units]);
@@ -352,7 +499,11 @@ impl<'a> Sample<'a> {
             of_verdicts[*unit] += (predicted - centre) / size;
         }
         let mut labelled = BTreeSet::new();
-        for (term, (weight, residual)) in self.terms.iter().zip(fit.weights.iter().zip(&fit.residuals)) {
+        for (term, (weight, residual)) in self
+            .terms
+            .iter()
+            .zip(fit.weights.iter().zip(&fit.residuals))
+        {
             of_labels[self.unit_of[term.place]] += weight * residual;
             labelled.insert(self.unit_of[term.place]);
         }
@@ -360,10 +511,21 @@ impl<'a> Sample<'a> {
         if self.is_clustered && labelled_units < 3.0 {
             return Err(Undefined::TooFew);
         }
-        let few = |units: f64| if self.is_clustered { units / (units - 1.0) } else { 1.0 };
+        let few = |units: f64| {
+            if self.is_clustered {
+                units / (units - 1.0)
+            } else {
+                1.0
+            }
+        };
         let labels = few(labelled_units) * total(of_labels.iter().map(|own| own * own));
-        let others =
-            few(self.units as f64) * total(of_labels.iter().zip(&of_verdicts).map(|(label, verdict)| verdict * (verdict + 2.0 * label)));
+        let others = few(self.units as f64)
+            * total(
+                of_labels
+                    .iter()
+                    .zip(&of_verdicts)
+                    .map(|(label, verdict)| verdict * (verdict + 2.0 * label)),
+            );
         let parts: Vec<RunsPart> = (0..self.arms.len())
             .map(|arm| self.runs_part(arm, fit, &predicted))
             .collect::<Result<Vec<_>, _>>()?
@@ -383,7 +545,12 @@ impl<'a> Sample<'a> {
     }
 
     /// Returns what an arm's runs add to the variance, or `None` for one run.
-    fn runs_part(&self, arm: usize, fit: &Fit, predicted: &[f64]) -> Result<Option<RunsPart>, Undefined> {
+    fn runs_part(
+        &self,
+        arm: usize,
+        fit: &Fit,
+        predicted: &[f64],
+    ) -> Result<Option<RunsPart>, Undefined> {
         let runs = self.arms[arm].runs;
         if runs < 2 {
             return Ok(None);
@@ -392,17 +559,27 @@ impl<'a> Sample<'a> {
         let mut shares = vec![0.0; runs];
         // By unit and run: influences.
         let mut influences = vec![0.0; self.units * runs];
-        for ((item, unit), (shares, predicted)) in self.kept.iter().zip(&self.unit_of).zip(self.shares.iter().zip(predicted)) {
+        for ((item, unit), (shares, predicted)) in self
+            .kept
+            .iter()
+            .zip(&self.unit_of)
+            .zip(self.shares.iter().zip(predicted))
+        {
             let row = self.arms[arm].row(*item);
             let has = row.iter().flatten().count() as f64;
             for (run, value) in row.iter().enumerate() {
                 let Some(value) = value else { continue };
                 let mut own = *shares;
                 own[arm] = *value;
-                influences[unit * runs + run] += (expected(fit.said, own) - predicted) / (size * has);
+                influences[unit * runs + run] +=
+                    (expected(fit.said, own) - predicted) / (size * has);
             }
         }
-        for (term, (weight, residual)) in self.terms.iter().zip(fit.weights.iter().zip(&fit.residuals)) {
+        for (term, (weight, residual)) in self
+            .terms
+            .iter()
+            .zip(fit.weights.iter().zip(&fit.residuals))
+        {
             let run = term.runs[arm];
             influences[self.unit_of[term.place] * runs + run] += weight * residual;
             shares[run] += term.weight / n;
@@ -434,7 +611,11 @@ impl<'a> Sample<'a> {
 
 /// Returns a verdict's place in lists.
 fn at(said: f64) -> usize {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "-1, 0 or 1")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "-1, 0 or 1"
+    )]
     let at = (said + 1.0) as usize;
     at
 }
@@ -443,9 +624,23 @@ impl Parts {
     /// Returns Satterthwaite's degrees of freedom, given those of the labels' part and of the other items'.
     fn degrees(&self, labels: f64, of_labels: f64, of_others: f64) -> f64 {
         let variance = labels + self.others + self.runs;
-        let share = |part: f64| if variance > 0.0 { (part / variance).powi(2) } else { 1.0 };
-        let runs = if self.runs > 0.0 { share(self.runs_measured) / self.runs_degrees } else { 0.0 };
-        let others = if of_labels.is_finite() { share(self.others) / of_others } else { 0.0 };
+        let share = |part: f64| {
+            if variance > 0.0 {
+                (part / variance).powi(2)
+            } else {
+                1.0
+            }
+        };
+        let runs = if self.runs > 0.0 {
+            share(self.runs_measured) / self.runs_degrees
+        } else {
+            0.0
+        };
+        let others = if of_labels.is_finite() {
+            share(self.others) / of_others
+        } else {
+            0.0
+        };
         (1.0 / (share(labels) / of_labels + others + runs)).max(1.0)
     }
 }
@@ -453,29 +648,47 @@ impl Parts {
 impl Stratum {
     /// Returns the mean label. A verdict that nobody labelled has the mean of all labels, and could have any.
     fn mean(&self, overall: f64) -> f64 {
-        if self.n > 0.0 { (self.ahead - self.behind) / self.n } else { overall }
+        if self.n > 0.0 {
+            (self.ahead - self.behind) / self.n
+        } else {
+            overall
+        }
     }
 
     /// Returns the variance of the mean label if each item has one.
     fn variance(&self) -> f64 {
-        if self.n > 0.0 { ((self.ahead + self.behind) / self.n - self.mean(0.0).powi(2)) / self.n } else { 0.0 }
+        if self.n > 0.0 {
+            ((self.ahead + self.behind) / self.n - self.mean(0.0).powi(2)) / self.n
+        } else {
+            0.0
+        }
     }
 
     /// Returns the interval of the mean label, with the labels worth that of `self.n / design_effect` items.
     fn ends(&self, spread: Spread, design_effect: f64, z: f64) -> Result<Interval, Undefined> {
         let confidence = 1.0 - normal_two_sided(z);
-        let (n, ahead, behind) = (self.n / design_effect, self.ahead / design_effect, self.behind / design_effect);
+        let (n, ahead, behind) = (
+            self.n / design_effect,
+            self.ahead / design_effect,
+            self.behind / design_effect,
+        );
         match spread {
             _ if n <= 0.0 => Ok(spread.range()),
             Spread::Shares => jeffreys(ahead, n, confidence),
             Spread::Differences => {
                 // The counts of wins and losses exclude each other, so their difference varies more than that of independent shares.
-                let (won, lost) = (jeffreys(ahead, n, confidence)?, jeffreys(behind, n, confidence)?);
+                let (won, lost) = (
+                    jeffreys(ahead, n, confidence)?,
+                    jeffreys(behind, n, confidence)?,
+                );
                 let (ahead, behind) = (ahead / n, behind / n);
                 let both = 2.0 * z * z * ahead * behind / n;
-                let below = ((ahead - won.low).powi(2) + (lost.high - behind).powi(2) + both).sqrt();
-                let above = ((won.high - ahead).powi(2) + (behind - lost.low).powi(2) + both).sqrt();
-                Interval::new(ahead - behind - below, ahead - behind + above).ok_or(Undefined::NotFinite)
+                let below =
+                    ((ahead - won.low).powi(2) + (lost.high - behind).powi(2) + both).sqrt();
+                let above =
+                    ((won.high - ahead).powi(2) + (behind - lost.low).powi(2) + both).sqrt();
+                Interval::new(ahead - behind - below, ahead - behind + above)
+                    .ok_or(Undefined::NotFinite)
             }
         }
     }
@@ -485,7 +698,11 @@ impl Stratum {
 fn jeffreys(passed: f64, n: f64, confidence: f64) -> Result<Interval, Undefined> {
     // Sums of parts may miss a whole number by a rounding error.
     let failed = (n - passed).max(0.0);
-    let found = beta_interval(passed + BetaPrior::JEFFREYS.a, failed + BetaPrior::JEFFREYS.b, confidence)?;
+    let found = beta_interval(
+        passed + BetaPrior::JEFFREYS.a,
+        failed + BetaPrior::JEFFREYS.b,
+        confidence,
+    )?;
     let low = if passed > ROUNDING { found.low } else { 0.0 };
     Interval::new(low, if failed > ROUNDING { found.high } else { 1.0 }).ok_or(Undefined::NotFinite)
 }
@@ -508,13 +725,25 @@ impl Whole<'_> {
     fn corrected(&self, z: f64) -> Result<Corrected, Undefined> {
         let [below, above] = self.labels_reach(z)?;
         let labels = (f64::midpoint(below.sqrt(), above.sqrt()) / z).powi(2);
-        let degrees = self.parts.degrees(labels, self.labels_degrees, self.others_degrees);
+        let degrees = self
+            .parts
+            .degrees(labels, self.labels_degrees, self.others_degrees);
         let [below, above] = self.reach(z, degrees)?;
         let range = self.spread.range();
-        let (low, high) = ((self.mean - below).max(range.low), (self.mean + above).min(range.high));
+        let (low, high) = (
+            (self.mean - below).max(range.low),
+            (self.mean + above).min(range.high),
+        );
         let interval = Interval::new(low, high).ok_or(Undefined::NotFinite)?;
-        let standard_error = (high - low) / (2.0 * quantile(upper_level(1.0 - normal_two_sided(z))?, degrees)?);
-        Ok(Corrected { mean: self.mean, interval, p: self.p(degrees)?, standard_error, degrees })
+        let standard_error =
+            (high - low) / (2.0 * quantile(upper_level(1.0 - normal_two_sided(z))?, degrees)?);
+        Ok(Corrected {
+            mean: self.mean,
+            interval,
+            p: self.p(degrees)?,
+            standard_error,
+            degrees,
+        })
     }
 
     /// Returns the squared lengths of the interval below and above the mean, as far as they come from labels.
@@ -537,9 +766,15 @@ impl Whole<'_> {
 
     /// Returns the interval's lengths below and above the mean at a normal deviate, which stands for Student's at the same level.
     fn reach(&self, z: f64, degrees: f64) -> Result<[f64; 2], Undefined> {
-        let factor = if degrees.is_finite() { quantile(upper_level(1.0 - normal_two_sided(z))?, degrees)? / z } else { 1.0 };
+        let factor = if degrees.is_finite() {
+            quantile(upper_level(1.0 - normal_two_sided(z))?, degrees)? / z
+        } else {
+            1.0
+        };
         let others = z * z * (self.parts.others + self.parts.runs);
-        Ok(self.labels_reach(z)?.map(|labels| factor * (labels + others).sqrt()))
+        Ok(self
+            .labels_reach(z)?
+            .map(|labels| factor * (labels + others).sqrt()))
     }
 
     /// Returns the smallest error at which the interval excludes zero, not below that of six standard errors.
@@ -547,7 +782,9 @@ impl Whole<'_> {
         if self.mean == 0.0 {
             return Ok(1.0);
         }
-        let left = |z: f64| -> Result<f64, Undefined> { Ok(self.mean.abs() - self.reach(z, degrees)?[usize::from(self.mean < 0.0)]) };
+        let left = |z: f64| -> Result<f64, Undefined> {
+            Ok(self.mean.abs() - self.reach(z, degrees)?[usize::from(self.mean < 0.0)])
+        };
         // False position, with the older end's value halved if it stays (Illinois).
         let (mut low, mut high) = ((NEAREST, left(NEAREST)?), (FARTHEST, left(FARTHEST)?));
         if low.1 <= 0.0 {
@@ -560,7 +797,8 @@ impl Whole<'_> {
             if high.0 - low.0 < 1e-12 {
                 break;
             }
-            let at = (low.0 + (high.0 - low.0) * low.1 / (low.1 - high.1)).clamp(low.0 + 1e-13, high.0);
+            let at =
+                (low.0 + (high.0 - low.0) * low.1 / (low.1 - high.1)).clamp(low.0 + 1e-13, high.0);
             let value = left(at)?;
             if value > 0.0 {
                 low = (at, value);
@@ -581,29 +819,62 @@ const FARTHEST: f64 = 6.0;
 impl Spread {
     fn range(self) -> Interval {
         match self {
-            Self::Shares => Interval { low: 0.0, high: 1.0 },
-            Self::Differences => Interval { low: -1.0, high: 1.0 },
+            Self::Shares => Interval {
+                low: 0.0,
+                high: 1.0,
+            },
+            Self::Differences => Interval {
+                low: -1.0,
+                high: 1.0,
+            },
         }
     }
 
     /// Returns Student's interval around a mean. If nothing varies, that of as many passes and fails.
-    fn about(self, mean: f64, error: f64, degrees: f64, n: f64, confidence: f64) -> Result<Corrected, Undefined> {
+    fn about(
+        self,
+        mean: f64,
+        error: f64,
+        degrees: f64,
+        n: f64,
+        confidence: f64,
+    ) -> Result<Corrected, Undefined> {
         let range = self.range();
         let level = upper_level(confidence)?;
         if error <= 0.0 {
             let at = mean.clamp(range.low, range.high);
             let interval = match self {
                 Self::Shares => effective_interval(at, n, confidence)?,
-                Self::Differences => effective_paired_difference(at.max(0.0), (-at).max(0.0), n, confidence)?,
+                Self::Differences => {
+                    effective_paired_difference(at.max(0.0), (-at).max(0.0), n, confidence)?
+                }
             };
-            let p = if interval.low > 0.0 || interval.high < 0.0 { 1.0 - confidence } else { 1.0 };
+            let p = if interval.low > 0.0 || interval.high < 0.0 {
+                1.0 - confidence
+            } else {
+                1.0
+            };
             let standard_error = (interval.high - interval.low) / (2.0 * normal_quantile(level)?);
-            return Ok(Corrected { mean: at, interval, p, standard_error, degrees });
+            return Ok(Corrected {
+                mean: at,
+                interval,
+                p,
+                standard_error,
+                degrees,
+            });
         }
         let reach = t_quantile(level, degrees)? * error;
-        let interval = Interval::new(mean - reach, mean + reach).ok_or(Undefined::NotFinite)?.clipped(range.low, range.high);
+        let interval = Interval::new(mean - reach, mean + reach)
+            .ok_or(Undefined::NotFinite)?
+            .clipped(range.low, range.high);
         let mean = mean.clamp(range.low, range.high);
-        Ok(Corrected { mean, interval, p: t_two_sided(mean / error, degrees)?, standard_error: error, degrees })
+        Ok(Corrected {
+            mean,
+            interval,
+            p: t_two_sided(mean / error, degrees)?,
+            standard_error: error,
+            degrees,
+        })
     }
 }
 
@@ -648,28 +919,47 @@ mod tests {
 
     impl Cells {
         fn data(&self) -> JudgedRuns<'_> {
-            JudgedRuns { runs: self.runs, judged: &self.judged, labels: &self.labels }
+            JudgedRuns {
+                runs: self.runs,
+                judged: &self.judged,
+                labels: &self.labels,
+            }
         }
 
         /// One run with labels passed by both, only by people, only by the judge and by neither, and other items with those passed.
         fn counted(labels: [usize; 4], [others, passed]: [usize; 2]) -> Self {
-            let mut cells = Self { runs: 1, judged: Vec::new(), labels: Vec::new() };
-            for (count, (people, judge)) in labels.into_iter().zip([(1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0)]) {
+            let mut cells = Self {
+                runs: 1,
+                judged: Vec::new(),
+                labels: Vec::new(),
+            };
+            for (count, (people, judge)) in
+                labels
+                    .into_iter()
+                    .zip([(1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0)])
+            {
                 cells.judged.extend(vec![Some(judge); count]);
-                cells.labels.extend(vec![Some(Label { people, judge }); count]);
+                cells
+                    .labels
+                    .extend(vec![Some(Label { people, judge }); count]);
             }
-            cells.judged.extend((0..others).map(|item| Some(f64::from(u8::from(item < passed)))));
+            cells
+                .judged
+                .extend((0..others).map(|item| Some(f64::from(u8::from(item < passed)))));
             cells.labels.resize(cells.judged.len(), None);
             cells
         }
 
         /// The same outcomes in each of several runs. Only the first has labels unless `is_every`.
         fn repeated(&self, runs: usize, is_labelled: impl Fn(usize, usize) -> bool) -> Self {
-            let cells = || (0..self.judged.len()).flat_map(|item| (0..runs).map(move |run| (item, run)));
+            let cells =
+                || (0..self.judged.len()).flat_map(|item| (0..runs).map(move |run| (item, run)));
             Self {
                 runs,
                 judged: cells().map(|(item, _)| self.judged[item]).collect(),
-                labels: cells().map(|(item, run)| self.labels[item].filter(|_| is_labelled(item, run))).collect(),
+                labels: cells()
+                    .map(|(item, run)| self.labels[item].filter(|_| is_labelled(item, run)))
+                    .collect(),
             }
         }
     }
@@ -680,19 +970,34 @@ mod tests {
 
     #[test]
     fn equals_the_formulas_in_numpy() {
-        let vectors: Vectors = serde_json::from_str(include_str!("../../tests/fixtures/judges/runs.json")).expect("vectors");
+        let vectors: Vectors =
+            serde_json::from_str(include_str!("../../tests/fixtures/judges/runs.json"))
+                .expect("vectors");
         assert!(vectors.vectors.len() >= 12);
-        for Vector { name, arms, clusters, expected } in vectors.vectors {
+        for Vector {
+            name,
+            arms,
+            clusters,
+            expected,
+        } in vectors.vectors
+        {
             let label = |[people, judge]: [f64; 2]| Label { people, judge };
             let cells = |arm: Listed| Cells {
                 runs: arm.runs,
                 judged: arm.judged.into_iter().flatten().collect(),
-                labels: arm.labels.into_iter().flatten().map(|pair| pair.map(label)).collect(),
+                labels: arm
+                    .labels
+                    .into_iter()
+                    .flatten()
+                    .map(|pair| pair.map(label))
+                    .collect(),
             };
             let cells: Vec<Cells> = arms.into_iter().map(cells).collect();
             let found = match cells.as_slice() {
                 [one] => rate(one, clusters.as_deref()),
-                [one, other] => corrected_difference(one.data(), other.data(), clusters.as_deref(), 0.95),
+                [one, other] => {
+                    corrected_difference(one.data(), other.data(), clusters.as_deref(), 0.95)
+                }
                 _ => panic!("one or two arms"),
             };
             let found = found.expect("a figure");
@@ -706,7 +1011,11 @@ mod tests {
                 assert!((own - expected).abs() < 1e-7, "{name}: {own} {expected}");
             }
             let degrees = (found.degrees, expected.degrees);
-            let is_alike = expected.degrees.map_or(found.degrees.is_infinite(), |expected| (found.degrees / expected - 1.0).abs() < 1e-6);
+            let is_alike = expected
+                .degrees
+                .map_or(found.degrees.is_infinite(), |expected| {
+                    (found.degrees / expected - 1.0).abs() < 1e-6
+                });
             assert!(is_alike, "{name}: {degrees:?}");
         }
     }
@@ -714,41 +1023,87 @@ mod tests {
     #[test]
     fn with_many_labels_the_interval_is_that_of_ppi() {
         let cells = Cells::counted([300, 20, 60, 220], [4000, 2400]);
-        let values = |of: &dyn Fn(usize) -> Option<f64>| (0..cells.judged.len()).filter_map(of).collect::<Vec<f64>>();
+        let values = |of: &dyn Fn(usize) -> Option<f64>| {
+            (0..cells.judged.len()).filter_map(of).collect::<Vec<f64>>()
+        };
         let labels = values(&|item| Some(cells.labels[item]?.people));
         let judged = values(&|item| Some(cells.labels[item]?.judge));
         let others = values(&|item| cells.judged[item].filter(|_| cells.labels[item].is_none()));
-        let data = super::super::Judged { labels: &labels, judged: &judged, others: &others };
+        let data = super::super::Judged {
+            labels: &labels,
+            judged: &judged,
+            others: &others,
+        };
         let plain = super::super::prediction_powered(data, 0.95).expect("an estimate");
         let own = rate(&cells, None).expect("corrected");
         assert!((own.mean - plain.mean).abs() < 1e-3, "{own:?} {plain:?}");
-        assert!((own.interval.low - plain.interval.low).abs() < 2e-3 && (own.interval.high - plain.interval.high).abs() < 2e-3);
+        assert!(
+            (own.interval.low - plain.interval.low).abs() < 2e-3
+                && (own.interval.high - plain.interval.high).abs() < 2e-3
+        );
     }
 
     #[test]
     fn a_mean_of_strata_by_hand() {
         // Of 60 passes 15 of 20 labels agree, of 40 fails 1 of 10 is a pass: 0.6 · 0.75 + 0.4 · 0.1.
         let found = rate(&Cells::counted([15, 1, 5, 9], [70, 40]), None).expect("corrected");
-        assert!((found.mean - 0.49).abs() < 1e-12 && found.interval.low < 0.49 && found.interval.high > 0.49, "{found:?}");
+        assert!(
+            (found.mean - 0.49).abs() < 1e-12
+                && found.interval.low < 0.49
+                && found.interval.high > 0.49,
+            "{found:?}"
+        );
     }
 
     #[test]
     fn p_and_interval_agree_and_arms_can_be_swapped() {
         for (won, lost, same) in [(12, 3, 25), (9, 3, 28), (3, 3, 34), (0, 0, 40), (30, 0, 10)] {
             let sides = [(1.0, 0.0, won), (0.0, 1.0, lost), (1.0, 1.0, same)];
-            let people: Vec<(f64, f64)> = sides.iter().flat_map(|(one, other, n)| vec![(*one, *other); *n]).collect();
+            let people: Vec<(f64, f64)> = sides
+                .iter()
+                .flat_map(|(one, other, n)| vec![(*one, *other); *n])
+                .collect();
             let arm = |of: fn((f64, f64)) -> f64| {
-                let said = people.iter().enumerate().map(|(at, pair)| if at % 7 == 0 { 1.0 } else { of(*pair) });
+                let said = people
+                    .iter()
+                    .enumerate()
+                    .map(|(at, pair)| if at % 7 == 0 { 1.0 } else { of(*pair) });
                 let said: Vec<f64> = said.collect();
-                let labels = people.iter().zip(&said).map(|(pair, said)| Some(Label { people: of(*pair), judge: *said }));
-                let judged: Vec<Option<f64>> = said.iter().cycle().take(240).map(|said| Some(*said)).collect();
-                Cells { runs: 1, labels: labels.chain(std::iter::repeat(None)).take(judged.len()).collect(), judged }
+                let labels = people.iter().zip(&said).map(|(pair, said)| {
+                    Some(Label {
+                        people: of(*pair),
+                        judge: *said,
+                    })
+                });
+                let judged: Vec<Option<f64>> = said
+                    .iter()
+                    .cycle()
+                    .take(240)
+                    .map(|said| Some(*said))
+                    .collect();
+                Cells {
+                    runs: 1,
+                    labels: labels
+                        .chain(std::iter::repeat(None))
+                        .take(judged.len())
+                        .collect(),
+                    judged,
+                }
             };
             let (one, other) = (arm(|pair| pair.0), arm(|pair| pair.1));
-            let found = corrected_difference(one.data(), other.data(), None, 0.95).expect("corrected");
-            assert_eq!(found.p < 0.05, found.interval.low > 0.0 || found.interval.high < 0.0, "{found:?}");
-            let back = corrected_difference(other.data(), one.data(), None, 0.95).expect("corrected");
-            assert!((found.mean + back.mean).abs() < 1e-12 && (found.interval.low + back.interval.high).abs() < 1e-12);
+            let found =
+                corrected_difference(one.data(), other.data(), None, 0.95).expect("corrected");
+            assert_eq!(
+                found.p < 0.05,
+                found.interval.low > 0.0 || found.interval.high < 0.0,
+                "{found:?}"
+            );
+            let back =
+                corrected_difference(other.data(), one.data(), None, 0.95).expect("corrected");
+            assert!(
+                (found.mean + back.mean).abs() < 1e-12
+                    && (found.interval.low + back.interval.high).abs() < 1e-12
+            );
             assert!((found.p - back.p).abs() < 1e-9);
         }
     }
@@ -756,13 +1111,27 @@ mod tests {
     #[test]
     fn clusters_widen_and_a_full_set_of_labels_needs_no_judge() {
         let cells = Cells::counted([30, 5, 5, 20], [120, 70]);
-        let codes: Vec<u32> = (0..cells.judged.len()).map(|at| u32::try_from(at / 6).expect("few")).collect();
-        let (clustered, alone) = (rate(&cells, Some(&codes)).expect("clustered"), rate(&cells, None).expect("corrected"));
-        assert!(clustered.interval.high - clustered.interval.low > alone.interval.high - alone.interval.low);
+        let codes: Vec<u32> = (0..cells.judged.len())
+            .map(|at| u32::try_from(at / 6).expect("few"))
+            .collect();
+        let (clustered, alone) = (
+            rate(&cells, Some(&codes)).expect("clustered"),
+            rate(&cells, None).expect("corrected"),
+        );
+        assert!(
+            clustered.interval.high - clustered.interval.low
+                > alone.interval.high - alone.interval.low
+        );
         let all = rate(&Cells::counted([30, 5, 5, 20], [0, 0]), None).expect("labels alone");
         assert!((all.mean - 35.0 / 60.0).abs() < 1e-12, "{all:?}");
-        assert_eq!(rate(&Cells::counted([0; 4], [20, 10]), None), Err(Undefined::NoData));
-        let uneven = JudgedRuns { labels: &cells.labels[1..], ..cells.data() };
+        assert_eq!(
+            rate(&Cells::counted([0; 4], [20, 10]), None),
+            Err(Undefined::NoData)
+        );
+        let uneven = JudgedRuns {
+            labels: &cells.labels[1..],
+            ..cells.data()
+        };
         assert_eq!(corrected_rate(uneven, None, 0.95), Err(Undefined::Unequal));
     }
 
@@ -771,12 +1140,19 @@ mod tests {
         let single = Cells::counted([30, 5, 5, 20], [120, 70]);
         let alone = rate(&single, None).expect("corrected");
         // A label of one run of each item, or of every run: the item remains the unit, so more labels of it say nothing new.
-        let (one, every) = (single.repeated(3, |item, run| item % 3 == run), single.repeated(3, |_, _| true));
+        let (one, every) = (
+            single.repeated(3, |item, run| item % 3 == run),
+            single.repeated(3, |_, _| true),
+        );
         let one = rate(&one, None).expect("three runs");
-        assert!((one.mean - alone.mean).abs() < 1e-12 && one.interval.high - one.interval.low >= alone.interval.high - alone.interval.low);
+        assert!(
+            (one.mean - alone.mean).abs() < 1e-12
+                && one.interval.high - one.interval.low >= alone.interval.high - alone.interval.low
+        );
         let every = rate(&every, None).expect("three runs");
         assert!(
-            (every.interval.low - alone.interval.low).abs() < 0.005 && (every.interval.high - alone.interval.high).abs() < 0.005,
+            (every.interval.low - alone.interval.low).abs() < 0.005
+                && (every.interval.high - alone.interval.high).abs() < 0.005,
             "{every:?} {alone:?}"
         );
     }
@@ -784,9 +1160,24 @@ mod tests {
     #[test]
     fn one_labelled_run_of_several_says_nothing_about_the_others() {
         let single = Cells::counted([30, 5, 5, 20], [120, 70]);
-        assert_eq!(rate(&single.repeated(3, |_, run| run == 0), None), Err(Undefined::TooFew));
-        assert_eq!(rate(&single.repeated(2, |item, run| run == usize::from(item == 7)), None), Err(Undefined::TooFew));
-        assert!(rate(&single.repeated(2, |item, run| run == usize::from(item % 4 == 0)), None).is_ok());
+        assert_eq!(
+            rate(&single.repeated(3, |_, run| run == 0), None),
+            Err(Undefined::TooFew)
+        );
+        assert_eq!(
+            rate(
+                &single.repeated(2, |item, run| run == usize::from(item == 7)),
+                None
+            ),
+            Err(Undefined::TooFew)
+        );
+        assert!(
+            rate(
+                &single.repeated(2, |item, run| run == usize::from(item % 4 == 0)),
+                None
+            )
+            .is_ok()
+        );
     }
 
     #[test]
@@ -796,8 +1187,17 @@ mod tests {
         let arm = |is_wrong: &dyn Fn(usize) -> bool| {
             let cells = || (0..150).flat_map(|item| (0..3).map(move |run| (item, run)));
             let said = |(item, run): (usize, usize)| if is_wrong(run) { 0.0 } else { people(item) };
-            let label = |(item, run)| (item < 60 && run == item % 3).then(|| Label { people: people(item), judge: said((item, run)) });
-            Cells { runs: 3, judged: cells().map(|cell| Some(said(cell))).collect(), labels: cells().map(label).collect() }
+            let label = |(item, run)| {
+                (item < 60 && run == item % 3).then(|| Label {
+                    people: people(item),
+                    judge: said((item, run)),
+                })
+            };
+            Cells {
+                runs: 3,
+                judged: cells().map(|cell| Some(said(cell))).collect(),
+                labels: cells().map(label).collect(),
+            }
         };
         let (one, other) = (arm(&|_| false), arm(&|run| run == 1));
         let found = corrected_difference(one.data(), other.data(), None, 0.95).expect("corrected");
@@ -807,11 +1207,22 @@ mod tests {
     #[test]
     fn few_runs_have_few_degrees_of_freedom() {
         let cells = Cells::counted([30, 5, 5, 20], [120, 70]);
-        let codes: Vec<u32> = (0..cells.judged.len()).map(|at| u32::try_from(at % 3).expect("few")).collect();
+        let codes: Vec<u32> = (0..cells.judged.len())
+            .map(|at| u32::try_from(at % 3).expect("few"))
+            .collect();
         let one = rate(&cells, Some(&codes)).expect("three clusters");
         let gap = one.minus(one, 0.95).expect("a difference");
-        assert!(one.degrees <= 3.0 && gap.degrees > one.degrees && gap.degrees <= 2.0 * one.degrees + 1e-9, "{one:?} {gap:?}");
-        assert!(gap.mean == 0.0 && (gap.p - 1.0).abs() < 1e-12 && (gap.interval.low + gap.interval.high).abs() < 1e-9);
+        assert!(
+            one.degrees <= 3.0
+                && gap.degrees > one.degrees
+                && gap.degrees <= 2.0 * one.degrees + 1e-9,
+            "{one:?} {gap:?}"
+        );
+        assert!(
+            gap.mean == 0.0
+                && (gap.p - 1.0).abs() < 1e-12
+                && (gap.interval.low + gap.interval.high).abs() < 1e-9
+        );
         let codes: Vec<u32> = codes.iter().map(|code| code.min(&1)).copied().collect();
         assert_eq!(rate(&cells, Some(&codes)), Err(Undefined::TooFew));
     }

@@ -13,22 +13,41 @@ use super::{Interval, Undefined};
 /// spread. With one run per arm, [`super::newcombe`] and [`super::fisher`] are better.
 ///
 /// Undefined for an arm without runs and for a run without tasks.
-pub fn counts_over_runs(a: &[(u64, u64)], b: &[(u64, u64)], confidence: f64) -> Result<MeanDifference, Undefined> {
+pub fn counts_over_runs(
+    a: &[(u64, u64)],
+    b: &[(u64, u64)],
+    confidence: f64,
+) -> Result<MeanDifference, Undefined> {
     let arms = [Arm::of(a)?, Arm::of(b)?];
     let of_runs: f64 = arms.iter().map(|arm| arm.of_runs).sum();
     let variance = of_runs + arms.iter().map(|arm| arm.of_tasks).sum::<f64>();
     let combined = |of: fn(&Arm) -> f64| {
         let sum: f64 = arms.iter().filter(|arm| arm.runs > 1.0).map(of).sum();
-        1.0 / arms.iter().filter(|arm| arm.runs > 1.0).map(|arm| (of(arm) / sum).powi(2) / (arm.runs - 1.0)).sum::<f64>()
+        1.0 / arms
+            .iter()
+            .filter(|arm| arm.runs > 1.0)
+            .map(|arm| (of(arm) / sum).powi(2) / (arm.runs - 1.0))
+            .sum::<f64>()
     };
-    let degrees =
-        if of_runs > 0.0 { (variance / of_runs).powi(2) * combined(|arm| arm.of_runs).min(combined(|arm| 1.0 / arm.runs)) } else { MANY };
+    let degrees = if of_runs > 0.0 {
+        (variance / of_runs).powi(2)
+            * combined(|arm| arm.of_runs).min(combined(|arm| 1.0 / arm.runs))
+    } else {
+        MANY
+    };
     // With this many degrees Student's distribution is the normal one.
     let degrees = degrees.clamp(1.0, MANY);
     let (difference, standard_error) = (arms[0].mean - arms[1].mean, variance.sqrt());
     let t = difference / standard_error;
     let interval: Interval = t_interval(difference, standard_error, degrees, confidence)?;
-    Ok(MeanDifference { difference, standard_error, degrees, t, p: t_two_sided(t, degrees)?, interval: interval.clipped(-1.0, 1.0) })
+    Ok(MeanDifference {
+        difference,
+        standard_error,
+        degrees,
+        t,
+        p: t_two_sided(t, degrees)?,
+        interval: interval.clipped(-1.0, 1.0),
+    })
 }
 
 const MANY: f64 = 1e6;
@@ -42,13 +61,21 @@ struct Arm {
 
 impl Arm {
     fn of(totals: &[(u64, u64)]) -> Result<Self, Undefined> {
-        let shares: Result<Vec<f64>, Undefined> = totals.iter().map(|(passed, tried)| super::proportion::share(*passed, *tried)).collect();
+        let shares: Result<Vec<f64>, Undefined> = totals
+            .iter()
+            .map(|(passed, tried)| super::proportion::share(*passed, *tried))
+            .collect();
         let summary = summary(&shares?)?;
         let runs = totals.len() as f64;
         let n = totals.iter().map(|(_, tried)| *tried as f64).sum::<f64>() / runs;
         let p = (summary.mean * n + 1.0) / (n + 2.0);
         let of_runs = summary.sd.map_or(0.0, |sd| sd * sd / runs);
-        Ok(Self { runs, mean: summary.mean, of_tasks: p * (1.0 - p) / n, of_runs })
+        Ok(Self {
+            runs,
+            mean: summary.mean,
+            of_tasks: p * (1.0 - p) / n,
+            of_runs,
+        })
     }
 }
 
@@ -61,17 +88,32 @@ mod tests {
         // Shares .5 and .7: mean .6, s²/2 = .01; p = 7/12 of 10 tasks: .0243056. The other arm: .2 twice, p = 3/12: .01875.
         let got = counts_over_runs(&[(5, 10), (7, 10)], &[(2, 10), (2, 10)], 0.95).expect("runs");
         let variance: f64 = 0.01 + 35.0 / 144.0 / 10.0 + 3.0 / 16.0 / 10.0;
-        assert!((got.difference - 0.4).abs() < 1e-12 && (got.standard_error - variance.sqrt()).abs() < 1e-12);
+        assert!(
+            (got.difference - 0.4).abs() < 1e-12
+                && (got.standard_error - variance.sqrt()).abs() < 1e-12
+        );
         // One arm's runs vary: one degree of freedom for their part.
         assert!((got.degrees - (variance / 0.01).powi(2)).abs() < 1e-9);
         let alike = counts_over_runs(&[(10, 10), (10, 10)], &[(10, 10)], 0.95).expect("runs");
-        assert!(alike.interval.low < 0.0 && alike.interval.high > 0.0 && (alike.p - 1.0).abs() < 1e-12);
+        assert!(
+            alike.interval.low < 0.0 && alike.interval.high > 0.0 && (alike.p - 1.0).abs() < 1e-12
+        );
         // One crashed run of three.
-        let crashed = counts_over_runs(&[(80, 100); 3], &[(80, 100), (80, 100), (0, 100)], 0.95).expect("runs");
+        let crashed = counts_over_runs(&[(80, 100); 3], &[(80, 100), (80, 100), (0, 100)], 0.95)
+            .expect("runs");
         assert!(crashed.p > 0.3, "{crashed:?}");
-        assert_eq!(counts_over_runs(&[], &[(1, 2)], 0.95), Err(Undefined::NoData));
-        assert_eq!(counts_over_runs(&[(0, 0)], &[(1, 2)], 0.95), Err(Undefined::NoData));
-        assert_eq!(counts_over_runs(&[(3, 2)], &[(1, 2)], 0.95), Err(Undefined::OutOfRange));
+        assert_eq!(
+            counts_over_runs(&[], &[(1, 2)], 0.95),
+            Err(Undefined::NoData)
+        );
+        assert_eq!(
+            counts_over_runs(&[(0, 0)], &[(1, 2)], 0.95),
+            Err(Undefined::NoData)
+        );
+        assert_eq!(
+            counts_over_runs(&[(3, 2)], &[(1, 2)], 0.95),
+            Err(Undefined::OutOfRange)
+        );
     }
 
     proptest::proptest! {

@@ -10,7 +10,9 @@ pub type NightOutcomes = (u64, u64);
 pub const COURSE_ALPHA: f64 = 0.05;
 
 /// What the order of an item's outcomes says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum CourseKind {
     /// All outcomes are equal.
@@ -74,18 +76,41 @@ pub fn course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
     if nights.iter().any(|(passed, counted)| passed > counted) {
         return Err(Undefined::OutOfRange);
     }
-    let known: Vec<usize> = (0..nights.len()).filter(|night| nights[*night].1 > 0).collect();
-    let (Some(first), Some(last)) = (known.first(), known.last()) else { return Err(Undefined::NoData) };
-    let sum = |places: &[usize]| places.iter().fold((0, 0), |sum, night| (sum.0 + nights[*night].0, sum.1 + nights[*night].1));
+    let known: Vec<usize> = (0..nights.len())
+        .filter(|night| nights[*night].1 > 0)
+        .collect();
+    let (Some(first), Some(last)) = (known.first(), known.last()) else {
+        return Err(Undefined::NoData);
+    };
+    let sum = |places: &[usize]| {
+        places.iter().fold((0, 0), |sum, night| {
+            (sum.0 + nights[*night].0, sum.1 + nights[*night].1)
+        })
+    };
     let state = |night: usize| State::of(nights[night]);
     let newest = state(*last);
-    let at = known.iter().rposition(|night| state(*night) != newest).map_or(0, |night| night + 1);
+    let at = known
+        .iter()
+        .rposition(|night| state(*night) != newest)
+        .map_or(0, |night| night + 1);
     let (before, after) = (sum(&known[..at]), sum(&known[at..]));
     if newest == State::Both {
-        return Ok(Course { kind: CourseKind::Flaky, since: *last, after: nights[*last], before: sum(&known[..known.len() - 1]), p: None });
+        return Ok(Course {
+            kind: CourseKind::Flaky,
+            since: *last,
+            after: nights[*last],
+            before: sum(&known[..known.len() - 1]),
+            p: None,
+        });
     }
     if at == 0 {
-        return Ok(Course { kind: CourseKind::Steady, since: *first, after, before, p: None });
+        return Ok(Course {
+            kind: CourseKind::Steady,
+            since: *first,
+            after,
+            before,
+            p: None,
+        });
     }
     let passes = newest == State::Passes;
     let (passed, all) = (before.0 + after.0, before.1 + after.1);
@@ -95,13 +120,20 @@ pub fn course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
     let runs = if has_both {
         1.0
     } else {
-        let runs = 1 + known.windows(2).filter(|pair| state(pair[0]) != state(pair[1])).count() as u64;
+        let runs = 1 + known
+            .windows(2)
+            .filter(|pair| state(pair[0]) != state(pair[1]))
+            .count() as u64;
         p_of_runs(passed, all - passed, runs)
     };
     let p = (2.0 * stretch.min(runs)).min(1.0);
     let opposite = if passes { State::Fails } else { State::Passes };
     // The night of the change may have both outcomes.
-    let old = if at > 1 && state(known[at - 1]) == State::Both { &known[..at - 1] } else { &known[..at] };
+    let old = if at > 1 && state(known[at - 1]) == State::Both {
+        &known[..at - 1]
+    } else {
+        &known[..at]
+    };
     let is_one_change = old.iter().all(|night| state(*night) == opposite);
     let kind = match (p <= COURSE_ALPHA, is_one_change, passes) {
         (true, _, false) => CourseKind::Broken,
@@ -110,7 +142,13 @@ pub fn course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
         (false, true, true) => CourseKind::MaybeRepaired,
         (false, false, _) => CourseKind::Flaky,
     };
-    Ok(Course { kind, since: known[at], after, before, p: Some(p) })
+    Ok(Course {
+        kind,
+        since: known[at],
+        after,
+        before,
+        p: Some(p),
+    })
 }
 
 /// The outcomes of a night.
@@ -144,9 +182,17 @@ fn p_of_runs(passed: u64, failed: u64, runs: u64) -> f64 {
     let of_runs = |runs: u64| {
         let half = (runs / 2) as f64;
         let ways = |one: f64, other: f64| {
-            if one < k && other < m { (ln_choose(k - 1.0, one) + ln_choose(m - 1.0, other) - all).exp() } else { 0.0 }
+            if one < k && other < m {
+                (ln_choose(k - 1.0, one) + ln_choose(m - 1.0, other) - all).exp()
+            } else {
+                0.0
+            }
         };
-        if runs.is_multiple_of(2) { 2.0 * ways(half - 1.0, half - 1.0) } else { ways(half, half - 1.0) + ways(half - 1.0, half) }
+        if runs.is_multiple_of(2) {
+            2.0 * ways(half - 1.0, half - 1.0)
+        } else {
+            ways(half, half - 1.0) + ways(half - 1.0, half)
+        }
     };
     (2..=runs).map(of_runs).sum::<f64>().min(1.0)
 }
@@ -156,7 +202,9 @@ mod tests {
     use super::*;
 
     fn nights(text: &str) -> Vec<NightOutcomes> {
-        text.chars().map(|letter| (u64::from(letter == 'P'), u64::from(letter != '-'))).collect()
+        text.chars()
+            .map(|letter| (u64::from(letter == 'P'), u64::from(letter != '-')))
+            .collect()
     }
 
     #[track_caller]
@@ -166,7 +214,10 @@ mod tests {
 
     #[track_caller]
     fn is_about(found: Option<f64>, expected: f64) {
-        assert!(found.is_some_and(|found| (found - expected).abs() < 1e-9), "{found:?} is not {expected}");
+        assert!(
+            found.is_some_and(|found| (found - expected).abs() < 1e-9),
+            "{found:?} is not {expected}"
+        );
     }
 
     #[test]
@@ -179,7 +230,10 @@ mod tests {
         // A stretch of six after noise: 2 C(7, 6)/C(13, 6).
         is_about(of("PPPFPPPFFFFFF").p, 2.0 * 2.0 * 7.0 / 1716.0);
         // Nights of three attempts: six passes and three failures.
-        is_about(course(&[(3, 3), (3, 3), (0, 3)]).expect("outcomes").p, 2.0 * 2.0 / 84.0);
+        is_about(
+            course(&[(3, 3), (3, 3), (0, 3)]).expect("outcomes").p,
+            2.0 * 2.0 / 84.0,
+        );
     }
 
     /// All orders of few outcomes, one by one.
@@ -187,12 +241,21 @@ mod tests {
     fn runs_are_counted_exactly() {
         for (passed, failed) in [(1_u64, 1_u64), (3, 2), (4, 4), (6, 3), (2, 7)] {
             let all = passed + failed;
-            let orders: Vec<u32> = (0_u32..1 << all).filter(|order| u64::from(order.count_ones()) == passed).collect();
+            let orders: Vec<u32> = (0_u32..1 << all)
+                .filter(|order| u64::from(order.count_ones()) == passed)
+                .collect();
             for runs in 2..=all {
-                let changes = |order: u32| (1..all).filter(|at| ((order >> at) ^ (order >> (at - 1))) & 1 == 1).count() as u64;
+                let changes = |order: u32| {
+                    (1..all)
+                        .filter(|at| ((order >> at) ^ (order >> (at - 1))) & 1 == 1)
+                        .count() as u64
+                };
                 let has = |order: &&u32| changes(**order) < runs;
                 let expected = orders.iter().filter(has).count() as f64 / orders.len() as f64;
-                assert!((p_of_runs(passed, failed, runs) - expected).abs() < 1e-9, "{passed} {failed} {runs}");
+                assert!(
+                    (p_of_runs(passed, failed, runs) - expected).abs() < 1e-9,
+                    "{passed} {failed} {runs}"
+                );
             }
         }
     }
@@ -202,7 +265,10 @@ mod tests {
         assert_eq!(of("PPPPPPF").kind, CourseKind::MaybeBroken);
         assert_eq!(of("PPPPPPFF").kind, CourseKind::MaybeBroken);
         let broken = of("PPPPPPFFF");
-        assert_eq!((broken.kind, broken.since, broken.after, broken.before), (CourseKind::Broken, 6, (0, 3), (6, 6)));
+        assert_eq!(
+            (broken.kind, broken.since, broken.after, broken.before),
+            (CourseKind::Broken, 6, (0, 3), (6, 6))
+        );
         assert_eq!(of("FFFFFFPPP").kind, CourseKind::Repaired);
         assert_eq!(of("PPPPPPPFFFFPPPP").kind, CourseKind::Repaired);
         assert_eq!(of("PPPPPPPFFFFFFFPPPPPPPFFFFFFF").since, 21, "broken again");
@@ -210,21 +276,45 @@ mod tests {
 
     #[test]
     fn alternating_outcomes_are_flaky() {
-        for flaky in ["PPFFPPFF", "PFPFPFPF", "PPPPFPPPP", "FPP FPF".replace(' ', "").as_str(), "PPPFPPFF"] {
+        for flaky in [
+            "PPFFPPFF",
+            "PFPFPFPF",
+            "PPPPFPPPP",
+            "FPP FPF".replace(' ', "").as_str(),
+            "PPPFPPFF",
+        ] {
             assert_eq!(of(flaky).kind, CourseKind::Flaky, "{flaky}");
         }
-        assert_eq!(course(&[(3, 3), (2, 3)]).map(|course| course.kind), Ok(CourseKind::Flaky));
-        assert_eq!(course(&[(2, 3), (1, 3), (3, 3)]).map(|course| course.kind), Ok(CourseKind::Flaky));
+        assert_eq!(
+            course(&[(3, 3), (2, 3)]).map(|course| course.kind),
+            Ok(CourseKind::Flaky)
+        );
+        assert_eq!(
+            course(&[(2, 3), (1, 3), (3, 3)]).map(|course| course.kind),
+            Ok(CourseKind::Flaky)
+        );
         // A night of both may be that of the change.
-        assert_eq!(course(&[(3, 3), (2, 3), (0, 3)]).map(|course| course.kind), Ok(CourseKind::MaybeBroken));
-        assert_eq!(course(&[(3, 3), (2, 3), (0, 3), (0, 3), (0, 3)]).map(|course| course.kind), Ok(CourseKind::Broken));
+        assert_eq!(
+            course(&[(3, 3), (2, 3), (0, 3)]).map(|course| course.kind),
+            Ok(CourseKind::MaybeBroken)
+        );
+        assert_eq!(
+            course(&[(3, 3), (2, 3), (0, 3), (0, 3), (0, 3)]).map(|course| course.kind),
+            Ok(CourseKind::Broken)
+        );
     }
 
     #[test]
     fn steady_items_and_missing_nights() {
-        assert_eq!((of("PPP").kind, of("F").kind), (CourseKind::Steady, CourseKind::Steady));
+        assert_eq!(
+            (of("PPP").kind, of("F").kind),
+            (CourseKind::Steady, CourseKind::Steady)
+        );
         let gaps = of("P-PPP-PP--FF-F");
-        assert_eq!((gaps.kind, gaps.since, gaps.before), (CourseKind::Broken, 10, (6, 6)));
+        assert_eq!(
+            (gaps.kind, gaps.since, gaps.before),
+            (CourseKind::Broken, 10, (6, 6))
+        );
         assert_eq!(course(&nights("--")), Err(Undefined::NoData));
         assert_eq!(course(&[(2, 1)]), Err(Undefined::OutOfRange));
     }
@@ -235,14 +325,19 @@ mod tests {
         for nights in 2..=14_u32 {
             let mut changed = vec![[0_u32; 2]; nights as usize + 1];
             for order in 0_u32..1 << nights {
-                let outcomes: Vec<NightOutcomes> = (0..nights).map(|night| (u64::from(order >> night & 1), 1)).collect();
+                let outcomes: Vec<NightOutcomes> = (0..nights)
+                    .map(|night| (u64::from(order >> night & 1), 1))
+                    .collect();
                 let kind = course(&outcomes).expect("outcomes").kind;
                 let of = &mut changed[order.count_ones() as usize];
                 of[0] += u32::from(matches!(kind, CourseKind::Broken | CourseKind::Repaired));
                 of[1] += 1;
             }
             for [changed, all] in changed {
-                assert!(f64::from(changed) <= COURSE_ALPHA * f64::from(all), "{nights} nights: {changed} of {all}");
+                assert!(
+                    f64::from(changed) <= COURSE_ALPHA * f64::from(all),
+                    "{nights} nights: {changed} of {all}"
+                );
             }
         }
     }

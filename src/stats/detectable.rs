@@ -50,14 +50,20 @@ pub fn power_mcnemar(n: u64, discordant: f64, delta: f64, alpha: f64) -> Result<
         let z = normal_quantile(1.0 - alpha / 2.0)?;
         let n = n as f64;
         let distance = n * delta - z * (n * discordant).sqrt() - 1.0;
-        return Ok(Normal::standard().cdf(distance / (n * (discordant - delta * delta)).max(1.0).sqrt()));
+        return Ok(
+            Normal::standard().cdf(distance / (n * (discordant - delta * delta)).max(1.0).sqrt())
+        );
     }
     let better = 0.5 + 0.5 * delta / discordant;
     let numbers = Binomial::new(n, discordant);
-    let found = numbers.counts().map(|(number, chance)| match most_lost(number, alpha) {
-        Some(lost) if chance > 0.0 => chance * Binomial::new(number, better).at_least(number - lost),
-        _ => 0.0,
-    });
+    let found = numbers
+        .counts()
+        .map(|(number, chance)| match most_lost(number, alpha) {
+            Some(lost) if chance > 0.0 => {
+                chance * Binomial::new(number, better).at_least(number - lost)
+            }
+            _ => 0.0,
+        });
     Ok(found.sum::<f64>().min(1.0))
 }
 
@@ -66,11 +72,18 @@ pub fn power_mcnemar(n: u64, discordant: f64, delta: f64, alpha: f64) -> Result<
 pub fn detectable_mcnemar(n: u64, discordant: f64, aim: Aim) -> Result<Detectable, Undefined> {
     wished(aim)?;
     let smallest_p = 2.0 * 0.5_f64.powf(n as f64);
-    smallest(1.0, aim, smallest_p.min(1.0), |delta| power_mcnemar(n, discordant, delta, aim.alpha))
+    smallest(1.0, aim, smallest_p.min(1.0), |delta| {
+        power_mcnemar(n, discordant, delta, aim.alpha)
+    })
 }
 
 /// Returns the items that McNemar's exact test needs to detect a difference `delta` with the requested power, or `None` if more than `cap`.
-pub fn pairs_needed(discordant: f64, delta: f64, aim: Aim, cap: u64) -> Result<Option<u64>, Undefined> {
+pub fn pairs_needed(
+    discordant: f64,
+    delta: f64,
+    aim: Aim,
+    cap: u64,
+) -> Result<Option<u64>, Undefined> {
     if !(delta > 0.0 && delta <= 1.0) {
         return Err(Undefined::OutOfRange);
     }
@@ -83,7 +96,9 @@ pub fn pairs_needed(discordant: f64, delta: f64, aim: Aim, cap: u64) -> Result<O
         n = n.saturating_add(n / 100);
         return Ok((n <= cap).then_some(n));
     }
-    let reaches = |n: u64| Ok::<bool, Undefined>(power_mcnemar(n, discordant, delta, aim.alpha)? >= aim.power);
+    let reaches = |n: u64| {
+        Ok::<bool, Undefined>(power_mcnemar(n, discordant, delta, aim.alpha)? >= aim.power)
+    };
     while n <= cap && !reaches(n)? {
         n += 1;
     }
@@ -104,7 +119,10 @@ pub fn power_t(noncentrality: f64, degrees: f64, alpha: f64) -> Result<f64, Unde
     }
     let (limit, normal) = (t_quantile(1.0 - alpha / 2.0, degrees)?, Normal::standard());
     // Let u be the logarithm of s/σ, where ν s²/σ² is χ²: density exp(ν u − ν exp(2u) / 2) without its constant, with its maximum at 0.
-    let (low, high) = (-(9.0 / degrees.sqrt()).max(40.0 / degrees).min(60.0), (6.0 / degrees.sqrt()).min(3.0));
+    let (low, high) = (
+        -(9.0 / degrees.sqrt()).max(40.0 / degrees).min(60.0),
+        (6.0 / degrees.sqrt()).min(3.0),
+    );
     let steps = 2_000_u32;
     let (mut sum, mut found) = (0.0, 0.0);
     for step in 0..=steps {
@@ -128,8 +146,12 @@ pub fn detectable_t(standard_error: f64, degrees: f64, aim: Aim) -> Result<Detec
     }
     // The largest possible value, for a test with one degree of freedom.
     let most = 4.0 * (t_quantile(1.0 - aim.alpha / 2.0, degrees)? + 10.0) / (1.0 - aim.power);
-    match smallest(most, aim, 0.0, |noncentrality| power_t(noncentrality, degrees, aim.alpha))? {
-        Detectable::Difference(noncentrality) => Ok(Detectable::Difference(noncentrality * standard_error)),
+    match smallest(most, aim, 0.0, |noncentrality| {
+        power_t(noncentrality, degrees, aim.alpha)
+    })? {
+        Detectable::Difference(noncentrality) => {
+            Ok(Detectable::Difference(noncentrality * standard_error))
+        }
         unreachable @ Detectable::Unreachable { .. } => Ok(unreachable),
     }
 }
@@ -143,10 +165,18 @@ pub fn detectable_welch(a: Side, b: Side, aim: Aim) -> Result<Detectable, Undefi
     wished(aim)?;
     let (limits, squared) = welch_limits(a, b, aim.alpha)?;
     let normal = Normal::standard();
-    let power = |noncentrality: f64| Ok(limits.iter().map(|limit| normal.cdf(noncentrality - limit)).sum::<f64>() / limits.len() as f64);
+    let power = |noncentrality: f64| {
+        Ok(limits
+            .iter()
+            .map(|limit| normal.cdf(noncentrality - limit))
+            .sum::<f64>()
+            / limits.len() as f64)
+    };
     let most = limits.iter().copied().fold(0.0, f64::max) + 10.0;
     match smallest(most, aim, 0.0, power)? {
-        Detectable::Difference(noncentrality) => Ok(Detectable::Difference(noncentrality * squared.sqrt())),
+        Detectable::Difference(noncentrality) => {
+            Ok(Detectable::Difference(noncentrality * squared.sqrt()))
+        }
         unreachable @ Detectable::Unreachable { .. } => Ok(unreachable),
     }
 }
@@ -172,7 +202,8 @@ fn welch_limits(a: Side, b: Side, alpha: f64) -> Result<(Vec<f64>, f64), Undefin
         for other in &second {
             let (of_a, of_b) = (parts[0] / squared * one, parts[1] / squared * other);
             let together = of_a + of_b;
-            let own = 1.0 / ((of_a / together).powi(2) / degrees[0] + (of_b / together).powi(2) / degrees[1]);
+            let own = 1.0
+                / ((of_a / together).powi(2) / degrees[0] + (of_b / together).powi(2) / degrees[1]);
             limits.push(t_quantile(1.0 - alpha / 2.0, own)? * together.sqrt());
         }
     }
@@ -185,17 +216,34 @@ fn welch_limits(a: Side, b: Side, alpha: f64) -> Result<(Vec<f64>, f64), Undefin
 pub fn power_welch(a: Side, b: Side, delta: f64, alpha: f64) -> Result<f64, Undefined> {
     let (limits, squared) = welch_limits(a, b, alpha)?;
     let (normal, noncentrality) = (Normal::standard(), delta / squared.sqrt());
-    Ok(limits.iter().map(|limit| normal.cdf(noncentrality - limit)).sum::<f64>() / limits.len() as f64)
+    Ok(limits
+        .iter()
+        .map(|limit| normal.cdf(noncentrality - limit))
+        .sum::<f64>()
+        / limits.len() as f64)
 }
 
 /// Returns the runs of each arm that Welch's test needs to find a difference of `delta`, from the arms' standard deviations, or `None` if more
 /// than `cap`.
-pub fn runs_needed(sds: [f64; 2], delta: f64, aim: Aim, cap: u64) -> Result<Option<u64>, Undefined> {
+pub fn runs_needed(
+    sds: [f64; 2],
+    delta: f64,
+    aim: Aim,
+    cap: u64,
+) -> Result<Option<u64>, Undefined> {
     wished(aim)?;
     // Quantiles of t with the true degrees of freedom ask for slightly too few runs, since the observed ones vary.
     let mut n = n_welch(sds[0], sds[1], delta, aim)?.max(2);
-    let reaches =
-        |n: u64| Ok::<bool, Undefined>(power_welch(Side { sd: sds[0], n }, Side { sd: sds[1], n }, delta, aim.alpha)? >= aim.power);
+    let reaches = |n: u64| {
+        Ok::<bool, Undefined>(
+            power_welch(
+                Side { sd: sds[0], n },
+                Side { sd: sds[1], n },
+                delta,
+                aim.alpha,
+            )? >= aim.power,
+        )
+    };
     while n <= cap && n <= FEW_RUNS && !reaches(n)? {
         n += 1;
     }
@@ -209,7 +257,9 @@ const FEW_RUNS: u64 = 60;
 fn seen(degrees: f64) -> Result<Vec<f64>, Undefined> {
     const VALUES: u32 = 24;
     let distribution = ChiSquared::new(degrees).map_err(|_| Undefined::OutOfRange)?;
-    Ok((0..VALUES).map(|at| distribution.inverse_cdf((f64::from(at) + 0.5) / f64::from(VALUES)) / degrees).collect())
+    Ok((0..VALUES)
+        .map(|at| distribution.inverse_cdf((f64::from(at) + 0.5) / f64::from(VALUES)) / degrees)
+        .collect())
 }
 
 /// Returns the units (items, clusters or runs) that a paired t test needs to detect a mean difference of `delta`, from the standard
@@ -224,7 +274,13 @@ pub fn units_needed(sd: f64, delta: f64, aim: Aim, cap: u64) -> Result<Option<u6
     if delta == 0.0 {
         return Err(Undefined::OutOfRange);
     }
-    fewest(2, cap, aim, |n| power_t(delta.abs() / sd * (n as f64).sqrt(), (n - 1) as f64, aim.alpha))
+    fewest(2, cap, aim, |n| {
+        power_t(
+            delta.abs() / sd * (n as f64).sqrt(),
+            (n - 1) as f64,
+            aim.alpha,
+        )
+    })
 }
 
 /// Returns the power of Fisher's exact test to separate two true shares, in the right direction: the double binomial sum.
@@ -240,12 +296,20 @@ pub fn power_proportions(p1: f64, n1: u64, p2: f64, n2: u64, alpha: f64) -> Resu
         let (one, other) = (n1 as f64, n2 as f64);
         let pooled = (p1 * one + p2 * other) / (one + other);
         let shares = 1.0 / one + 1.0 / other;
-        let needed = normal_quantile(1.0 - alpha / 2.0)? * (pooled * (1.0 - pooled) * shares).sqrt() + shares / 2.0;
+        let needed = normal_quantile(1.0 - alpha / 2.0)?
+            * (pooled * (1.0 - pooled) * shares).sqrt()
+            + shares / 2.0;
         let error = (p1 * (1.0 - p1) / one + p2 * (1.0 - p2) / other).sqrt();
-        return Ok(Normal::standard().cdf(((p1 - p2).abs() - needed) / error.max(f64::MIN_POSITIVE)));
+        return Ok(
+            Normal::standard().cdf(((p1 - p2).abs() - needed) / error.max(f64::MIN_POSITIVE))
+        );
     }
     // From here on the first share is the lower one. Mirrored shares are counts of failures.
-    let (low, low_n, high, high_n) = if p1 <= p2 { (p1, n1, p2, n2) } else { (p2, n2, p1, n1) };
+    let (low, low_n, high, high_n) = if p1 <= p2 {
+        (p1, n1, p2, n2)
+    } else {
+        (p2, n2, p1, n1)
+    };
     let (first, second) = (Binomial::new(low_n, low), Binomial::new(high_n, high));
     let (mut found, mut from) = (0.0, 0);
     for (passed, chance) in first.counts() {
@@ -272,19 +336,35 @@ pub fn items_needed(p1: f64, p2: f64, aim: Aim, cap: u64) -> Result<Option<u64>,
 
 /// Returns the smallest number of units, from `least` to `cap`, with the power that is aimed at, or `None` if there is none. The power grows
 /// with the units.
-pub fn units_for(least: u64, cap: u64, aim: Aim, power: impl Fn(u64) -> Result<f64, Undefined>) -> Result<Option<u64>, Undefined> {
+pub fn units_for(
+    least: u64,
+    cap: u64,
+    aim: Aim,
+    power: impl Fn(u64) -> Result<f64, Undefined>,
+) -> Result<Option<u64>, Undefined> {
     fewest(least, cap, aim, power)
 }
 
 /// Returns the smallest distance from the share `p1`, towards one half where shares vary most, that Fisher's exact test detects with the
 /// requested power. For totals of tasks whose items are unknown, with one run per arm.
-pub fn detectable_proportions(p1: f64, n1: u64, n2: u64, aim: Aim) -> Result<Detectable, Undefined> {
+pub fn detectable_proportions(
+    p1: f64,
+    n1: u64,
+    n2: u64,
+    aim: Aim,
+) -> Result<Detectable, Undefined> {
     wished(aim)?;
     proportion(p1)?;
     let towards = if p1 > 0.5 { -1.0 } else { 1.0 };
     let smallest_p = fisher(0, n1, n2, n2)?;
     smallest(p1.max(1.0 - p1), aim, smallest_p, |distance| {
-        power_proportions(p1, n1, (p1 + towards * distance).clamp(0.0, 1.0), n2, aim.alpha)
+        power_proportions(
+            p1,
+            n1,
+            (p1 + towards * distance).clamp(0.0, 1.0),
+            n2,
+            aim.alpha,
+        )
     })
 }
 
@@ -305,7 +385,11 @@ pub fn cluster_spread(differences: &[f64], clusters: &[u32]) -> Result<ClusterSp
     if differences.len() != clusters.len() {
         return Err(Undefined::Unequal);
     }
-    let mut rows: Vec<(u32, f64)> = clusters.iter().copied().zip(differences.iter().copied()).collect();
+    let mut rows: Vec<(u32, f64)> = clusters
+        .iter()
+        .copied()
+        .zip(differences.iter().copied())
+        .collect();
     if rows.iter().any(|row| !row.1.is_finite()) {
         return Err(Undefined::NotFinite);
     }
@@ -326,18 +410,32 @@ pub fn cluster_spread(differences: &[f64], clusters: &[u32]) -> Result<ClusterSp
     }
     let within = inside / (n - groups);
     let typical = (n - squares / n) / (groups - 1.0);
-    Ok(ClusterSpread { within, between: ((outside / (groups - 1.0) - within) / typical).max(0.0) })
+    Ok(ClusterSpread {
+        within,
+        between: ((outside / (groups - 1.0) - within) / typical).max(0.0),
+    })
 }
 
 /// Returns the power of flipping the signs of clusters' sums with a mean difference per item of `delta`, from the test itself on
 /// `resampling.draws` simulated samples of normal sums. Beyond 16 clusters by the noncentral t distribution.
-pub fn power_flips(sizes: &[u64], spread: ClusterSpread, delta: f64, alpha: f64, resampling: Resampling) -> Result<f64, Undefined> {
+pub fn power_flips(
+    sizes: &[u64],
+    spread: ClusterSpread,
+    delta: f64,
+    alpha: f64,
+    resampling: Resampling,
+) -> Result<f64, Undefined> {
     Flips::new(sizes, spread, resampling)?.power(delta, alpha)
 }
 
 /// Returns the smallest mean difference per item that flipping the signs of clusters detects with the requested power, from the clusters'
 /// sizes and the variance parts. G clusters give no p below 2/2ᴳ: if that is too large, no difference is detectable.
-pub fn detectable_flips(sizes: &[u64], spread: ClusterSpread, aim: Aim, resampling: Resampling) -> Result<Detectable, Undefined> {
+pub fn detectable_flips(
+    sizes: &[u64],
+    spread: ClusterSpread,
+    aim: Aim,
+    resampling: Resampling,
+) -> Result<Detectable, Undefined> {
     wished(aim)?;
     let flips = Flips::new(sizes, spread, resampling)?;
     let smallest_p = 2.0 * 0.5_f64.powf(flips.sizes.len() as f64);
@@ -360,8 +458,16 @@ struct Flips {
 }
 
 impl Flips {
-    fn new(sizes: &[u64], spread: ClusterSpread, resampling: Resampling) -> Result<Self, Undefined> {
-        let sizes: Vec<f64> = sizes.iter().filter(|size| **size > 0).map(|size| *size as f64).collect();
+    fn new(
+        sizes: &[u64],
+        spread: ClusterSpread,
+        resampling: Resampling,
+    ) -> Result<Self, Undefined> {
+        let sizes: Vec<f64> = sizes
+            .iter()
+            .filter(|size| **size > 0)
+            .map(|size| *size as f64)
+            .collect();
         if sizes.len() < 2 {
             return Err(Undefined::TooFew);
         }
@@ -371,15 +477,34 @@ impl Flips {
         if spread.within + spread.between <= 0.0 {
             return Err(Undefined::NoVariation);
         }
-        let spreads = sizes.iter().map(|size| (size * spread.within + size * size * spread.between).sqrt()).collect();
+        let spreads = sizes
+            .iter()
+            .map(|size| (size * spread.within + size * size * spread.between).sqrt())
+            .collect();
         let mut random = ChaCha8Rng::seed_from_u64(resampling.seed);
-        let draws = if sizes.len() > 16 { 0 } else { resampling.draws };
-        let noise = (0..draws).map(|_| sizes.iter().map(|_| normal(&mut random)).collect()).collect();
-        Ok(Self { sizes, spreads, noise, resampling })
+        let draws = if sizes.len() > 16 {
+            0
+        } else {
+            resampling.draws
+        };
+        let noise = (0..draws)
+            .map(|_| sizes.iter().map(|_| normal(&mut random)).collect())
+            .collect();
+        Ok(Self {
+            sizes,
+            spreads,
+            noise,
+            resampling,
+        })
     }
 
     fn standard_error(&self) -> f64 {
-        self.spreads.iter().map(|spread| spread * spread).sum::<f64>().sqrt() / self.sizes.iter().sum::<f64>()
+        self.spreads
+            .iter()
+            .map(|spread| spread * spread)
+            .sum::<f64>()
+            .sqrt()
+            / self.sizes.iter().sum::<f64>()
     }
 
     fn power(&self, delta: f64, alpha: f64) -> Result<f64, Undefined> {
@@ -391,9 +516,17 @@ impl Flips {
         }
         let mut found = 0_u32;
         for noise in &self.noise {
-            let of_cluster = |(size, (spread, noise)): (&f64, (&f64, &f64))| size * delta + spread * noise;
-            let sums: Vec<f64> = self.sizes.iter().zip(self.spreads.iter().zip(noise)).map(of_cluster).collect();
-            found += u32::from(sums.iter().sum::<f64>() > 0.0 && sign_flip(&sums, self.resampling)?.p < alpha);
+            let of_cluster =
+                |(size, (spread, noise)): (&f64, (&f64, &f64))| size * delta + spread * noise;
+            let sums: Vec<f64> = self
+                .sizes
+                .iter()
+                .zip(self.spreads.iter().zip(noise))
+                .map(of_cluster)
+                .collect();
+            found += u32::from(
+                sums.iter().sum::<f64>() > 0.0 && sign_flip(&sums, self.resampling)?.p < alpha,
+            );
         }
         Ok(f64::from(found) / self.noise.len() as f64)
     }
@@ -406,14 +539,23 @@ fn normal(random: &mut ChaCha8Rng) -> f64 {
 }
 
 /// Returns the smallest difference up to `most` with the requested power. The power must grow with the difference.
-fn smallest(most: f64, aim: Aim, smallest_p: f64, power: impl Fn(f64) -> Result<f64, Undefined>) -> Result<Detectable, Undefined> {
+fn smallest(
+    most: f64,
+    aim: Aim,
+    smallest_p: f64,
+    power: impl Fn(f64) -> Result<f64, Undefined>,
+) -> Result<Detectable, Undefined> {
     if smallest_p >= aim.alpha || power(most)? < aim.power {
         return Ok(Detectable::Unreachable { smallest_p });
     }
     let (mut short, mut enough) = (0.0, most);
     // Four digits are enough for planning.
     while enough - short > 1e-4 * enough {
-        let middle = if short == 0.0 && enough > 1e-9 * most { enough / 4.0 } else { f64::midpoint(short, enough) };
+        let middle = if short == 0.0 && enough > 1e-9 * most {
+            enough / 4.0
+        } else {
+            f64::midpoint(short, enough)
+        };
         if power(middle)? >= aim.power {
             enough = middle;
         } else {
@@ -425,7 +567,12 @@ fn smallest(most: f64, aim: Aim, smallest_p: f64, power: impl Fn(f64) -> Result<
 
 /// Returns the fewest units from `least` to `cap` with the requested power, by bisection. The power of discrete tests dips at some numbers,
 /// so a smaller number may do, but the result itself has the requested power.
-fn fewest(least: u64, cap: u64, aim: Aim, power: impl Fn(u64) -> Result<f64, Undefined>) -> Result<Option<u64>, Undefined> {
+fn fewest(
+    least: u64,
+    cap: u64,
+    aim: Aim,
+    power: impl Fn(u64) -> Result<f64, Undefined>,
+) -> Result<Option<u64>, Undefined> {
     wished(aim)?;
     let reaches = |n: u64| Ok::<bool, Undefined>(power(n)? >= aim.power);
     if cap < least {
@@ -438,10 +585,18 @@ fn fewest(least: u64, cap: u64, aim: Aim, power: impl Fn(u64) -> Result<f64, Und
         }
         enough = enough.saturating_mul(2).min(cap);
     }
-    let mut short = if enough == least { return Ok(Some(least)) } else { (enough / 2).max(least) };
+    let mut short = if enough == least {
+        return Ok(Some(least));
+    } else {
+        (enough / 2).max(least)
+    };
     while enough - short > 1 {
         let middle = short.midpoint(enough);
-        if reaches(middle)? { enough = middle } else { short = middle }
+        if reaches(middle)? {
+            enough = middle
+        } else {
+            short = middle
+        }
     }
     Ok(Some(enough))
 }
@@ -465,12 +620,20 @@ fn most_lost(number: u64, alpha: f64) -> Option<u64> {
 }
 
 fn proportion(p: f64) -> Result<(), Undefined> {
-    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(Undefined::OutOfRange) }
+    if (0.0..=1.0).contains(&p) {
+        Ok(())
+    } else {
+        Err(Undefined::OutOfRange)
+    }
 }
 
 fn wished(aim: Aim) -> Result<(), Undefined> {
     let open = |share: f64| share > 0.0 && share < 1.0;
-    if open(aim.alpha) && open(aim.power) { Ok(()) } else { Err(Undefined::OutOfRange) }
+    if open(aim.alpha) && open(aim.power) {
+        Ok(())
+    } else {
+        Err(Undefined::OutOfRange)
+    }
 }
 
 /// The probabilities of counts, without negligible ones.
@@ -480,12 +643,19 @@ struct Binomial {
 }
 
 impl Binomial {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the most likely count lies between 0 and the total")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the most likely count lies between 0 and the total"
+    )]
     fn new(n: u64, p: f64) -> Self {
         /// A probability, relative to the largest, that is negligible.
         const NOTHING: f64 = 1e-14;
         if p <= 0.0 || p >= 1.0 {
-            return Self { first: if p <= 0.0 { 0 } else { n }, chances: vec![1.0] };
+            return Self {
+                first: if p <= 0.0 { 0 } else { n },
+                chances: vec![1.0],
+            };
         }
         let mode = (((n + 1) as f64 * p) as u64).min(n);
         let odds = p / (1.0 - p);
@@ -516,7 +686,10 @@ impl Binomial {
     }
 
     fn at_least(&self, count: u64) -> f64 {
-        self.counts().filter(|(of, _)| *of >= count).map(|(_, chance)| chance).sum()
+        self.counts()
+            .filter(|(of, _)| *of >= count)
+            .map(|(_, chance)| chance)
+            .sum()
     }
 }
 
@@ -524,8 +697,14 @@ impl Binomial {
 mod tests {
     use super::*;
 
-    const USUAL: Aim = Aim { alpha: 0.05, power: 0.8 };
-    const DRAWS: Resampling = Resampling { seed: 7, draws: 400 };
+    const USUAL: Aim = Aim {
+        alpha: 0.05,
+        power: 0.8,
+    };
+    const DRAWS: Resampling = Resampling {
+        seed: 7,
+        draws: 400,
+    };
 
     fn difference(got: Result<Detectable, Undefined>) -> f64 {
         match got {
@@ -538,7 +717,12 @@ mod tests {
     fn noncentral_t_of_the_textbooks() {
         // Power of a paired t test at effect size 0.5: 34 pairs for 80 % (Cohen 1988; G*Power gives .8077), .7935 at 33 pairs.
         let power = |n: f64| power_t(0.5 * n.sqrt(), n - 1.0, 0.05).expect("a test");
-        assert!((power(34.0) - 0.8078).abs() < 5e-4 && power(33.0) < 0.8, "{} {}", power(34.0), power(33.0));
+        assert!(
+            (power(34.0) - 0.8078).abs() < 5e-4 && power(33.0) < 0.8,
+            "{} {}",
+            power(34.0),
+            power(33.0)
+        );
         assert_eq!(units_needed(1.0, 0.5, USUAL, 1_000), Ok(Some(34)));
         assert_eq!(units_needed(1.0, 0.01, USUAL, 1_000), Ok(None));
         // Without a true difference, half of alpha is in the right direction.
@@ -554,9 +738,19 @@ mod tests {
         let welch = difference(detectable_welch(side, side, USUAL)) / (2.0f64 / 3.0).sqrt();
         let by_t = |degrees| difference(detectable_t(1.0, degrees, USUAL));
         assert!(welch > by_t(4.0) && welch < by_t(2.0), "{welch}");
-        let constant = difference(detectable_welch(Side { sd: 2.0, n: 16 }, Side { sd: 0.0, n: 4 }, USUAL));
-        assert!((constant / 0.5 / by_t(15.0) - 1.0).abs() < 0.01, "{constant}");
-        assert_eq!(detectable_welch(Side { sd: 1.0, n: 1 }, side, USUAL), Err(Undefined::TooFew));
+        let constant = difference(detectable_welch(
+            Side { sd: 2.0, n: 16 },
+            Side { sd: 0.0, n: 4 },
+            USUAL,
+        ));
+        assert!(
+            (constant / 0.5 / by_t(15.0) - 1.0).abs() < 0.01,
+            "{constant}"
+        );
+        assert_eq!(
+            detectable_welch(Side { sd: 1.0, n: 1 }, side, USUAL),
+            Err(Undefined::TooFew)
+        );
     }
 
     #[test]
@@ -567,59 +761,125 @@ mod tests {
         // Seven pairs of which half differ: six or seven of them, all in one direction.
         let power = power_mcnemar(7, 0.5, 0.5, 0.05).expect("pairs");
         assert!((power - 8.0 / 128.0).abs() < 1e-12);
-        assert_eq!(detectable_mcnemar(5, 0.5, USUAL), Ok(Detectable::Unreachable { smallest_p: 0.0625 }));
+        assert_eq!(
+            detectable_mcnemar(5, 0.5, USUAL),
+            Ok(Detectable::Unreachable { smallest_p: 0.0625 })
+        );
         assert_eq!(power_mcnemar(10, 0.0, 0.0, 0.05), Ok(0.0));
         let found = difference(detectable_mcnemar(200, 0.2, USUAL));
-        assert!((power_mcnemar(200, 0.2, found, 0.05).expect("pairs") - 0.8).abs() < 2e-3 && found > 0.08 && found < 0.11, "{found}");
+        assert!(
+            (power_mcnemar(200, 0.2, found, 0.05).expect("pairs") - 0.8).abs() < 2e-3
+                && found > 0.08
+                && found < 0.11,
+            "{found}"
+        );
         // At the border between sums and approximation.
-        let (below, above) =
-            (power_mcnemar(9_999, 0.2, 0.0125, 0.05).expect("pairs"), power_mcnemar(10_001, 0.2, 0.0125, 0.05).expect("pairs"));
-        assert!((below - above).abs() < 4e-3 && below > 0.7, "{below} {above}");
-        let n = pairs_needed(0.2, 0.125, USUAL, 100_000).expect("a plan").expect("below the cap");
-        assert!((100..115).contains(&n) && power_mcnemar(n, 0.2, 0.125, 0.05).expect("pairs") >= 0.8, "{n}");
+        let (below, above) = (
+            power_mcnemar(9_999, 0.2, 0.0125, 0.05).expect("pairs"),
+            power_mcnemar(10_001, 0.2, 0.0125, 0.05).expect("pairs"),
+        );
+        assert!(
+            (below - above).abs() < 4e-3 && below > 0.7,
+            "{below} {above}"
+        );
+        let n = pairs_needed(0.2, 0.125, USUAL, 100_000)
+            .expect("a plan")
+            .expect("below the cap");
+        assert!(
+            (100..115).contains(&n) && power_mcnemar(n, 0.2, 0.125, 0.05).expect("pairs") >= 0.8,
+            "{n}"
+        );
         assert_eq!(pairs_needed(0.2, 0.001, USUAL, 1_000), Ok(None));
-        assert_eq!(pairs_needed(0.2, 0.0, USUAL, 1_000), Err(Undefined::OutOfRange));
+        assert_eq!(
+            pairs_needed(0.2, 0.0, USUAL, 1_000),
+            Err(Undefined::OutOfRange)
+        );
     }
 
     #[test]
     fn proportions_by_hand() {
         // 3 of 3 against 0 of 3 has p = 0.1: never below alpha.
         let never = detectable_proportions(0.5, 3, 3, USUAL).expect("tasks");
-        assert!(matches!(never, Detectable::Unreachable { smallest_p } if (smallest_p - 0.1).abs() < 1e-12), "{never:?}");
+        assert!(
+            matches!(never, Detectable::Unreachable { smallest_p } if (smallest_p - 0.1).abs() < 1e-12),
+            "{never:?}"
+        );
         // With four tasks each, only 4 against 0 is significant: p = 2/70.
         let power = power_proportions(0.1, 4, 0.8, 4, 0.05).expect("tasks");
         assert!((power - (0.9f64 * 0.8).powi(4)).abs() < 1e-9, "{power}");
         // Every table of 17 and 23 tasks, one by one.
         let (first, second) = (Binomial::new(17, 0.3), Binomial::new(23, 0.7));
-        let tables = first.counts().flat_map(|one| second.counts().map(move |other| (one, other)));
-        let apart = tables.filter(|((one, _), (other, _))| other * 17 > one * 23 && fisher(*one, 17, *other, 23).expect("tasks") < 0.05);
+        let tables = first
+            .counts()
+            .flat_map(|one| second.counts().map(move |other| (one, other)));
+        let apart = tables.filter(|((one, _), (other, _))| {
+            other * 17 > one * 23 && fisher(*one, 17, *other, 23).expect("tasks") < 0.05
+        });
         let expected: f64 = apart.map(|((_, one), (_, other))| one * other).sum();
         let power = power_proportions(0.3, 17, 0.7, 23, 0.05).expect("tasks");
-        assert!((power - expected).abs() < 1e-12 && power > 0.5, "{power} {expected}");
+        assert!(
+            (power - expected).abs() < 1e-12 && power > 0.5,
+            "{power} {expected}"
+        );
         let power = power_proportions(0.3, 103, 0.5, 103, 0.05).expect("tasks");
-        assert!((power - power_proportions(0.5, 103, 0.3, 103, 0.05).expect("tasks")).abs() < 1e-12);
-        let (below, above) = (power_proportions(0.5, 2_000, 0.54, 2_000, 0.05), power_proportions(0.5, 2_001, 0.54, 2_001, 0.05));
-        assert!((below.expect("tasks") - above.expect("tasks")).abs() < 5e-3, "{below:?} {above:?}");
-        assert_eq!(power_proportions(0.5, 0, 0.5, 3, 0.05), Err(Undefined::NoData));
+        assert!(
+            (power - power_proportions(0.5, 103, 0.3, 103, 0.05).expect("tasks")).abs() < 1e-12
+        );
+        let (below, above) = (
+            power_proportions(0.5, 2_000, 0.54, 2_000, 0.05),
+            power_proportions(0.5, 2_001, 0.54, 2_001, 0.05),
+        );
+        assert!(
+            (below.expect("tasks") - above.expect("tasks")).abs() < 5e-3,
+            "{below:?} {above:?}"
+        );
+        assert_eq!(
+            power_proportions(0.5, 0, 0.5, 3, 0.05),
+            Err(Undefined::NoData)
+        );
     }
 
     #[test]
     fn clusters() {
-        let spread = cluster_spread(&[1.0, 3.0, 5.0, 7.0], &[4, 4, 9, 9]).expect("two clusters of two");
+        let spread =
+            cluster_spread(&[1.0, 3.0, 5.0, 7.0], &[4, 4, 9, 9]).expect("two clusters of two");
         // Inside 2 + 2 over 2; between 2·(2² + 2²) = 16 over 1, (16 − 2) / 2.
         assert!((spread.within - 2.0).abs() < 1e-12 && (spread.between - 7.0).abs() < 1e-12);
         assert_eq!(cluster_spread(&[1.0, 2.0], &[1, 2]), Err(Undefined::TooFew));
-        let spread = ClusterSpread { within: 0.2, between: 0.01 };
-        assert_eq!(detectable_flips(&[10; 5], spread, USUAL, DRAWS), Ok(Detectable::Unreachable { smallest_p: 0.0625 }));
+        let spread = ClusterSpread {
+            within: 0.2,
+            between: 0.01,
+        };
+        assert_eq!(
+            detectable_flips(&[10; 5], spread, USUAL, DRAWS),
+            Ok(Detectable::Unreachable { smallest_p: 0.0625 })
+        );
         // Twelve clusters are enough for one pair, but never for 105.
         let repositories = [231, 114, 87, 75, 44, 34, 32, 22, 19, 8, 6, 1];
         let found = difference(detectable_flips(&repositories, spread, USUAL, DRAWS));
         let equal = difference(detectable_flips(&[56; 12], spread, USUAL, DRAWS));
         assert!(found > equal, "{found} {equal}");
-        let family = detectable_flips(&repositories, spread, Aim { alpha: 0.05 / 105.0, ..USUAL }, DRAWS);
-        assert_eq!(family, Ok(Detectable::Unreachable { smallest_p: 2.0 / 4096.0 }));
+        let family = detectable_flips(
+            &repositories,
+            spread,
+            Aim {
+                alpha: 0.05 / 105.0,
+                ..USUAL
+            },
+            DRAWS,
+        );
+        assert_eq!(
+            family,
+            Ok(Detectable::Unreachable {
+                smallest_p: 2.0 / 4096.0
+            })
+        );
         // Equal clusters are nearly a t test.
-        let by_t = difference(detectable_t((0.2f64 / 56.0 + 0.01).sqrt() / 12f64.sqrt(), 11.0, USUAL));
+        let by_t = difference(detectable_t(
+            (0.2f64 / 56.0 + 0.01).sqrt() / 12f64.sqrt(),
+            11.0,
+            USUAL,
+        ));
         assert!((equal / by_t - 1.0).abs() < 0.1, "{equal} {by_t}");
     }
 

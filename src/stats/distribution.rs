@@ -11,7 +11,11 @@ const EXPANSION_FROM: f64 = 1e4;
 
 /// Returns the level of a two-sided interval's upper end: 0.975 for a confidence of 0.95.
 pub(super) fn upper_level(confidence: f64) -> Result<f64, Undefined> {
-    if confidence > 0.0 && confidence < 1.0 { Ok(0.5 + confidence / 2.0) } else { Err(Undefined::OutOfRange) }
+    if confidence > 0.0 && confidence < 1.0 {
+        Ok(0.5 + confidence / 2.0)
+    } else {
+        Err(Undefined::OutOfRange)
+    }
 }
 
 /// Returns the logarithm of the number of ways to choose `k` of `n`, for 0 ≤ k ≤ n.
@@ -42,7 +46,9 @@ pub fn t_quantile(level: f64, degrees: f64) -> Result<f64, Undefined> {
         let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * degrees * degrees);
         return Ok(z + first + second);
     }
-    Ok(StudentsT::new(0.0, 1.0, degrees).map_err(|_| Undefined::OutOfRange)?.inverse_cdf(level))
+    Ok(StudentsT::new(0.0, 1.0, degrees)
+        .map_err(|_| Undefined::OutOfRange)?
+        .inverse_cdf(level))
 }
 
 /// Returns the probability, under Student's t with `degrees` of freedom, of a value at least as far from zero as `t`.
@@ -84,18 +90,31 @@ impl FairCoin {
             half
         });
         let sums: Vec<f64> = summed.collect();
-        let total = if tosses.is_multiple_of(2) { 2.0 * half - 1.0 } else { 2.0 * half };
-        Self { first, weights, sums, total }
+        let total = if tosses.is_multiple_of(2) {
+            2.0 * half - 1.0
+        } else {
+            2.0 * half
+        };
+        Self {
+            first,
+            weights,
+            sums,
+            total,
+        }
     }
 
     /// Returns the probability of exactly `count`, which is at most half of the tosses.
     pub(super) fn chance(&self, count: u64) -> f64 {
-        self.stored(count).and_then(|place| self.weights.get(place)).map_or(0.0, |weight| weight / self.total)
+        self.stored(count)
+            .and_then(|place| self.weights.get(place))
+            .map_or(0.0, |weight| weight / self.total)
     }
 
     /// Returns the probability of `count` or fewer, where `count` is at most half of the tosses.
     pub(super) fn at_most(&self, count: u64) -> f64 {
-        self.stored(count).and_then(|place| self.sums.get(place)).map_or(0.0, |sum| sum / self.total)
+        self.stored(count)
+            .and_then(|place| self.sums.get(place))
+            .map_or(0.0, |sum| sum / self.total)
     }
 
     /// Returns the counts that have a chance, up to half of the tosses.
@@ -104,7 +123,9 @@ impl FairCoin {
     }
 
     fn stored(&self, count: u64) -> Option<usize> {
-        count.checked_sub(self.first).and_then(|place| usize::try_from(place).ok())
+        count
+            .checked_sub(self.first)
+            .and_then(|place| usize::try_from(place).ok())
     }
 }
 
@@ -115,9 +136,16 @@ mod tests {
     #[test]
     fn quantiles_of_the_tables() {
         assert!((normal_quantile(0.975).expect("inside") - 1.959_963_984_540_054).abs() < 1e-14);
-        for (level, degrees, quantile) in [(0.975, 1.0, 12.706_204_736), (0.975, 10.0, 2.228_138_852), (0.975, 1e6, 1.959_966_356_3)] {
+        for (level, degrees, quantile) in [
+            (0.975, 1.0, 12.706_204_736),
+            (0.975, 10.0, 2.228_138_852),
+            (0.975, 1e6, 1.959_966_356_3),
+        ] {
             let got = t_quantile(level, degrees).expect("inside");
-            assert!((got - quantile).abs() < 1e-8, "t({degrees}) at {level}: {got}");
+            assert!(
+                (got - quantile).abs() < 1e-8,
+                "t({degrees}) at {level}: {got}"
+            );
         }
         // Both computations agree where one takes over.
         let below = t_quantile(0.995, 9999.9).expect("inside");
@@ -137,11 +165,17 @@ mod tests {
     #[test]
     fn tosses_of_a_fair_coin() {
         let eight = FairCoin::new(8);
-        assert!((eight.at_most(1) - 9.0 / 256.0).abs() < 1e-16 && (eight.chance(4) - 70.0 / 256.0).abs() < 1e-16);
+        assert!(
+            (eight.at_most(1) - 9.0 / 256.0).abs() < 1e-16
+                && (eight.chance(4) - 70.0 / 256.0).abs() < 1e-16
+        );
         assert!((FairCoin::new(5).at_most(2) - 0.5).abs() < 1e-16);
         assert!((FairCoin::new(0).at_most(0) - 1.0).abs() < 1e-16);
         // Stirling's series for the middle of a million tosses.
         let million = FairCoin::new(1_000_000).chance(500_000);
-        assert!((million / 7.978_843_613_311_035e-4 - 1.0).abs() < 1e-11, "{million:e}");
+        assert!(
+            (million / 7.978_843_613_311_035e-4 - 1.0).abs() < 1e-11,
+            "{million:e}"
+        );
     }
 }

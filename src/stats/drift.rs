@@ -37,7 +37,11 @@ const EDGE: f64 = 1e-3;
 /// (Rasch 1960), and compares them; then the same for `halves` random halves. R7 of the Leaderboard Reporting Standard, draft 0.2.
 ///
 /// Undefined for fewer than two systems, if either half is empty, without random halves, and if the abilities do not differ.
-pub fn invariance_drift(matrix: &ScoreMatrix, halves: usize, seed: Seed) -> Result<InvarianceDrift, Undefined> {
+pub fn invariance_drift(
+    matrix: &ScoreMatrix,
+    halves: usize,
+    seed: Seed,
+) -> Result<InvarianceDrift, Undefined> {
     if matrix.systems() < 2 || matrix.items() < 2 {
         return Err(Undefined::TooFew);
     }
@@ -46,7 +50,8 @@ pub fn invariance_drift(matrix: &ScoreMatrix, halves: usize, seed: Seed) -> Resu
     }
     let means = matrix.item_means();
     let median = quantile(&means, 0.5)?;
-    let (hard, easy): (Vec<usize>, Vec<usize>) = (0..matrix.items()).partition(|item| means[*item] <= median);
+    let (hard, easy): (Vec<usize>, Vec<usize>) =
+        (0..matrix.items()).partition(|item| means[*item] <= median);
     let random = |half: usize| {
         let mut random = seed.stream(half as u64);
         let mut items: Vec<usize> = (0..matrix.items()).collect();
@@ -60,27 +65,51 @@ pub fn invariance_drift(matrix: &ScoreMatrix, halves: usize, seed: Seed) -> Resu
     let (drift, floors) = rayon::join(
         || between(matrix, &hard, &easy, Approach::Fixed),
         // A half in which no system differs from another has no drift.
-        || (0..halves).into_par_iter().filter_map(|half| random(half).ok()).collect::<Vec<Drift>>(),
+        || {
+            (0..halves)
+                .into_par_iter()
+                .filter_map(|half| random(half).ok())
+                .collect::<Vec<Drift>>()
+        },
     );
     if floors.is_empty() {
         return Err(Undefined::NoVariation);
     }
     let mean = |of: fn(&Drift) -> f64| total(floors.iter().map(of)) / floors.len() as f64;
-    Ok(InvarianceDrift { drift: drift?, floor: Drift { metric: mean(|drift| drift.metric), ordinal: mean(|drift| drift.ordinal) } })
+    Ok(InvarianceDrift {
+        drift: drift?,
+        floor: Drift {
+            metric: mean(|drift| drift.metric),
+            ordinal: mean(|drift| drift.ordinal),
+        },
+    })
 }
 
-fn between(matrix: &ScoreMatrix, one: &[usize], other: &[usize], approach: Approach) -> Result<Drift, Undefined> {
+fn between(
+    matrix: &ScoreMatrix,
+    one: &[usize],
+    other: &[usize],
+    approach: Approach,
+) -> Result<Drift, Undefined> {
     if one.is_empty() || other.is_empty() {
         return Err(Undefined::NoVariation);
     }
-    let (first, second) = (abilities(&matrix.of_items(one), approach), abilities(&matrix.of_items(other), approach));
+    let (first, second) = (
+        abilities(&matrix.of_items(one), approach),
+        abilities(&matrix.of_items(other), approach),
+    );
     let spread = deviation(first.iter().chain(&second).copied());
     if spread <= 1e-12 {
         return Err(Undefined::NoVariation);
     }
     let bent = isotonic(&first, &second);
-    let apart = |from: &[f64]| deviation(second.iter().zip(from).map(|(second, from)| second - from)) / spread;
-    Ok(Drift { metric: apart(&first), ordinal: apart(&bent) })
+    let apart = |from: &[f64]| {
+        deviation(second.iter().zip(from).map(|(second, from)| second - from)) / spread
+    };
+    Ok(Drift {
+        metric: apart(&first),
+        ordinal: apart(&bent),
+    })
 }
 
 /// How abilities and eases approach their values, round by round.
@@ -105,7 +134,9 @@ impl Approach {
         let missing = wanted - sum / count as f64;
         match self {
             Self::Fixed => 4.0 * missing,
-            Self::Newton => (missing / ((sum - squares) / count as f64).max(EDGE / 2.0)).clamp(-1.0, 1.0),
+            Self::Newton => {
+                (missing / ((sum - squares) / count as f64).max(EDGE / 2.0)).clamp(-1.0, 1.0)
+            }
         }
     }
 }
@@ -113,7 +144,12 @@ impl Approach {
 /// Returns the abilities of the Rasch model, centred: the chance to pass is the logistic function of a system's ability plus an item's ease.
 fn abilities(matrix: &ScoreMatrix, approach: Approach) -> Vec<f64> {
     let logit = |mean: f64| (mean / (1.0 - mean)).ln();
-    let clipped = |means: Vec<f64>| -> Vec<f64> { means.into_iter().map(|mean| mean.clamp(EDGE, 1.0 - EDGE)).collect() };
+    let clipped = |means: Vec<f64>| -> Vec<f64> {
+        means
+            .into_iter()
+            .map(|mean| mean.clamp(EDGE, 1.0 - EDGE))
+            .collect()
+    };
     let (rows, columns) = (clipped(matrix.means()), clipped(matrix.item_means()));
     let items = columns.len();
     let columns = groups(columns);
@@ -177,7 +213,10 @@ fn chance(odds: f64) -> f64 {
 /// Returns the sum and the sum of squares of all systems' chances on an item, in lanes so that it is vectorised.
 fn summed(odds: &[f64], ease: f64) -> (f64, f64) {
     const LANES: usize = 4;
-    let (whole, rest) = (odds.chunks_exact(LANES), odds.chunks_exact(LANES).remainder());
+    let (whole, rest) = (
+        odds.chunks_exact(LANES),
+        odds.chunks_exact(LANES).remainder(),
+    );
     let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
     for odds in whole {
         for lane in 0..LANES {
@@ -187,7 +226,10 @@ fn summed(odds: &[f64], ease: f64) -> (f64, f64) {
         }
     }
     let tail = rest.iter().map(|odds| chance(odds * ease));
-    (sums.iter().sum::<f64>() + tail.clone().sum::<f64>(), squares.iter().sum::<f64>() + tail.map(|chance| chance * chance).sum::<f64>())
+    (
+        sums.iter().sum::<f64>() + tail.clone().sum::<f64>(),
+        squares.iter().sum::<f64>() + tail.map(|chance| chance * chance).sum::<f64>(),
+    )
 }
 
 /// Returns the values of the closest function of `x` that never falls (Ayer and others 1955). Values at the same `x` are averaged first.
@@ -228,11 +270,20 @@ mod tests {
 
     #[test]
     fn the_closest_function_that_never_falls() {
-        assert_eq!(isotonic(&[1.0, 2.0, 3.0, 4.0], &[1.0, 3.0, 2.0, 5.0]), [1.0, 2.5, 2.5, 5.0]);
-        assert_eq!(isotonic(&[4.0, 3.0, 2.0, 1.0], &[1.0, 2.0, 3.0, 4.0]), [2.5; 4]);
+        assert_eq!(
+            isotonic(&[1.0, 2.0, 3.0, 4.0], &[1.0, 3.0, 2.0, 5.0]),
+            [1.0, 2.5, 2.5, 5.0]
+        );
+        assert_eq!(
+            isotonic(&[4.0, 3.0, 2.0, 1.0], &[1.0, 2.0, 3.0, 4.0]),
+            [2.5; 4]
+        );
         // 1 and 3 at the same x are 2 first, which pools with the 0 after them: (1 + 3 + 0) / 3.
         assert_eq!(isotonic(&[1.0, 1.0, 2.0], &[1.0, 3.0, 0.0]), [4.0 / 3.0; 3]);
-        assert_eq!(isotonic(&[0.0, 1.0, 1.0], &[5.0, 4.0, 8.0]), [5.0, 6.0, 6.0]);
+        assert_eq!(
+            isotonic(&[0.0, 1.0, 1.0], &[5.0, 4.0, 8.0]),
+            [5.0, 6.0, 6.0]
+        );
     }
 
     #[test]
@@ -243,18 +294,41 @@ mod tests {
                 (0..40)
                     .map(|item| {
                         let (is_hard, level) = (item % 2 == 0, f64::from(system) / 4.0);
-                        if is_hard { 0.4 - 0.3 * level } else { 0.6 + 0.2 * level }
+                        if is_hard {
+                            0.4 - 0.3 * level
+                        } else {
+                            0.6 + 0.2 * level
+                        }
                     })
                     .collect()
             })
             .collect();
         let matrix = ScoreMatrix::new(&rows).expect("scores");
         let found = invariance_drift(&matrix, 20, Seed(1)).expect("abilities");
-        assert!(found.drift.metric > 1.5 * found.floor.metric && found.drift.ordinal > 1.5 * found.floor.ordinal, "{found:?}");
+        assert!(
+            found.drift.metric > 1.5 * found.floor.metric
+                && found.drift.ordinal > 1.5 * found.floor.ordinal,
+            "{found:?}"
+        );
         // The ordinal part is never larger.
-        assert!(found.drift.ordinal <= found.drift.metric && found.floor.ordinal <= found.floor.metric);
-        assert_eq!(found, invariance_drift(&matrix, 20, Seed(1)).expect("the same numbers from the same seed"));
-        assert_eq!(invariance_drift(&ScoreMatrix::new(&[[0.5; 4]; 3]).expect("scores"), 9, Seed(1)), Err(Undefined::NoVariation));
-        assert_eq!(invariance_drift(&matrix, 0, Seed(1)), Err(Undefined::NoData));
+        assert!(
+            found.drift.ordinal <= found.drift.metric && found.floor.ordinal <= found.floor.metric
+        );
+        assert_eq!(
+            found,
+            invariance_drift(&matrix, 20, Seed(1)).expect("the same numbers from the same seed")
+        );
+        assert_eq!(
+            invariance_drift(
+                &ScoreMatrix::new(&[[0.5; 4]; 3]).expect("scores"),
+                9,
+                Seed(1)
+            ),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            invariance_drift(&matrix, 0, Seed(1)),
+            Err(Undefined::NoData)
+        );
     }
 }

@@ -38,7 +38,11 @@ pub fn hedges_g(a: &[f64], b: &[f64]) -> Result<StandardizedDifference, Undefine
     let cohens_d = (a.mean - b.mean) / pooled;
     let correction = correction(of_a + of_b);
     if cohens_d.is_finite() {
-        Ok(StandardizedDifference { cohens_d, correction, hedges_g: cohens_d * correction })
+        Ok(StandardizedDifference {
+            cohens_d,
+            correction,
+            hedges_g: cohens_d * correction,
+        })
     } else {
         Err(Undefined::NotFinite)
     }
@@ -61,7 +65,10 @@ pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Result<Dominance, Undefined> {
     }
     let pairs = a.len() as f64 * b.len() as f64;
     let delta = (above as f64 - below as f64) / pairs;
-    Ok(Dominance { delta, superiority: f64::midpoint(delta, 1.0) })
+    Ok(Dominance {
+        delta,
+        superiority: f64::midpoint(delta, 1.0),
+    })
 }
 
 /// Γ(m/2) / (√(m/2) Γ((m−1)/2)) for m degrees of freedom.
@@ -69,7 +76,10 @@ fn correction(degrees: f64) -> f64 {
     let half = degrees / 2.0;
     if half > 1000.0 {
         // The difference of large log-gammas loses digits; the expansion of the ratio does not.
-        return 1.0 - 3.0 / (8.0 * half) - 7.0 / (128.0 * half * half) - 9.0 / (1024.0 * half.powi(3));
+        return 1.0
+            - 3.0 / (8.0 * half)
+            - 7.0 / (128.0 * half * half)
+            - 9.0 / (1024.0 * half.powi(3));
     }
     (ln_gamma(half) - ln_gamma(half - 0.5)).exp() / half.sqrt()
 }
@@ -82,7 +92,10 @@ mod tests {
     fn standard_deviations_apart() {
         // Both variances 1, means 3 apart. Four degrees: the factor is Γ(2) / (√2 Γ(3/2)) = √(2/π).
         let got = hedges_g(&[4.0, 5.0, 6.0], &[1.0, 2.0, 3.0]).expect("they vary");
-        assert!((got.cohens_d - 3.0).abs() < 1e-14 && (got.correction - (2.0 / std::f64::consts::PI).sqrt()).abs() < 1e-14);
+        assert!(
+            (got.cohens_d - 3.0).abs() < 1e-14
+                && (got.correction - (2.0 / std::f64::consts::PI).sqrt()).abs() < 1e-14
+        );
         assert!((got.hedges_g - 3.0 * got.correction).abs() < 1e-15);
         assert_eq!(hedges_g(&[1.0; 3], &[1.0; 3]), Err(Undefined::NoVariation));
         assert_eq!(hedges_g(&[1.0], &[1.0, 2.0]), Err(Undefined::TooFew));

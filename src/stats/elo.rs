@@ -30,12 +30,27 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        let vote = |first, second, voted| Vote { first, second, voted };
+        let vote = |first, second, voted| Vote {
+            first,
+            second,
+            voted,
+        };
         // Equal arms: half of 4 points. Then the weaker one wins, against odds of 10^(4/400).
-        let ratings = elo(3, &[vote(0, 1, Voted::First), vote(1, 0, Voted::First), vote(0, 2, Voted::Tie)]);
+        let ratings = elo(
+            3,
+            &[
+                vote(0, 1, Voted::First),
+                vote(1, 0, Voted::First),
+                vote(0, 2, Voted::Tie),
+            ],
+        );
         let second = 4.0 * (1.0 - 1.0 / (1.0 + 10.0_f64.powf(0.01)));
         let tie = 4.0 * (0.5 - 1.0 / (1.0 + 10.0_f64.powf((second - 2.0) / 400.0)));
-        for (got, wanted) in ratings.iter().zip([1002.0 - second + tie, 998.0 + second, 1000.0 - tie]) {
+        for (got, wanted) in
+            ratings
+                .iter()
+                .zip([1002.0 - second + tie, 998.0 + second, 1000.0 - tie])
+        {
             assert!((got - wanted).abs() < 1e-9, "{ratings:?}");
         }
     }

@@ -49,21 +49,38 @@ pub struct Resampling {
 ///
 /// Without such items both p-values are 1.
 pub fn mcnemar(only_a: u64, only_b: u64) -> McNemar {
-    McNemar::of(&FairCoin::new(only_a.saturating_add(only_b)), only_a.min(only_b))
+    McNemar::of(
+        &FairCoin::new(only_a.saturating_add(only_b)),
+        only_a.min(only_b),
+    )
 }
 
 /// [`mcnemar`] of many pairs of arms, in their order and on all cores. Pairs with the same number of differing items share its distribution.
 pub fn mcnemar_each(counts: impl Iterator<Item = (u64, u64)>) -> Vec<McNemar> {
-    let unknown = McNemar { exact: 1.0, mid: 1.0 };
-    let mut sought: Vec<(u64, u64, usize, McNemar)> =
-        counts.enumerate().map(|(place, (only_a, only_b))| (only_a.saturating_add(only_b), only_a.min(only_b), place, unknown)).collect();
+    let unknown = McNemar {
+        exact: 1.0,
+        mid: 1.0,
+    };
+    let mut sought: Vec<(u64, u64, usize, McNemar)> = counts
+        .enumerate()
+        .map(|(place, (only_a, only_b))| {
+            (
+                only_a.saturating_add(only_b),
+                only_a.min(only_b),
+                place,
+                unknown,
+            )
+        })
+        .collect();
     sought.par_sort_unstable_by_key(|(tosses, fewer, place, _)| (*tosses, *fewer, *place));
-    sought.par_chunk_by_mut(|one, next| one.0 == next.0).for_each(|alike| {
-        let coin = FairCoin::new(alike[0].0);
-        for (_, fewer, _, found) in alike {
-            *found = McNemar::of(&coin, *fewer);
-        }
-    });
+    sought
+        .par_chunk_by_mut(|one, next| one.0 == next.0)
+        .for_each(|alike| {
+            let coin = FairCoin::new(alike[0].0);
+            for (_, fewer, _, found) in alike {
+                *found = McNemar::of(&coin, *fewer);
+            }
+        });
     let mut all = vec![unknown; sought.len()];
     for (_, _, place, found) in sought {
         all[place] = found;
@@ -74,7 +91,10 @@ pub fn mcnemar_each(counts: impl Iterator<Item = (u64, u64)>) -> Vec<McNemar> {
 impl McNemar {
     fn of(coin: &FairCoin, fewer: u64) -> Self {
         let (at_most, equal) = (coin.at_most(fewer), coin.chance(fewer));
-        Self { exact: (2.0 * at_most).clamp(f64::MIN_POSITIVE, 1.0), mid: (2.0 * at_most - equal).clamp(f64::MIN_POSITIVE, 1.0) }
+        Self {
+            exact: (2.0 * at_most).clamp(f64::MIN_POSITIVE, 1.0),
+            mid: (2.0 * at_most - equal).clamp(f64::MIN_POSITIVE, 1.0),
+        }
     }
 }
 
@@ -89,7 +109,10 @@ pub fn fisher(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64) -> Resul
     let (lowest, highest) = (passed.saturating_sub(total_b), passed.min(total_a));
     // Weights relative to the middle, by ratios of neighbours instead of factorials.
     let middle = passed_a_expected(passed, total_a, total_b).clamp(lowest, highest);
-    let up = |at: u64| ((total_a - at) as f64 * (passed - at) as f64) / ((at + 1) as f64 * (total_b + at + 1 - passed) as f64);
+    let up = |at: u64| {
+        ((total_a - at) as f64 * (passed - at) as f64)
+            / ((at + 1) as f64 * (total_b + at + 1 - passed) as f64)
+    };
     // Weights fall on both sides of the middle. Stop below the smallest normal number: the rest adds nothing to any sum, and rounding would
     // keep it from ever reaching zero.
     let above = (middle..highest).scan(1.0, |weight, at| {
@@ -100,10 +123,21 @@ pub fn fisher(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64) -> Resul
         *weight /= up(at);
         (*weight >= f64::MIN_POSITIVE).then_some((at, *weight))
     });
-    let tables: Vec<(u64, f64)> = std::iter::once((middle, 1.0)).chain(above).chain(below).collect();
-    let observed = tables.iter().find(|(at, _)| *at == passed_a).map_or(0.0, |(_, weight)| *weight);
+    let tables: Vec<(u64, f64)> = std::iter::once((middle, 1.0))
+        .chain(above)
+        .chain(below)
+        .collect();
+    let observed = tables
+        .iter()
+        .find(|(at, _)| *at == passed_a)
+        .map_or(0.0, |(_, weight)| *weight);
     let limit = observed * (1.0 + 1e-7);
-    let extreme = total(tables.iter().map(|(_, weight)| *weight).filter(|weight| *weight <= limit));
+    let extreme = total(
+        tables
+            .iter()
+            .map(|(_, weight)| *weight)
+            .filter(|weight| *weight <= limit),
+    );
     Ok((extreme / total(tables.iter().map(|(_, weight)| *weight))).clamp(f64::MIN_POSITIVE, 1.0))
 }
 
@@ -122,24 +156,50 @@ pub fn sign_flip(differences: &[f64], resampling: Resampling) -> Result<Permutat
     if right.len() >= 17 {
         // If all values have one sign, only flipping none or all of them reaches the limit, unless the smallest is lost in rounding. So no
         // random draw is extreme: 10,000 draws of 33 signs would hit with a probability of 2 in a million.
-        let least = moving.iter().fold(f64::INFINITY, |least, value| least.min(value.abs()));
-        if limit > 0.0 && 2.0 * least > TIE * size && moving.iter().all(|value| (*value > 0.0) == (moving[0] > 0.0)) {
+        let least = moving
+            .iter()
+            .fold(f64::INFINITY, |least, value| least.min(value.abs()));
+        if limit > 0.0
+            && 2.0 * least > TIE * size
+            && moving
+                .iter()
+                .all(|value| (*value > 0.0) == (moving[0] > 0.0))
+        {
             return drawn(resampling, false, |_| false);
         }
-        return drawn(resampling, limit <= 0.0, |random| flipped(&moving, random).abs() >= limit);
+        return drawn(resampling, limit <= 0.0, |random| {
+            flipped(&moving, random).abs() >= limit
+        });
     }
     let [left, right] = [left, right].map(signed_sums);
     // Flipping all signs mirrors the sum: as many sums are at or below the lower limit as at or above the upper one.
-    let count = if limit > 0.0 { 2 * pairs_reaching(&left, &right, limit) } else { (left.len() * right.len()) as u64 };
+    let count = if limit > 0.0 {
+        2 * pairs_reaching(&left, &right, limit)
+    } else {
+        (left.len() * right.len()) as u64
+    };
     // Flipping a zero is a rearrangement too, as long as their number fits.
-    let zeros = if differences.len() < 63 { differences.len() - moving.len() } else { 0 };
-    Ok(counted(count << zeros, ((left.len() * right.len()) as u64) << zeros))
+    let zeros = if differences.len() < 63 {
+        differences.len() - moving.len()
+    } else {
+        0
+    };
+    Ok(counted(
+        count << zeros,
+        ((left.len() * right.len()) as u64) << zeros,
+    ))
 }
 
 /// Returns the values that are not zero up to rounding.
 fn moving(values: &[f64]) -> Vec<f64> {
-    let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-    values.iter().copied().filter(|value| value.abs() > TIE * largest).collect()
+    let largest = values
+        .iter()
+        .fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    values
+        .iter()
+        .copied()
+        .filter(|value| value.abs() > TIE * largest)
+        .collect()
 }
 
 /// The permutation test of two independent samples: the share of the ways to split the pooled values that give means at least as far apart
@@ -159,12 +219,18 @@ pub fn permutation(a: &[f64], b: &[f64], resampling: Resampling) -> Result<Permu
     }
     let limit = total(pool[..fewer.len()].iter().copied()).abs() - TIE * size - rounding;
     let (left, right) = pool.split_at(pool.len() / 2);
-    let Some((left, right)) = sums_by_count(left, fewer.len()).zip(sums_by_count(right, fewer.len())) else {
-        return drawn(resampling, limit <= 0.0, |random| picked(&pool, fewer.len(), random).abs() >= limit);
+    let Some((left, right)) =
+        sums_by_count(left, fewer.len()).zip(sums_by_count(right, fewer.len()))
+    else {
+        return drawn(resampling, limit <= 0.0, |random| {
+            picked(&pool, fewer.len(), random).abs() >= limit
+        });
     };
     let (mut count, mut all) = (0, 0);
     for (chosen, sums) in left.iter().enumerate() {
-        let Some(others) = right.get(fewer.len() - chosen) else { continue };
+        let Some(others) = right.get(fewer.len() - chosen) else {
+            continue;
+        };
         all += sums.len() as u64 * others.len() as u64;
         count += pairs_reaching(sums, others, limit) + pairs_within(sums, others, -limit);
     }
@@ -173,7 +239,8 @@ pub fn permutation(a: &[f64], b: &[f64], resampling: Resampling) -> Result<Permu
 
 /// Returns the most likely number of passes among a's items, within one.
 fn passed_a_expected(passed: u64, total_a: u64, total_b: u64) -> u64 {
-    let exact = (u128::from(passed) + 1) * (u128::from(total_a) + 1) / (u128::from(total_a) + u128::from(total_b) + 2);
+    let exact = (u128::from(passed) + 1) * (u128::from(total_a) + 1)
+        / (u128::from(total_a) + u128::from(total_b) + 2);
     u64::try_from(exact).unwrap_or(u64::MAX)
 }
 
@@ -186,18 +253,36 @@ fn finite(values: &[f64]) -> Result<(), Undefined> {
 }
 
 fn counted(count: u64, total: u64) -> Permutation {
-    Permutation { p: count as f64 / total as f64, count, total, exact: true }
+    Permutation {
+        p: count as f64 / total as f64,
+        count,
+        total,
+        exact: true,
+    }
 }
 
 /// Counts extreme rearrangements among random ones; `always` if all are extreme.
-fn drawn(resampling: Resampling, always: bool, mut extreme: impl FnMut(&mut ChaCha8Rng) -> bool) -> Result<Permutation, Undefined> {
+fn drawn(
+    resampling: Resampling,
+    always: bool,
+    mut extreme: impl FnMut(&mut ChaCha8Rng) -> bool,
+) -> Result<Permutation, Undefined> {
     let total = resampling.draws;
     if total == 0 {
         return Err(Undefined::OutOfRange);
     }
     let mut random = ChaCha8Rng::seed_from_u64(resampling.seed);
-    let count = if always { total } else { (0..total).filter(|_| extreme(&mut random)).count() as u64 };
-    Ok(Permutation { p: (count + 1) as f64 / (total + 1) as f64, count, total, exact: false })
+    let count = if always {
+        total
+    } else {
+        (0..total).filter(|_| extreme(&mut random)).count() as u64
+    };
+    Ok(Permutation {
+        p: (count + 1) as f64 / (total + 1) as f64,
+        count,
+        total,
+        exact: false,
+    })
 }
 
 /// Returns the sum with random signs. One random word serves 64 values.
@@ -215,13 +300,19 @@ fn flipped(values: &[f64], random: &mut ChaCha8Rng) -> f64 {
 }
 
 /// Returns the sum of `count` values drawn without replacement.
-#[expect(clippy::cast_possible_truncation, reason = "a product's upper word is below the number of places")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a product's upper word is below the number of places"
+)]
 fn picked(pool: &[f64], count: usize, random: &mut ChaCha8Rng) -> f64 {
     let mut places: Vec<usize> = (0..pool.len()).collect();
     let mut sum = 0.0;
     for drawn in 0..count {
         let left = (pool.len() - drawn) as u128;
-        places.swap(drawn, drawn + ((u128::from(random.next_u64()) * left) >> 64) as usize);
+        places.swap(
+            drawn,
+            drawn + ((u128::from(random.next_u64()) * left) >> 64) as usize,
+        );
         sum += pool[places[drawn]];
     }
     sum
@@ -290,7 +381,10 @@ fn pairs_within(left: &[f64], right: &[f64], limit: f64) -> u64 {
 mod tests {
     use super::*;
 
-    const DRAWS: Resampling = Resampling { seed: 7, draws: 9999 };
+    const DRAWS: Resampling = Resampling {
+        seed: 7,
+        draws: 9999,
+    };
 
     fn close(got: f64, expected: f64) -> bool {
         (got - expected).abs() < 1e-12
@@ -301,7 +395,16 @@ mod tests {
         // Fagerland, Lydersen and Laake 2013: 1 and 7 give .0703 and .0391, that is 18/256 and 10/256.
         let got = mcnemar(1, 7);
         assert!(close(got.exact, 18.0 / 256.0) && close(got.mid, 10.0 / 256.0));
-        assert_eq!((mcnemar(0, 0), mcnemar(5, 5).exact), (McNemar { exact: 1.0, mid: 1.0 }, 1.0));
+        assert_eq!(
+            (mcnemar(0, 0), mcnemar(5, 5).exact),
+            (
+                McNemar {
+                    exact: 1.0,
+                    mid: 1.0
+                },
+                1.0
+            )
+        );
         assert!(close(mcnemar(6, 0).exact, 0.03125) && close(mcnemar(5, 5).mid, 1.0));
         // So far in the tail that no normal number is left.
         assert!(mcnemar(0, 5000).exact > 0.0 && mcnemar(0, 5000).exact < 1e-300);
@@ -330,32 +433,52 @@ mod tests {
             (75_000, 74_000, 0.009_651_917_310_169_162),
             (0, 1000, 1.866_527_237_006_437_8e-301),
         ];
-        let together = mcnemar_each(expected.iter().map(|(only_a, only_b, _)| (*only_a, *only_b)));
+        let together = mcnemar_each(
+            expected
+                .iter()
+                .map(|(only_a, only_b, _)| (*only_a, *only_b)),
+        );
         for ((only_a, only_b, p), got) in expected.into_iter().zip(together) {
             assert_eq!(got, mcnemar(only_a, only_b), "{only_a} and {only_b}");
-            assert!((got.exact / p - 1.0).abs() < 1e-10, "{only_a} and {only_b}: {got:?}");
+            assert!(
+                (got.exact / p - 1.0).abs() < 1e-10,
+                "{only_a} and {only_b}: {got:?}"
+            );
         }
     }
 
     #[test]
     fn differences_of_one_sign_need_no_draw() {
-        for values in [vec![1.0; 40], (1..60).map(|value| -f64::from(value)).collect::<Vec<f64>>()] {
+        for values in [
+            vec![1.0; 40],
+            (1..60).map(|value| -f64::from(value)).collect::<Vec<f64>>(),
+        ] {
             let limit = total(values.iter().copied()).abs() * (1.0 - TIE);
-            let drawn = drawn(DRAWS, false, |random| flipped(&values, random).abs() >= limit);
+            let drawn = drawn(DRAWS, false, |random| {
+                flipped(&values, random).abs() >= limit
+            });
             assert_eq!(sign_flip(&values, DRAWS), drawn);
             assert!(close(drawn.expect("there are values").p, 1e-4));
         }
         // If one value has another sign, signs are drawn.
-        let mixed: Vec<f64> = (0..40).map(|place| if place == 0 { -1.0 } else { 1.0 }).collect();
+        let mixed: Vec<f64> = (0..40)
+            .map(|place| if place == 0 { -1.0 } else { 1.0 })
+            .collect();
         assert!(sign_flip(&mixed, DRAWS).expect("there are values").p < 1e-3);
     }
 
     #[test]
     fn tables() {
         // The tea tasting of Fisher 1935: 3 of 4 and 1 of 4. Then R's `fisher.test` on convictions of twins, 2 of 17 and 10 of 13.
-        assert!(close(fisher(3, 4, 1, 4).expect("both have items"), 34.0 / 70.0));
+        assert!(close(
+            fisher(3, 4, 1, 4).expect("both have items"),
+            34.0 / 70.0
+        ));
         let twins = fisher(10, 12, 3, 18).expect("both have items");
-        assert!((twins - 0.000_536_724_119_143_435_3).abs() < 1e-15, "{twins}");
+        assert!(
+            (twins - 0.000_536_724_119_143_435_3).abs() < 1e-15,
+            "{twins}"
+        );
         // The published study's tables.
         assert!(close(fisher(41, 48, 40, 48).expect("both have items"), 1.0));
         assert!((fisher(26, 28, 23, 28).expect("both have items") - 0.42).abs() < 5e-3);
@@ -367,13 +490,25 @@ mod tests {
     #[test]
     fn flips() {
         // Darwin's maize, the example of Fisher 1935: 863 of 32 768 sums reach the observed one on each side.
-        let maize = [49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0];
+        let maize = [
+            49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0,
+            -48.0,
+        ];
         let got = sign_flip(&maize, DRAWS).expect("values");
         assert_eq!((got.count, got.total, got.exact), (2 * 863, 32_768, true));
         // 0.1 + 0.2 - 0.3 is zero, so all eight sums are at least as extreme, although the binary sum is 5.6e-17.
-        assert_eq!(sign_flip(&[0.1, 0.2, -0.3], DRAWS).map(|got| got.count), Ok(8));
-        assert_eq!(sign_flip(&[0.0; 4], DRAWS).map(|got| (got.p, got.count, got.total)), Ok((1.0, 16, 16)));
-        assert_eq!(sign_flip(&[1.0, 0.0, 1.0], DRAWS).map(|got| (got.count, got.total)), Ok((4, 8)));
+        assert_eq!(
+            sign_flip(&[0.1, 0.2, -0.3], DRAWS).map(|got| got.count),
+            Ok(8)
+        );
+        assert_eq!(
+            sign_flip(&[0.0; 4], DRAWS).map(|got| (got.p, got.count, got.total)),
+            Ok((1.0, 16, 16))
+        );
+        assert_eq!(
+            sign_flip(&[1.0, 0.0, 1.0], DRAWS).map(|got| (got.count, got.total)),
+            Ok((4, 8))
+        );
         // Forty clusters whose sums cancel up to rounding, and six others: enumerated, 2 of 2⁶ ways.
         let mut sums: Vec<f64> = (0..40).map(|at| f64::from(at % 3 - 1) * 1e-17).collect();
         sums.extend([1.0, 2.0, 1.5, 0.5, 3.0, 1.0]);
@@ -388,13 +523,20 @@ mod tests {
         // Three against three without overlap: the two most extreme of twenty splits.
         let got = permutation(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], DRAWS).expect("values");
         assert_eq!((got.count, got.total), (2, 20));
-        assert_eq!(permutation(&[0.7; 3], &[0.7; 4], DRAWS).map(|got| (got.p, got.total)), Ok((1.0, 35)));
+        assert_eq!(
+            permutation(&[0.7; 3], &[0.7; 4], DRAWS).map(|got| (got.p, got.total)),
+            Ok((1.0, 35))
+        );
         // A large offset must not break ties: {1, 2} against {1, 2} has difference zero, so every split is as extreme.
-        let far = permutation(&[1e9 + 0.1, 1e9 + 0.2], &[1e9 + 0.1, 1e9 + 0.2], DRAWS).expect("values");
+        let far =
+            permutation(&[1e9 + 0.1, 1e9 + 0.2], &[1e9 + 0.1, 1e9 + 0.2], DRAWS).expect("values");
         assert_eq!((far.count, far.total), (6, 6));
         // A small sample against a large one is still counted in full.
         let many: Vec<f64> = (0..60).map(f64::from).collect();
-        assert_eq!(permutation(&[100.0, 101.0], &many, DRAWS).map(|got| (got.count, got.total)), Ok((1, 1891)));
+        assert_eq!(
+            permutation(&[100.0, 101.0], &many, DRAWS).map(|got| (got.count, got.total)),
+            Ok((1, 1891))
+        );
         assert_eq!(permutation(&[], &many, DRAWS), Err(Undefined::NoData));
     }
 
@@ -405,12 +547,21 @@ mod tests {
         assert!(!got.exact && got == sign_flip(&differences, DRAWS).expect("values"));
         let exact = sign_flip(&differences[..32], DRAWS).expect("values");
         let limit = differences[..32].iter().sum::<f64>().abs() - 1e-9;
-        let by_draw = drawn(DRAWS, false, |random| flipped(&differences[..32], random).abs() >= limit).expect("draws");
-        assert!(exact.exact && (exact.p - by_draw.p).abs() < 0.02, "{exact:?} {by_draw:?}");
+        let by_draw = drawn(DRAWS, false, |random| {
+            flipped(&differences[..32], random).abs() >= limit
+        })
+        .expect("draws");
+        assert!(
+            exact.exact && (exact.p - by_draw.p).abs() < 0.02,
+            "{exact:?} {by_draw:?}"
+        );
         let (left, right) = differences.split_at(18);
         let got = permutation(left, right, DRAWS).expect("values");
         assert!(!got.exact && got == permutation(left, right, DRAWS).expect("values"));
-        assert_eq!(permutation(left, right, Resampling { seed: 7, draws: 0 }), Err(Undefined::OutOfRange));
+        assert_eq!(
+            permutation(left, right, Resampling { seed: 7, draws: 0 }),
+            Err(Undefined::OutOfRange)
+        );
     }
 
     proptest::proptest! {

@@ -29,7 +29,10 @@ const TIE: f64 = 1e-9;
 /// Random flips of more units, when their test is foreseen.
 const DRAWN: usize = 2_046;
 /// Random sign flips of a test of many clusters. The comparison of the full run draws its own.
-const FLIPS: Resampling = Resampling { seed: 35, draws: 9_999 };
+const FLIPS: Resampling = Resampling {
+    seed: 35,
+    draws: 9_999,
+};
 
 /// What two arms have shown of one unit: of an item, a cluster of items, or a task with several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -155,12 +158,23 @@ impl Flips {
                 self.crossed.push(vec![false; sums.len()]);
             }
             let crossed = &mut self.crossed[place];
-            let mut fresh: Vec<f64> = sums.iter().zip(&*crossed).filter(|(_, crossed)| !**crossed).map(|(sum, _)| *sum).collect();
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of the flips")]
-            let budget = ((spent * sums.len() as f64).floor() as usize).saturating_sub(sums.len() - fresh.len());
+            let mut fresh: Vec<f64> = sums
+                .iter()
+                .zip(&*crossed)
+                .filter(|(_, crossed)| !**crossed)
+                .map(|(sum, _)| *sum)
+                .collect();
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a part of the flips"
+            )]
+            let budget = ((spent * sums.len() as f64).floor() as usize)
+                .saturating_sub(sums.len() - fresh.len());
             if budget < fresh.len() {
                 // Equal leads cross together or not at all.
-                let (_, limit, _) = fresh.select_nth_unstable_by(budget, |one, other| other.total_cmp(one));
+                let (_, limit, _) =
+                    fresh.select_nth_unstable_by(budget, |one, other| other.total_cmp(one));
                 let limit = *limit * (1.0 + TIE) + TIE;
                 for (sum, crossed) in sums.iter().zip(crossed) {
                     *crossed |= *sum > limit;
@@ -171,7 +185,9 @@ impl Flips {
 
     /// Returns whether what was seen was large enough at some look.
     fn has_crossed(&self, left: usize) -> bool {
-        left.checked_sub(1).and_then(|place| self.crossed.get(place)).is_some_and(|crossed| crossed[0])
+        left.checked_sub(1)
+            .and_then(|place| self.crossed.get(place))
+            .is_some_and(|crossed| crossed[0])
     }
 }
 
@@ -190,7 +206,12 @@ impl Foresight {
     pub fn new(units: Units, items: u64, arms: usize, alpha: f64) -> Self {
         let horizon = usize::try_from(items).unwrap_or(HORIZON).min(HORIZON);
         let tails = (0..=horizon as u64).map(tails).collect();
-        Self { units, alpha, tails, nominal: vec![OnceLock::new(); count_of_pairs(arms).max(1)] }
+        Self {
+            units,
+            alpha,
+            tails,
+            nominal: vec![OnceLock::new(); count_of_pairs(arms).max(1)],
+        }
     }
 
     /// Returns the nominal level of an early winner if Holm still counts `left` pairs.
@@ -202,7 +223,11 @@ impl Foresight {
             let (mut low, mut high) = (RAREST.ln(), self.alpha.ln());
             for _ in 0..30 {
                 let middle = low.midpoint(high);
-                if crossing(&self.tails, middle.exp()) <= spent { low = middle } else { high = middle }
+                if crossing(&self.tails, middle.exp()) <= spent {
+                    low = middle
+                } else {
+                    high = middle
+                }
             }
             low.exp()
         })
@@ -224,7 +249,9 @@ impl Foresight {
         }
         let p = match self.units {
             Units::Items => of_coin(lead.abs(), squares),
-            Units::Clusters | Units::Tasks => of_flips(lead.abs(), squares, &flipped(&leads_of(units))),
+            Units::Clusters | Units::Tasks => {
+                of_flips(lead.abs(), squares, &flipped(&leads_of(units)))
+            }
         };
         p <= self.nominal(left)
     }
@@ -237,30 +264,55 @@ impl Foresight {
     /// Counts a look at a pair.
     fn look(&self, units: &[Unit], flips: &mut Flips) {
         if self.has_few(units) {
-            let (asked, left) = units.iter().fold((0, 0), |sum, unit| (sum.0 + unit.asked, sum.1 + unit.left));
+            let (asked, left) = units
+                .iter()
+                .fold((0, 0), |sum, unit| (sum.0 + unit.asked, sum.1 + unit.left));
             let spent = EARLY * self.alpha * asked as f64 / (asked + left).max(1) as f64;
-            flips.look(units, (1..=self.nominal.len()).map(|pairs| spent / pairs as f64));
+            flips.look(
+                units,
+                (1..=self.nominal.len()).map(|pairs| spent / pairs as f64),
+            );
         }
     }
 
     /// Returns the lead, and the sum of the units' squared leads.
     fn sums(&self, units: &[Unit]) -> (f64, f64) {
-        let square = |unit: &Unit| if self.units == Units::Items { unit.squares } else { unit.lead * unit.lead };
-        units.iter().fold((0.0, 0.0), |sum, unit| (sum.0 + unit.lead, sum.1 + square(unit)))
+        let square = |unit: &Unit| {
+            if self.units == Units::Items {
+                unit.squares
+            } else {
+                unit.lead * unit.lead
+            }
+        };
+        units.iter().fold((0.0, 0.0), |sum, unit| {
+            (sum.0 + unit.lead, sum.1 + square(unit))
+        })
     }
 
     /// Returns the p-value that the test of all items will have. `None` if nothing was asked.
     fn forecast(&self, units: &[Unit]) -> Option<Forecast> {
         let (lead, squares) = self.sums(units);
-        let ahead = if lead > 0.0 { Foreseen::FirstWins } else { Foreseen::SecondWins };
+        let ahead = if lead > 0.0 {
+            Foreseen::FirstWins
+        } else {
+            Foreseen::SecondWins
+        };
         if units.iter().all(|unit| unit.left == 0) {
             let p = self.tested(units, lead, squares);
-            return Some(Forecast { ahead, at_most: p, more_than: p });
+            return Some(Forecast {
+                ahead,
+                at_most: p,
+                more_than: p,
+            });
         }
         let expected = Expected::of(units, self.units)?;
         let all = expected.all(units);
         let sd = all.variance.sqrt();
-        let sign = if ahead == Foreseen::FirstWins { 1.0 } else { -1.0 };
+        let sign = if ahead == Foreseen::FirstWins {
+            1.0
+        } else {
+            -1.0
+        };
         let least = sign * all.lead - quantile(SURE) * sd;
         let most = largest_lead(all.lead.abs(), sd);
         let [at_most, more_than] = match self.units {
@@ -271,16 +323,33 @@ impl Foresight {
                 [least, most].map(|lead| of_flips(lead, all.squares, &sums))
             }
         };
-        Some(Forecast { ahead, at_most, more_than })
+        Some(Forecast {
+            ahead,
+            at_most,
+            more_than,
+        })
     }
 
     /// Returns the p-value of the test of all items.
     fn tested(&self, units: &[Unit], lead: f64, squares: f64) -> f64 {
         match self.units {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts of items")]
-            Units::Items => mcnemar(squares.midpoint(lead).round() as u64, squares.midpoint(-lead).round() as u64).exact,
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "counts of items"
+            )]
+            Units::Items => {
+                mcnemar(
+                    squares.midpoint(lead).round() as u64,
+                    squares.midpoint(-lead).round() as u64,
+                )
+                .exact
+            }
             Units::Clusters | Units::Tasks => {
-                let leads: Vec<f64> = leads_of(units).into_iter().filter(|lead| *lead != 0.0).collect();
+                let leads: Vec<f64> = leads_of(units)
+                    .into_iter()
+                    .filter(|lead| *lead != 0.0)
+                    .collect();
                 sign_flip(&leads, FLIPS).map_or(1.0, |test| test.p)
             }
         }
@@ -306,7 +375,11 @@ fn flipped(leads: &[f64]) -> Vec<f64> {
             let mut sum = 0.0;
             for chunk in leads.chunks(64) {
                 let word = random.next_u64();
-                sum += chunk.iter().enumerate().map(|(place, lead)| if word >> place & 1 == 1 { -lead } else { *lead }).sum::<f64>();
+                sum += chunk
+                    .iter()
+                    .enumerate()
+                    .map(|(place, lead)| if word >> place & 1 == 1 { -lead } else { *lead })
+                    .sum::<f64>();
             }
             sums.push(sum);
         }
@@ -319,9 +392,17 @@ fn of_coin(lead: f64, differing: f64) -> f64 {
     if lead <= 0.0 || differing < 0.5 {
         return 1.0;
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of items")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count of items"
+    )]
     let pairs = differing.round() as u64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of items")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count of items"
+    )]
     let fewer = ((pairs as f64 - lead).max(0.0) / 2.0).ceil() as u64;
     (2.0 * FairCoin::new(pairs).at_most(fewer.min(pairs / 2))).min(1.0)
 }
@@ -331,10 +412,17 @@ fn of_flips(lead: f64, squares: f64, sums: &[f64]) -> f64 {
     if lead <= 0.0 || squares <= 0.0 {
         return 1.0;
     }
-    let count = sums.iter().filter(|sum| **sum >= lead * (1.0 - TIE)).count();
+    let count = sums
+        .iter()
+        .filter(|sum| **sum >= lead * (1.0 - TIE))
+        .count();
     let share = count.max(1) as f64 / sums.len() as f64;
     // Few of random flips are too rough a count. Sums of random signs have lighter tails than the normal distribution.
-    if sums.len() == DRAWN + 1 && count < 10 { share.min(normal_two_sided(lead / squares.sqrt())) } else { share }
+    if sums.len() == DRAWN + 1 && count < 10 {
+        share.min(normal_two_sided(lead / squares.sqrt()))
+    } else {
+        share
+    }
 }
 
 /// The units of a group with items left, by the part of their items that one more item would be; the first of equal ones comes first.
@@ -346,7 +434,9 @@ type Queue = BinaryHeap<(u64, Reverse<usize>)>;
 /// At first, before anything is asked, it is the groups' shares of all items. The choice does not depend on who leads in which unit, so
 /// that equal arms stay equal whatever is asked. All pairs have the same units; the caller has put them in random order.
 pub fn next_units(pairs: &[&[Unit]], of: Units, size: u64) -> Vec<usize> {
-    let Some(units) = pairs.first() else { return Vec::new() };
+    let Some(units) = pairs.first() else {
+        return Vec::new();
+    };
     let groups = units.iter().map(|unit| unit.group + 1).max().unwrap_or(0);
     let mut waiting: Vec<Queue> = vec![BinaryHeap::new(); groups];
     // Shares asked, as D'Hondt gives out seats.
@@ -359,14 +449,19 @@ pub fn next_units(pairs: &[&[Unit]], of: Units, size: u64) -> Vec<usize> {
     let mut take = |group: usize, waiting: &mut [Queue]| {
         let (_, Reverse(place)) = waiting[group].pop()?;
         let before = taken[place];
-        taken[place] = Unit { asked: before.asked + 1, left: before.left - 1, ..before };
+        taken[place] = Unit {
+            asked: before.asked + 1,
+            left: before.left - 1,
+            ..before
+        };
         if taken[place].left > 0 {
             waiting[group].push((turn(&taken[place]), Reverse(place)));
         }
         next.push(place);
         Some(place)
     };
-    let expected: Option<Vec<Expected>> = pairs.iter().map(|units| Expected::of(units, of)).collect();
+    let expected: Option<Vec<Expected>> =
+        pairs.iter().map(|units| Expected::of(units, of)).collect();
     let Some(mut expected) = expected else {
         for (group, count) in shares(units, groups, size).into_iter().enumerate() {
             for _ in 0..count {
@@ -379,17 +474,29 @@ pub fn next_units(pairs: &[&[Unit]], of: Units, size: u64) -> Vec<usize> {
     let mut known: Vec<Vec<Unit>> = pairs.iter().map(|units| units.to_vec()).collect();
     for _ in 0..size {
         let gain = |group: usize| -> f64 {
-            let Some((_, Reverse(place))) = waiting[group].peek() else { return f64::NEG_INFINITY };
-            expected.iter().zip(&known).map(|(expected, units)| expected.gain(&units[*place])).sum()
+            let Some((_, Reverse(place))) = waiting[group].peek() else {
+                return f64::NEG_INFINITY;
+            };
+            expected
+                .iter()
+                .zip(&known)
+                .map(|(expected, units)| expected.gain(&units[*place]))
+                .sum()
         };
         let best = (0..groups)
             .map(|group| (gain(group), group))
             .filter(|(gain, _)| gain.is_finite())
             .max_by(|one, other| one.0.total_cmp(&other.0));
-        let Some(place) = best.and_then(|(_, group)| take(group, &mut waiting)) else { break };
+        let Some(place) = best.and_then(|(_, group)| take(group, &mut waiting)) else {
+            break;
+        };
         for (expected, units) in expected.iter_mut().zip(&mut known) {
             expected.ask(&units[place]);
-            units[place] = Unit { asked: units[place].asked + 1, left: units[place].left.saturating_sub(1), ..units[place] };
+            units[place] = Unit {
+                asked: units[place].asked + 1,
+                left: units[place].left.saturating_sub(1),
+                ..units[place]
+            };
         }
     }
     next
@@ -430,11 +537,20 @@ fn shares(units: &[Unit], groups: usize, size: u64) -> Vec<u64> {
     let total: u64 = left.iter().sum();
     let size = size.min(total);
     let exact = |group: usize| size as f64 * left[group] as f64 / total.max(1) as f64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
-    let mut next: Vec<u64> = (0..groups).map(|group| exact(group).floor() as u64).collect();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a count"
+    )]
+    let mut next: Vec<u64> = (0..groups)
+        .map(|group| exact(group).floor() as u64)
+        .collect();
     let mut order: Vec<usize> = (0..groups).collect();
     order.sort_by(|one, other| exact(*other).fract().total_cmp(&exact(*one).fract()));
-    for place in order.into_iter().take(usize::try_from(size - next.iter().sum::<u64>()).unwrap_or(0)) {
+    for place in order
+        .into_iter()
+        .take(usize::try_from(size - next.iter().sum::<u64>()).unwrap_or(0))
+    {
         next[place] += 1;
     }
     next
@@ -475,7 +591,9 @@ struct All {
 impl Expected {
     /// Returns the expectation, or `None` if nothing was asked.
     fn of(units: &[Unit], of: Units) -> Option<Self> {
-        let (asked, squares) = units.iter().fold((0, 0.0), |sum, unit| (sum.0 + unit.asked, sum.1 + unit.squares));
+        let (asked, squares) = units.iter().fold((0, 0.0), |sum, unit| {
+            (sum.0 + unit.asked, sum.1 + unit.squares)
+        });
         if asked == 0 {
             return None;
         }
@@ -483,10 +601,17 @@ impl Expected {
         let count = units.iter().map(|unit| unit.group + 1).max().unwrap_or(0);
         let mut sums = vec![(0.0, 0.0, 0.0); count];
         // Correlation by products of differences within units; it does not depend on who leads in which unit.
-        let (mut products, mut pairs) = (PRIOR_CORRELATION.0 * PRIOR_CORRELATION.1 * typical, PRIOR_CORRELATION.1 * typical);
+        let (mut products, mut pairs) = (
+            PRIOR_CORRELATION.0 * PRIOR_CORRELATION.1 * typical,
+            PRIOR_CORRELATION.1 * typical,
+        );
         for unit in units {
             let sum = &mut sums[unit.group];
-            *sum = (sum.0 + unit.asked as f64, sum.1 + unit.lead, sum.2 + unit.squares);
+            *sum = (
+                sum.0 + unit.asked as f64,
+                sum.1 + unit.lead,
+                sum.2 + unit.squares,
+            );
             if unit.asked > 1 {
                 products += unit.lead * unit.lead - unit.squares;
                 pairs += unit.asked as f64 * (unit.asked - 1) as f64 * typical;
@@ -499,7 +624,11 @@ impl Expected {
             weight: PRIOR,
             unknown: 0.0,
         };
-        let mut expected = Self { of, correlation, groups: sums.into_iter().map(group).collect() };
+        let mut expected = Self {
+            of,
+            correlation,
+            groups: sums.into_iter().map(group).collect(),
+        };
         for unit in units {
             let (worth, unknown) = (expected.worth(unit.asked), expected.unknown(unit));
             let group = &mut expected.groups[unit.group];
@@ -511,7 +640,11 @@ impl Expected {
 
     /// Returns the number of independent items that some items of one unit are worth for their group.
     fn worth(&self, asked: u64) -> f64 {
-        if asked == 0 { 0.0 } else { asked as f64 / (1.0 + (asked - 1) as f64 * self.correlation) }
+        if asked == 0 {
+            0.0
+        } else {
+            asked as f64 / (1.0 + (asked - 1) as f64 * self.correlation)
+        }
     }
 
     /// Returns a number of 1 − r for a unit without items asked, and more with each: what the unit's own items and its group are worth.
@@ -535,12 +668,18 @@ impl Expected {
         if unit.left == 0 {
             return 0.0;
         }
-        let after = Unit { asked: unit.asked + 1, left: unit.left - 1, ..*unit };
+        let after = Unit {
+            asked: unit.asked + 1,
+            left: unit.left - 1,
+            ..*unit
+        };
         let group = &self.groups[unit.group];
         let unknown = group.unknown - self.unknown(unit) + self.unknown(&after);
         let weight = group.weight - self.worth(unit.asked) + self.worth(after.asked);
         let own = self.own_variance(unit) - self.own_variance(&after);
-        group.square * (own + group.unknown.powi(2) / (group.weight + 1.0) - unknown.powi(2) / (weight + 1.0))
+        group.square
+            * (own + group.unknown.powi(2) / (group.weight + 1.0)
+                - unknown.powi(2) / (weight + 1.0))
     }
 
     /// Counts one more item of a unit as asked.
@@ -548,24 +687,38 @@ impl Expected {
         if unit.left == 0 {
             return;
         }
-        let after = Unit { asked: unit.asked + 1, left: unit.left - 1, ..*unit };
-        let (worth, unknown) = (self.worth(after.asked) - self.worth(unit.asked), self.unknown(&after) - self.unknown(unit));
+        let after = Unit {
+            asked: unit.asked + 1,
+            left: unit.left - 1,
+            ..*unit
+        };
+        let (worth, unknown) = (
+            self.worth(after.asked) - self.worth(unit.asked),
+            self.unknown(&after) - self.unknown(unit),
+        );
         let group = &mut self.groups[unit.group];
         group.weight += worth;
         group.unknown += unknown;
     }
 
     fn all(&self, units: &[Unit]) -> All {
-        let mut all = All { lead: 0.0, variance: 0.0, squares: 0.0, leads: Vec::new() };
+        let mut all = All {
+            lead: 0.0,
+            variance: 0.0,
+            squares: 0.0,
+            leads: Vec::new(),
+        };
         for unit in units {
             let group = &self.groups[unit.group];
             let item = (group.square - group.mean * group.mean).max(0.0);
-            let mean = (unit.lead * self.correlation + (1.0 - self.correlation) * group.mean) / self.known(unit);
+            let mean = (unit.lead * self.correlation + (1.0 - self.correlation) * group.mean)
+                / self.known(unit);
             let lead = unit.lead + unit.left as f64 * mean;
             let variance = item * self.own_variance(unit);
             if self.of != Units::Items {
                 // Of the expected size: the expected lead alone is too small.
-                all.leads.push((lead * lead + variance).sqrt().copysign(lead));
+                all.leads
+                    .push((lead * lead + variance).sqrt().copysign(lead));
             }
             all.lead += lead;
             all.variance += variance;
@@ -575,7 +728,9 @@ impl Expected {
             };
         }
         for group in &self.groups {
-            all.variance += (group.square - group.mean * group.mean).max(0.0) * group.unknown.powi(2) / (group.weight + 1.0);
+            all.variance += (group.square - group.mean * group.mean).max(0.0)
+                * group.unknown.powi(2)
+                / (group.weight + 1.0);
         }
         all
     }
@@ -621,7 +776,14 @@ pub struct Block {
 impl<'r> Inquiry<'r> {
     /// Begins with nothing asked. `sizes` has the group and the number of items of each unit, in random order.
     pub fn new(rule: &'r Foresight, sizes: &[(usize, u64)], arms: usize) -> Self {
-        let fresh: Vec<Unit> = sizes.iter().map(|(group, size)| Unit { group: *group, left: *size, ..Unit::default() }).collect();
+        let fresh: Vec<Unit> = sizes
+            .iter()
+            .map(|(group, size)| Unit {
+                group: *group,
+                left: *size,
+                ..Unit::default()
+            })
+            .collect();
         let items = sizes.iter().map(|(_, size)| size).sum();
         let pairs = count_of_pairs(arms);
         Self {
@@ -643,31 +805,51 @@ impl<'r> Inquiry<'r> {
 
     /// Returns the verdicts of the full run, by pair, as far as they are foreseen.
     pub fn verdicts(&mut self) -> Vec<Option<Foreseen>> {
-        for ((units, flips), settled) in self.states.iter().zip(&mut self.flips).zip(&self.settled) {
+        for ((units, flips), settled) in self.states.iter().zip(&mut self.flips).zip(&self.settled)
+        {
             if settled.is_none() {
                 self.rule.look(units, flips);
             }
         }
         let mut found = self.settled.clone();
         let is_open = |found: &Option<Foreseen>| found.is_none();
-        let forecasts: Vec<Option<Forecast>> =
-            self.states.iter().zip(&found).map(|(units, found)| if is_open(found) { self.rule.forecast(units) } else { None }).collect();
+        let forecasts: Vec<Option<Forecast>> = self
+            .states
+            .iter()
+            .zip(&found)
+            .map(|(units, found)| {
+                if is_open(found) {
+                    self.rule.forecast(units)
+                } else {
+                    None
+                }
+            })
+            .collect();
         // Holm's steps over the p-values that are reached almost surely.
-        let mut left = found.iter().filter(|found| found.is_none_or(|verdict| verdict == Foreseen::NoWinner)).count();
+        let mut left = found
+            .iter()
+            .filter(|found| found.is_none_or(|verdict| verdict == Foreseen::NoWinner))
+            .count();
         loop {
             let sure = (0..found.len()).find(|place| {
                 let is_sure = |of: &Forecast| of.at_most <= self.rule.alpha / left.max(1) as f64;
                 is_open(&found[*place])
                     && forecasts[*place].as_ref().is_some_and(is_sure)
-                    && self.rule.has_lead(&self.states[*place], &self.flips[*place], left)
+                    && self
+                        .rule
+                        .has_lead(&self.states[*place], &self.flips[*place], left)
             });
             let Some(place) = sure else { break };
             found[place] = forecasts[place].map(|of| of.ahead);
             left -= 1;
         }
         // And over those that are perhaps reached: what is not rejected here is not rejected by the full run either.
-        let mut rest: Vec<usize> = (0..found.len()).filter(|place| is_open(&found[*place])).collect();
-        let may_win = |place: usize, left: usize| forecasts[place].is_none_or(|of| of.more_than <= self.rule.alpha / left.max(1) as f64);
+        let mut rest: Vec<usize> = (0..found.len())
+            .filter(|place| is_open(&found[*place]))
+            .collect();
+        let may_win = |place: usize, left: usize| {
+            forecasts[place].is_none_or(|of| of.more_than <= self.rule.alpha / left.max(1) as f64)
+        };
         while let Some(at) = rest.iter().position(|place| may_win(*place, left)) {
             rest.remove(at);
             left -= 1;
@@ -682,18 +864,28 @@ impl<'r> Inquiry<'r> {
     pub fn next(&mut self, size: Option<u64>) -> Option<Block> {
         let found = self.verdicts();
         let is_open = |arm: usize| {
-            Self::pairs(self.arms).zip(&found).any(|((first, second), found)| found.is_none() && (first == arm || second == arm))
+            Self::pairs(self.arms)
+                .zip(&found)
+                .any(|((first, second), found)| found.is_none() && (first == arm || second == arm))
         };
         let arms: Vec<usize> = (0..self.arms).filter(|arm| is_open(*arm)).collect();
-        for ((first, second), (settled, found)) in Self::pairs(self.arms).zip(self.settled.iter_mut().zip(&found)) {
+        for ((first, second), (settled, found)) in
+            Self::pairs(self.arms).zip(self.settled.iter_mut().zip(&found))
+        {
             if !(arms.contains(&first) && arms.contains(&second)) {
                 *settled = *found;
             }
         }
-        let open: Vec<&[Unit]> =
-            self.states.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(units, _)| units.as_slice()).collect();
+        let open: Vec<&[Unit]> = self
+            .states
+            .iter()
+            .zip(&found)
+            .filter(|(_, found)| found.is_none())
+            .map(|(units, _)| units.as_slice())
+            .collect();
         let units = self.states.first().map_or(0, Vec::len) as u64;
-        let size = size.unwrap_or_else(|| block_size(self.rule.units, self.asked, self.items, units));
+        let size =
+            size.unwrap_or_else(|| block_size(self.rule.units, self.asked, self.items, units));
         let units = next_units(&open, self.rule.units, size);
         self.asked += units.len() as u64;
         (!units.is_empty()).then_some(Block { units, arms })
@@ -741,7 +933,11 @@ fn largest_lead(mean: f64, sd: f64) -> f64 {
     for _ in 0..40 {
         let middle = low.midpoint(high);
         let beyond = normal_below((mean - middle) / sd) + normal_below((-mean - middle) / sd);
-        if beyond > 1.0 - SURE { low = middle } else { high = middle }
+        if beyond > 1.0 - SURE {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     high
 }
@@ -776,7 +972,11 @@ fn crossing(tails: &[Vec<f64>], nominal: f64) -> f64 {
     let mut crossed = 0.0;
     for (pairs, tails) in tails.iter().enumerate().skip(1) {
         let mut next = vec![0.0; chances.len() + 1];
-        for (lead, chance) in chances.iter().enumerate().filter(|(_, chance)| **chance > 0.0) {
+        for (lead, chance) in chances
+            .iter()
+            .enumerate()
+            .filter(|(_, chance)| **chance > 0.0)
+        {
             if lead == 0 {
                 next[1] += chance;
             } else {
@@ -784,7 +984,8 @@ fn crossing(tails: &[Vec<f64>], nominal: f64) -> f64 {
                 next[lead - 1] += chance / 2.0;
             }
         }
-        if let Some(lead) = lead(pairs, tails, nominal).and_then(|lead| usize::try_from(lead).ok()) {
+        if let Some(lead) = lead(pairs, tails, nominal).and_then(|lead| usize::try_from(lead).ok())
+        {
             crossed += next.iter().skip(lead).sum::<f64>();
             next.truncate(lead);
         }
@@ -802,12 +1003,16 @@ mod tests {
     /// Items won by the first arm, by the second, by neither, and not asked.
     type Counts = (usize, usize, usize, usize);
 
-    static RULE: std::sync::LazyLock<Foresight> = std::sync::LazyLock::new(|| Foresight::new(Units::Items, 400, 2, 0.05));
+    static RULE: std::sync::LazyLock<Foresight> =
+        std::sync::LazyLock::new(|| Foresight::new(Units::Items, 400, 2, 0.05));
 
     /// Two arms, and items by group.
     fn two(groups: &[Counts]) -> Inquiry<'static> {
-        let sizes: Vec<(usize, u64)> =
-            groups.iter().enumerate().flat_map(|(group, (won, lost, same, left))| vec![(group, 1); won + lost + same + left]).collect();
+        let sizes: Vec<(usize, u64)> = groups
+            .iter()
+            .enumerate()
+            .flat_map(|(group, (won, lost, same, left))| vec![(group, 1); won + lost + same + left])
+            .collect();
         let mut inquiry = Inquiry::new(&RULE, &sizes, 2);
         let mut place = 0;
         for (won, lost, same, left) in groups {
@@ -859,7 +1064,10 @@ mod tests {
                 chances = next;
             }
             let spent = 0.025 / left as f64;
-            assert!(crossed <= spent && crossed > 0.5 * spent, "{items}, {left}: {crossed}");
+            assert!(
+                crossed <= spent && crossed > 0.5 * spent,
+                "{items}, {left}: {crossed}"
+            );
         }
     }
 
@@ -879,9 +1087,15 @@ mod tests {
                 for (look, leads) in looks.iter().enumerate() {
                     let unit = |place: usize| {
                         let sign = if signs >> place & 1 == 1 { -1.0 } else { 1.0 };
-                        Unit { lead: sign * leads[place], ..Unit::default() }
+                        Unit {
+                            lead: sign * leads[place],
+                            ..Unit::default()
+                        }
                     };
-                    flips.look(&(0..8).map(unit).collect::<Vec<Unit>>(), [spent * (look + 1) as f64 / 5.0].into_iter());
+                    flips.look(
+                        &(0..8).map(unit).collect::<Vec<Unit>>(),
+                        [spent * (look + 1) as f64 / 5.0].into_iter(),
+                    );
                 }
                 flips.has_crossed(1)
             });
@@ -895,13 +1109,20 @@ mod tests {
         assert_eq!(verdict(&[(0, 0, 0, 400)]), None, "nothing was asked");
         assert_eq!(verdict(&[(22, 2, 36, 340)]), Some(Foreseen::FirstWins));
         assert_eq!(verdict(&[(2, 22, 36, 340)]), Some(Foreseen::SecondWins));
-        assert_eq!(verdict(&[(6, 1, 33, 360)]), None, "a lead that chance reaches");
+        assert_eq!(
+            verdict(&[(6, 1, 33, 360)]),
+            None,
+            "a lead that chance reaches"
+        );
         assert_eq!(verdict(&[(40, 41, 219, 100)]), Some(Foreseen::NoWinner));
     }
 
     #[test]
     fn with_no_items_left_it_is_the_test() {
-        assert_eq!(verdict(&[(15, 5, 20, 0), (0, 0, 20, 0)]), Some(Foreseen::FirstWins));
+        assert_eq!(
+            verdict(&[(15, 5, 20, 0), (0, 0, 20, 0)]),
+            Some(Foreseen::FirstWins)
+        );
         assert_eq!(verdict(&[(14, 6, 40, 0)]), Some(Foreseen::NoWinner));
     }
 
@@ -912,20 +1133,34 @@ mod tests {
         assert_eq!(next(&fresh, 500), [60, 30, 10]);
         let asked = [(0, 0, 20, 40), (6, 5, 9, 40)];
         let later = next(&asked, 20);
-        assert!(later.iter().sum::<usize>() == 20 && later[1] > 15, "{later:?}");
+        assert!(
+            later.iter().sum::<usize>() == 20 && later[1] > 15,
+            "{later:?}"
+        );
         assert_eq!(next(&asked, 100), [40, 40]);
     }
 
     /// Asks arms whose value of an item follows from its unit and its number. Returns the verdicts, and how much each arm was asked.
-    fn all(units: Units, sizes: &[u64], arms: usize, value: impl Fn(usize, usize, u64) -> f64) -> (Vec<Foreseen>, Vec<u64>) {
+    fn all(
+        units: Units,
+        sizes: &[u64],
+        arms: usize,
+        value: impl Fn(usize, usize, u64) -> f64,
+    ) -> (Vec<Foreseen>, Vec<u64>) {
         let sizes: Vec<(usize, u64)> = sizes.iter().map(|size| (0, *size)).collect();
         let rule = Foresight::new(units, sizes.iter().map(|(_, size)| size).sum(), arms, 0.05);
         let mut inquiry = Inquiry::new(&rule, &sizes, arms);
         let (mut taken, mut asked) = (vec![0; sizes.len()], vec![0; arms]);
         while let Some(block) = inquiry.next(None) {
             for unit in block.units {
-                let values: Vec<Option<f64>> =
-                    (0..arms).map(|arm| block.arms.contains(&arm).then(|| value(arm, unit, taken[unit]))).collect();
+                let values: Vec<Option<f64>> = (0..arms)
+                    .map(|arm| {
+                        block
+                            .arms
+                            .contains(&arm)
+                            .then(|| value(arm, unit, taken[unit]))
+                    })
+                    .collect();
                 for arm in &block.arms {
                     asked[*arm] += 1;
                 }
@@ -933,39 +1168,70 @@ mod tests {
                 inquiry.count(unit, &values);
             }
         }
-        (inquiry.verdicts().into_iter().map(|verdict| verdict.expect("foreseen")).collect(), asked)
+        (
+            inquiry
+                .verdicts()
+                .into_iter()
+                .map(|verdict| verdict.expect("foreseen"))
+                .collect(),
+            asked,
+        )
     }
 
     #[test]
     fn an_arm_that_is_decided_against_all_others_is_asked_no_more() {
         use Foreseen::{FirstWins, NoWinner};
         // The last arm fails. The others pass different thirds of what is left.
-        let value = |arm: usize, unit: usize, _: u64| f64::from(u8::from(arm < 2 && (unit * 7 + arm * 3) % 10 < 5));
+        let value = |arm: usize, unit: usize, _: u64| {
+            f64::from(u8::from(arm < 2 && (unit * 7 + arm * 3) % 10 < 5))
+        };
         let (verdicts, asked) = all(Units::Items, &[1; 400], 3, value);
         assert_eq!(verdicts, [NoWinner, FirstWins, FirstWins]);
-        assert!(asked[2] < asked[0] && asked[0] == asked[1] && asked[0] < 400, "{asked:?}");
+        assert!(
+            asked[2] < asked[0] && asked[0] == asked[1] && asked[0] < 400,
+            "{asked:?}"
+        );
     }
 
     #[test]
     fn whole_clusters_decide_however_many_items_they_have() {
         use Foreseen::{FirstWins, NoWinner};
-        let better = |arm: usize, unit: usize, item: u64| f64::from(u8::from(arm == 0 || (unit as u64 + item).is_multiple_of(3)));
+        let better = |arm: usize, unit: usize, item: u64| {
+            f64::from(u8::from(arm == 0 || (unit as u64 + item).is_multiple_of(3)))
+        };
         let (verdicts, asked) = all(Units::Clusters, &[20; 12], 2, better);
-        assert!(verdicts == [FirstWins] && asked[0] <= 120, "{verdicts:?}, {asked:?}");
+        assert!(
+            verdicts == [FirstWins] && asked[0] <= 120,
+            "{verdicts:?}, {asked:?}"
+        );
         // All items of three clusters of eight favour the first arm, and of five the second: nothing about other clusters.
         let mixed = |arm: usize, unit: usize, _: u64| f64::from(u8::from((arm == 0) == (unit < 3)));
         let (verdicts, asked) = all(Units::Clusters, &[30; 8], 2, mixed);
-        assert!(verdicts == [NoWinner] && asked[0] < 120, "{verdicts:?}, {asked:?}");
+        assert!(
+            verdicts == [NoWinner] && asked[0] < 120,
+            "{verdicts:?}, {asked:?}"
+        );
         // Two of the 2⁵ flips of five clusters are no evidence.
         assert_eq!(all(Units::Clusters, &[20; 5], 2, better).0, [NoWinner]);
-        assert_eq!((Units::Clusters.fewest(1, 0.05), Units::Tasks.fewest(6, 0.05)), (6, 8));
+        assert_eq!(
+            (
+                Units::Clusters.fewest(1, 0.05),
+                Units::Tasks.fewest(6, 0.05)
+            ),
+            (6, 8)
+        );
     }
 
     #[test]
     fn tasks_are_run_until_their_verdict_is_foreseen() {
-        let rates = |arm: usize, unit: usize, run: u64| 0.4 + 0.2 * f64::from(u8::from(arm == 1)) + 0.03 * ((unit as u64 + run) % 5) as f64;
+        let rates = |arm: usize, unit: usize, run: u64| {
+            0.4 + 0.2 * f64::from(u8::from(arm == 1)) + 0.03 * ((unit as u64 + run) % 5) as f64
+        };
         let (verdicts, asked) = all(Units::Tasks, &[5; 12], 2, rates);
-        assert!(verdicts == [Foreseen::SecondWins] && asked[0] < 40, "{asked:?}");
+        assert!(
+            verdicts == [Foreseen::SecondWins] && asked[0] < 40,
+            "{asked:?}"
+        );
     }
 
     proptest::proptest! {

@@ -3,7 +3,9 @@
 use super::Interval;
 
 /// The ruling of a gate. Ordered: of several rulings the greatest applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
     /// The whole interval is within the limit.
@@ -33,12 +35,20 @@ const SLACK: f64 = 1e-12;
 /// Rules on a change between two arms whose runs never varied. If the arms are equal, nothing fell, and asking for more runs would never
 /// end. If they differ, the interval decides as usual.
 pub fn rule_steady(change: f64, interval: Interval, floor: f64) -> Ruling {
-    if floor <= 0.0 && change.abs() <= SLACK { Ruling::Pass } else { rule(interval, floor) }
+    if floor <= 0.0 && change.abs() <= SLACK {
+        Ruling::Pass
+    } else {
+        rule(interval, floor)
+    }
 }
 
 /// Rules on a change that is known exactly.
 pub fn rule_point(change: f64, floor: f64) -> Ruling {
-    if change >= floor - SLACK { Ruling::Pass } else { Ruling::Regression }
+    if change >= floor - SLACK {
+        Ruling::Pass
+    } else {
+        Ruling::Regression
+    }
 }
 
 #[cfg(test)]
@@ -61,8 +71,15 @@ mod tests {
             assert_eq!(rule(ends(low, high), -0.02), ruling, "{low} to {high}");
         }
         assert_eq!(rule(ends(-9.0, -8.0), f64::NEG_INFINITY), Ruling::Pass);
-        assert_eq!((rule_point(-0.02, -0.02), rule_point(-0.03, -0.02)), (Ruling::Pass, Ruling::Regression));
-        assert_eq!(rule_point(0.7 - 0.8, -0.1), Ruling::Pass, "0.7 − 0.8 is not quite −0.1 in binary");
+        assert_eq!(
+            (rule_point(-0.02, -0.02), rule_point(-0.03, -0.02)),
+            (Ruling::Pass, Ruling::Regression)
+        );
+        assert_eq!(
+            rule_point(0.7 - 0.8, -0.1),
+            Ruling::Pass,
+            "0.7 − 0.8 is not quite −0.1 in binary"
+        );
         assert!(Ruling::Regression > Ruling::Inconclusive && Ruling::Inconclusive > Ruling::Pass);
     }
 
@@ -70,11 +87,21 @@ mod tests {
     #[test]
     fn identical_nights_pass() {
         let around = ends(-0.04, 0.04);
-        assert_eq!((rule(around, 0.0), rule_steady(0.0, around, 0.0)), (Ruling::Inconclusive, Ruling::Pass));
+        assert_eq!(
+            (rule(around, 0.0), rule_steady(0.0, around, 0.0)),
+            (Ruling::Inconclusive, Ruling::Pass)
+        );
         assert_eq!(rule_steady(0.1 + 0.2 - 0.3, around, -0.02), Ruling::Pass);
         assert_eq!(rule_steady(-0.01, around, -0.02), Ruling::Inconclusive);
-        assert_eq!(rule_steady(-0.2, ends(-0.3, -0.1), -0.02), Ruling::Regression);
-        assert_eq!(rule_steady(0.0, around, 0.01), Ruling::Inconclusive, "a rise is asked for");
+        assert_eq!(
+            rule_steady(-0.2, ends(-0.3, -0.1), -0.02),
+            Ruling::Regression
+        );
+        assert_eq!(
+            rule_steady(0.0, around, 0.01),
+            Ruling::Inconclusive,
+            "a rise is asked for"
+        );
     }
 
     proptest::proptest! {

@@ -50,12 +50,18 @@ pub fn gate_odds(
     plan: GatePlan,
     decide: impl Fn(&GateWorld) -> Ruling + Sync,
 ) -> Result<Vec<GateOdds>, Undefined> {
-    let is_plan = plan.baseline_runs > 0 && plan.head_runs > 0 && plan.worlds > 0 && (0.0..0.5).contains(&plan.run_deviation);
+    let is_plan = plan.baseline_runs > 0
+        && plan.head_runs > 0
+        && plan.worlds > 0
+        && (0.0..0.5).contains(&plan.run_deviation);
     if !is_plan || items.iter().any(|(passed, counted)| passed > counted) {
         return Err(Undefined::OutOfRange);
     }
     let prior = Prior::of(items)?;
-    let makers: Vec<Option<Maker<'_>>> = drops.iter().map(|drop| Maker::new(items, prior, plan, *drop)).collect();
+    let makers: Vec<Option<Maker<'_>>> = drops
+        .iter()
+        .map(|drop| Maker::new(items, prior, plan, *drop))
+        .collect();
     let odds = |(maker, drop): (Option<Maker<'_>>, &f64)| {
         let maker = maker.ok_or(Undefined::OutOfRange)?;
         let count = |number: u32| match decide(&maker.world(u64::from(number))) {
@@ -64,9 +70,18 @@ pub fn gate_odds(
             Ruling::Regression => [0, 0, 1],
         };
         let add = |one: [u64; 3], other: [u64; 3]| std::array::from_fn(|at| one[at] + other[at]);
-        let counts = (0..plan.worlds).into_par_iter().map(count).reduce(|| [0; 3], add);
-        let [pass, inconclusive, regression] = counts.map(|count| count as f64 / f64::from(plan.worlds));
-        Ok(GateOdds { drop: *drop, pass, inconclusive, regression })
+        let counts = (0..plan.worlds)
+            .into_par_iter()
+            .map(count)
+            .reduce(|| [0; 3], add);
+        let [pass, inconclusive, regression] =
+            counts.map(|count| count as f64 / f64::from(plan.worlds));
+        Ok(GateOdds {
+            drop: *drop,
+            pass,
+            inconclusive,
+            regression,
+        })
     };
     makers.into_iter().zip(drops).map(odds).collect()
 }
@@ -85,14 +100,22 @@ const BETWEEN: [f64; 2] = [0.02, 0.995];
 
 impl Prior {
     fn of(items: &[(u64, u64)]) -> Result<Self, Undefined> {
-        let tried: Vec<(f64, f64)> =
-            items.iter().filter(|item| item.1 > 0).map(|(passed, counted)| (*passed as f64, *counted as f64)).collect();
+        let tried: Vec<(f64, f64)> = items
+            .iter()
+            .filter(|item| item.1 > 0)
+            .map(|(passed, counted)| (*passed as f64, *counted as f64))
+            .collect();
         if tried.is_empty() {
             return Err(Undefined::NoData);
         }
         let n = tried.len() as f64;
         // Half an item more of each kind, so that no probability is 1 even if all passed.
-        let rate = (tried.iter().map(|(passed, counted)| passed / counted).sum::<f64>() + 0.5) / (n + 1.0);
+        let rate = (tried
+            .iter()
+            .map(|(passed, counted)| passed / counted)
+            .sum::<f64>()
+            + 0.5)
+            / (n + 1.0);
         let repeated: Vec<f64> = tried
             .iter()
             .filter(|(_, counted)| *counted > 1.0)
@@ -103,7 +126,10 @@ impl Prior {
         } else {
             1.0 - repeated.iter().sum::<f64>() / repeated.len() as f64 / (rate * (1.0 - rate))
         };
-        Ok(Self { rate, size: 1.0 / between.clamp(BETWEEN[0], BETWEEN[1]) - 1.0 })
+        Ok(Self {
+            rate,
+            size: 1.0 / between.clamp(BETWEEN[0], BETWEEN[1]) - 1.0,
+        })
     }
 }
 
@@ -119,7 +145,12 @@ struct Maker<'a> {
 impl<'a> Maker<'a> {
     fn new(items: &'a [(u64, u64)], prior: Prior, plan: GatePlan, drop: f64) -> Option<Self> {
         let breaks = drop / prior.rate;
-        (0.0..1.0).contains(&breaks).then_some(Self { items, prior, plan, breaks })
+        (0.0..1.0).contains(&breaks).then_some(Self {
+            items,
+            prior,
+            plan,
+            breaks,
+        })
     }
 
     fn world(&self, number: u64) -> GateWorld {
@@ -127,11 +158,24 @@ impl<'a> Maker<'a> {
         let Prior { rate, size } = self.prior;
         let mut chance = |(passed, counted): &(u64, u64)| {
             let (passed, failed) = (*passed as f64, (counted - passed) as f64);
-            beta(&mut random, passed + rate * size, failed + (1.0 - rate) * size)
+            beta(
+                &mut random,
+                passed + rate * size,
+                failed + (1.0 - rate) * size,
+            )
         };
         let before: Vec<f64> = self.items.iter().map(&mut chance).collect();
         let baseline = self.runs(&mut random, &before, self.plan.baseline_runs);
-        let after: Vec<f64> = before.iter().map(|chance| if uniform(&mut random) < self.breaks { 0.0 } else { *chance }).collect();
+        let after: Vec<f64> = before
+            .iter()
+            .map(|chance| {
+                if uniform(&mut random) < self.breaks {
+                    0.0
+                } else {
+                    *chance
+                }
+            })
+            .collect();
         let head = self.runs(&mut random, &after, self.plan.head_runs);
         GateWorld { baseline, head }
     }
@@ -140,10 +184,17 @@ impl<'a> Maker<'a> {
         (0..runs)
             .map(|_| {
                 let off = self.plan.run_deviation * normal(random);
-                let (lost, gained) = ((-off / self.prior.rate).max(0.0), (off / (1.0 - self.prior.rate)).max(0.0));
+                let (lost, gained) = (
+                    (-off / self.prior.rate).max(0.0),
+                    (off / (1.0 - self.prior.rate)).max(0.0),
+                );
                 let mut outcome = |chance: &f64| {
                     let (passes, turns) = (uniform(random) < *chance, uniform(random));
-                    if passes { turns >= lost } else { turns < gained }
+                    if passes {
+                        turns >= lost
+                    } else {
+                        turns < gained
+                    }
                 };
                 chances.iter().map(&mut outcome).collect()
             })
@@ -164,7 +215,11 @@ fn normal(random: &mut ChaCha8Rng) -> f64 {
 fn beta(random: &mut ChaCha8Rng, a: f64, b: f64) -> f64 {
     let (one, other) = (gamma(random, a), gamma(random, b));
     // Tiny shapes can give two zeros; the probability is then 0 or 1.
-    if one + other > 0.0 { one / (one + other) } else { f64::from(u8::from(uniform(random) < a / (a + b))) }
+    if one + other > 0.0 {
+        one / (one + other)
+    } else {
+        f64::from(u8::from(uniform(random) < a / (a + b)))
+    }
 }
 
 /// Returns a gamma-distributed value (Marsaglia and Tsang 2000).
@@ -188,7 +243,13 @@ mod tests {
     use super::*;
     use crate::stats::rule_point;
 
-    const PLAN: GatePlan = GatePlan { baseline_runs: 3, head_runs: 3, run_deviation: 0.0, worlds: 400, seed: Seed(1) };
+    const PLAN: GatePlan = GatePlan {
+        baseline_runs: 3,
+        head_runs: 3,
+        run_deviation: 0.0,
+        worlds: 400,
+        seed: Seed(1),
+    };
 
     fn rate(runs: &[Vec<bool>]) -> f64 {
         let all: Vec<bool> = runs.concat();
@@ -202,35 +263,71 @@ mod tests {
 
     #[test]
     fn steady_items_make_no_alarm_and_drops_are_seen() {
-        let steady: Vec<(u64, u64)> = (0..200).map(|item| if item < 160 { (5, 5) } else { (0, 5) }).collect();
+        let steady: Vec<(u64, u64)> = (0..200)
+            .map(|item| if item < 160 { (5, 5) } else { (0, 5) })
+            .collect();
         let odds = gate_odds(&steady, &[0.0, 0.05, 0.1], PLAN, any_fall).expect("a plan");
-        assert!(odds[0].regression < 0.05 && odds[1].regression > 0.9 && odds[2].regression > 0.99, "{odds:?}");
-        assert!(odds.iter().all(|odds| (odds.pass + odds.inconclusive + odds.regression - 1.0).abs() < 1e-9));
+        assert!(
+            odds[0].regression < 0.05 && odds[1].regression > 0.9 && odds[2].regression > 0.99,
+            "{odds:?}"
+        );
+        assert!(
+            odds.iter()
+                .all(|odds| (odds.pass + odds.inconclusive + odds.regression - 1.0).abs() < 1e-9)
+        );
         let flaky: Vec<(u64, u64)> = vec![(3, 5); 200];
         let odds = gate_odds(&flaky, &[0.0], PLAN, any_fall).expect("a plan");
-        assert!((0.2..0.5).contains(&odds[0].regression), "a gate that fails on every drop: {odds:?}");
+        assert!(
+            (0.2..0.5).contains(&odds[0].regression),
+            "a gate that fails on every drop: {odds:?}"
+        );
     }
 
     #[test]
     fn runs_that_are_off_make_more_alarms() {
-        let steady: Vec<(u64, u64)> = (0..200).map(|item| if item < 160 { (5, 5) } else { (0, 5) }).collect();
-        let off = gate_odds(&steady, &[0.0], GatePlan { run_deviation: 0.03, ..PLAN }, any_fall).expect("a plan");
+        let steady: Vec<(u64, u64)> = (0..200)
+            .map(|item| if item < 160 { (5, 5) } else { (0, 5) })
+            .collect();
+        let off = gate_odds(
+            &steady,
+            &[0.0],
+            GatePlan {
+                run_deviation: 0.03,
+                ..PLAN
+            },
+            any_fall,
+        )
+        .expect("a plan");
         assert!(off[0].regression > 0.15, "{off:?}");
     }
 
     /// The simulated rates are the requested ones and vary like the seen ones.
     #[test]
     fn worlds_resemble_what_was_seen() {
-        let items: Vec<(u64, u64)> = (0..300).map(|item| ([8, 8, 8, 4, 0][item % 5], 8)).collect();
+        let items: Vec<(u64, u64)> = (0..300)
+            .map(|item| ([8, 8, 8, 4, 0][item % 5], 8))
+            .collect();
         let prior = Prior::of(&items).expect("items");
         let maker = Maker::new(&items, prior, PLAN, 0.1).expect("a drop");
         let worlds: Vec<GateWorld> = (0..200).map(|number| maker.world(number)).collect();
         let mean = |of: fn(&GateWorld) -> f64| worlds.iter().map(of).sum::<f64>() / 200.0;
-        let (before, after) = (mean(|world| rate(&world.baseline)), mean(|world| rate(&world.head)));
-        assert!((before - 0.7).abs() < 0.01 && (after - 0.6).abs() < 0.01, "{before} {after}");
+        let (before, after) = (
+            mean(|world| rate(&world.baseline)),
+            mean(|world| rate(&world.head)),
+        );
+        assert!(
+            (before - 0.7).abs() < 0.01 && (after - 0.6).abs() < 0.01,
+            "{before} {after}"
+        );
         // Some 60 of 300 items have probability one half: 16% of the outcomes of two runs differ, or 10%.
-        let differ =
-            |world: &GateWorld| world.baseline[0].iter().zip(&world.baseline[1]).filter(|(one, other)| one != other).count() as f64 / 300.0;
+        let differ = |world: &GateWorld| {
+            world.baseline[0]
+                .iter()
+                .zip(&world.baseline[1])
+                .filter(|(one, other)| one != other)
+                .count() as f64
+                / 300.0
+        };
         let differing = worlds.iter().map(differ).sum::<f64>() / 200.0;
         assert!((0.09..0.16).contains(&differing), "{differing}");
     }
@@ -242,7 +339,17 @@ mod tests {
         assert_eq!(of(&[(0, 0)], 0.0, PLAN), Err(Undefined::NoData));
         assert_eq!(of(&[(2, 1)], 0.0, PLAN), Err(Undefined::OutOfRange));
         assert_eq!(of(&[(1, 2); 9], 0.9, PLAN), Err(Undefined::OutOfRange));
-        assert_eq!(of(&[(1, 2); 9], 0.0, GatePlan { head_runs: 0, ..PLAN }), Err(Undefined::OutOfRange));
+        assert_eq!(
+            of(
+                &[(1, 2); 9],
+                0.0,
+                GatePlan {
+                    head_runs: 0,
+                    ..PLAN
+                }
+            ),
+            Err(Undefined::OutOfRange)
+        );
         assert_eq!(of(&[(1, 1); 9], 0.0, PLAN), of(&[(1, 1); 9], 0.0, PLAN));
     }
 }

@@ -60,13 +60,22 @@ pub fn gate_process(baseline: &[f64], head: &[f64], alpha: f64) -> Result<GatePr
             order.insert(*rate);
         }
     }
-    let mut process =
-        GateProcess { baseline: baseline.len() as u64, nights: head.len() as u64, e_value: 1.0, largest: 1.0, alarm_at: None };
+    let mut process = GateProcess {
+        baseline: baseline.len() as u64,
+        nights: head.len() as u64,
+        e_value: 1.0,
+        largest: 1.0,
+        alarm_at: None,
+    };
     for (night, rate) in head.iter().enumerate() {
         for order in &mut orders {
             order.insert(*rate);
         }
-        process.e_value = orders.iter().map(|order| order.e_value(baseline.len())).sum::<f64>() / orders.len() as f64;
+        process.e_value = orders
+            .iter()
+            .map(|order| order.e_value(baseline.len()))
+            .sum::<f64>()
+            / orders.len() as f64;
         process.largest = process.largest.max(process.e_value);
         if process.e_value >= 1.0 / alpha && process.alarm_at.is_none() {
             process.alarm_at = Some(night as u64 + 1);
@@ -120,14 +129,30 @@ struct Place {
 
 impl Order {
     fn new(number: u64) -> Self {
-        Self { random: Seed(0).stream(number), nights: Vec::new() }
+        Self {
+            random: Seed(0).stream(number),
+            nights: Vec::new(),
+        }
     }
 
     fn insert(&mut self, rate: f64) {
         let (chance, night) = (self.random.next_u64(), self.nights.len());
-        let is_before = |place: &Place| if is_same(place.rate, rate) { place.chance < chance } else { place.rate < rate };
+        let is_before = |place: &Place| {
+            if is_same(place.rate, rate) {
+                place.chance < chance
+            } else {
+                place.rate < rate
+            }
+        };
         let at = self.nights.partition_point(is_before);
-        self.nights.insert(at, Place { rate, chance, night });
+        self.nights.insert(
+            at,
+            Place {
+                rate,
+                chance,
+                night,
+            },
+        );
     }
 
     /// Returns the likelihood of this order if days got worse, relative to chance. The first `baseline` days are the baseline.
@@ -148,8 +173,16 @@ impl Order {
 
     /// Returns the likelihood ratio averaged over the speeds and both directions. Days from `start` on are the worse ones.
     fn likelihood_ratio(&self, start: usize) -> f64 {
-        let upward = sum_of_ratios(self.nights.iter().map(|place| place.night >= start), self.nights.len() - start, start);
-        let downward = sum_of_ratios(self.nights.iter().rev().map(|place| place.night < start), start, self.nights.len() - start);
+        let upward = sum_of_ratios(
+            self.nights.iter().map(|place| place.night >= start),
+            self.nights.len() - start,
+            start,
+        );
+        let downward = sum_of_ratios(
+            self.nights.iter().rev().map(|place| place.night < start),
+            start,
+            self.nights.len() - start,
+        );
         (upward + downward) / (2 * HAZARDS.len()) as f64
     }
 }
@@ -177,7 +210,10 @@ fn sum_of_ratios(falls: impl Iterator<Item = bool>, fast: usize, slow: usize) ->
             }
         }
     }
-    logs.iter().zip(factors).map(|(log, factor)| (log + factor.ln()).exp().min(f64::MAX / 1e3)).sum()
+    logs.iter()
+        .zip(factors)
+        .map(|(log, factor)| (log + factor.ln()).exp().min(f64::MAX / 1e3))
+        .sum()
 }
 
 #[cfg(test)]
@@ -186,7 +222,14 @@ mod tests {
 
     fn noise(nights: usize, stream: u64) -> Vec<f64> {
         let mut random = Seed(5).stream(stream);
-        (0..nights).map(|_| (0..12).map(|_| f64::from(random.next_u32()) / f64::from(u32::MAX)).sum::<f64>() - 6.0).collect()
+        (0..nights)
+            .map(|_| {
+                (0..12)
+                    .map(|_| f64::from(random.next_u32()) / f64::from(u32::MAX))
+                    .sum::<f64>()
+                    - 6.0
+            })
+            .collect()
     }
 
     #[test]
@@ -195,12 +238,20 @@ mod tests {
         // fast: 3θ/(3θ + 1) · 2θ/(2θ + 1) · θ/(θ + 1) · 4!/3!. Three tenths of the weight are still on later starts.
         let ratio = |hazard: f64| {
             let upward = hazard * 4.0 / (hazard + 3.0);
-            let downward = 4.0 * (3.0 * hazard / (3.0 * hazard + 1.0)) * (2.0 * hazard / (2.0 * hazard + 1.0)) * (hazard / (hazard + 1.0));
+            let downward = 4.0
+                * (3.0 * hazard / (3.0 * hazard + 1.0))
+                * (2.0 * hazard / (2.0 * hazard + 1.0))
+                * (hazard / (hazard + 1.0));
             upward + downward
         };
         let expected = 0.3 + 0.7 * HAZARDS.map(ratio).iter().sum::<f64>() / 6.0;
         let got = gate_process(&[0.8, 0.9, 0.85], &[0.5], 0.05).expect("nights");
-        assert!((got.e_value - expected).abs() < 1e-12 && got.alarm_at.is_none() && (got.baseline, got.nights) == (3, 1), "{got:?}");
+        assert!(
+            (got.e_value - expected).abs() < 1e-12
+                && got.alarm_at.is_none()
+                && (got.baseline, got.nights) == (3, 1),
+            "{got:?}"
+        );
     }
 
     /// Over all orders of the days the mean is one, as for every e-value.
@@ -208,7 +259,9 @@ mod tests {
     fn its_mean_over_all_orders_is_one() {
         fn orders(values: &mut Vec<f64>, from: usize, sum: &mut (f64, u32)) {
             if from == values.len() {
-                let e = gate_process(&values[..2], &values[2..], 0.05).expect("nights").e_value;
+                let e = gate_process(&values[..2], &values[2..], 0.05)
+                    .expect("nights")
+                    .e_value;
                 *sum = (sum.0 + e, sum.1 + 1);
             }
             for at in from..values.len() {
@@ -226,19 +279,32 @@ mod tests {
     #[test]
     fn a_drop_is_found_now_and_later_and_nothing_else_is() {
         let steps = |nights: &[(usize, f64)]| -> Vec<f64> {
-            let levels = nights.iter().flat_map(|(nights, level)| std::iter::repeat_n(*level, *nights));
-            levels.zip(noise(100, 3)).map(|(level, noise)| level + noise).collect()
+            let levels = nights
+                .iter()
+                .flat_map(|(nights, level)| std::iter::repeat_n(*level, *nights));
+            levels
+                .zip(noise(100, 3))
+                .map(|(level, noise)| level + noise)
+                .collect()
         };
         let alarm = |baseline, head: &[(usize, f64)]| {
             let nights = steps(&[&[(baseline, 0.0)], head].concat());
-            gate_process(&nights[..baseline], &nights[baseline..], 0.05).expect("nights").alarm_at
+            gate_process(&nights[..baseline], &nights[baseline..], 0.05)
+                .expect("nights")
+                .alarm_at
         };
         assert!(alarm(7, &[(10, -4.0)]).is_some_and(|night| night <= 6));
         assert!(alarm(7, &[(49, 0.0), (14, -4.0)]).is_some_and(|night| (50..=60).contains(&night)));
-        assert_eq!((alarm(7, &[(60, 0.0)]), alarm(7, &[(30, 4.0)])), (None, None));
+        assert_eq!(
+            (alarm(7, &[(60, 0.0)]), alarm(7, &[(30, 4.0)])),
+            (None, None)
+        );
         let alarms = (0..100).filter(|&stream| {
             let nights = noise(90, 100 + stream);
-            gate_process(&nights[..7], &nights[7..], 0.05).expect("nights").alarm_at.is_some()
+            gate_process(&nights[..7], &nights[7..], 0.05)
+                .expect("nights")
+                .alarm_at
+                .is_some()
         });
         assert!(alarms.count() <= 8);
     }
@@ -246,20 +312,39 @@ mod tests {
     /// Days that never vary are in any order with equal probability, and a day lower than all of them is the lowest.
     #[test]
     fn equal_nights_raise_no_alarm() {
-        assert_eq!(gate_process(&[1.0; 5], &[1.0; 60], 0.05).expect("nights").alarm_at, None);
-        assert_eq!(gate_process(&[0.9; 8], &[1.0; 60], 0.05).expect("nights").alarm_at, None);
+        assert_eq!(
+            gate_process(&[1.0; 5], &[1.0; 60], 0.05)
+                .expect("nights")
+                .alarm_at,
+            None
+        );
+        assert_eq!(
+            gate_process(&[0.9; 8], &[1.0; 60], 0.05)
+                .expect("nights")
+                .alarm_at,
+            None
+        );
         let found = gate_process(&[1.0; 8], &[0.99; 5], 0.05).expect("nights");
         assert_eq!(found.alarm_at, least_nights(8, 0.05).ok());
         let rounded = [0.1 + 0.2, 0.3, 0.3];
-        assert_eq!(gate_process(&rounded, &rounded, 0.05), gate_process(&[0.3; 3], &[0.3; 3], 0.05));
+        assert_eq!(
+            gate_process(&rounded, &rounded, 0.05),
+            gate_process(&[0.3; 3], &[0.3; 3], 0.05)
+        );
     }
 
     #[test]
     fn what_has_no_answer() {
         assert_eq!(gate_process(&[], &[1.0], 0.05), Err(Undefined::NoData));
         assert_eq!(gate_process(&[1.0], &[], 0.05), Err(Undefined::NoData));
-        assert_eq!(gate_process(&[1.0], &[f64::NAN], 0.05), Err(Undefined::NotFinite));
-        assert_eq!(gate_process(&[1.0], &[1.0], 1.0), Err(Undefined::OutOfRange));
+        assert_eq!(
+            gate_process(&[1.0], &[f64::NAN], 0.05),
+            Err(Undefined::NotFinite)
+        );
+        assert_eq!(
+            gate_process(&[1.0], &[1.0], 1.0),
+            Err(Undefined::OutOfRange)
+        );
         assert_eq!(least_nights(0, 0.05), Err(Undefined::OutOfRange));
         assert!(least_nights(30, 0.05) <= least_nights(3, 0.05));
         // Numbers of days that need logarithms.

@@ -19,7 +19,11 @@ pub struct JudgedNights {
 
 impl JudgedNights {
     /// Nights about which the rule says nothing.
-    pub const UNMEASURED: Self = Self { ruling: Ruling::Inconclusive, is_within: None, is_enough: false };
+    pub const UNMEASURED: Self = Self {
+        ruling: Ruling::Inconclusive,
+        is_within: None,
+        is_enough: false,
+    };
 }
 
 /// Judges nights, which are numbered from the oldest.
@@ -69,7 +73,15 @@ impl LevelWalk {
     /// Begins without a night. A baseline has at most the `last` good nights.
     pub fn new(last: usize) -> Self {
         let (good, open, streak, baseline) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { last, good, open, streak, accepted: None, state: NightState::Good, baseline }
+        Self {
+            last,
+            good,
+            open,
+            streak,
+            accepted: None,
+            state: NightState::Good,
+            baseline,
+        }
     }
 
     /// Adds the next night. `acceptance` is the number of the acceptance that has it, if one has.
@@ -89,9 +101,13 @@ impl LevelWalk {
                 }
                 (Ruling::Regression, None) => {
                     self.open.push(night);
-                    self.state = NightState::Open { nights: self.open.clone() };
+                    self.state = NightState::Open {
+                        nights: self.open.clone(),
+                    };
                 }
-                (Ruling::Regression, Some(_)) | (Ruling::Pass | Ruling::Inconclusive, _) => self.good.push(night),
+                (Ruling::Regression, Some(_)) | (Ruling::Pass | Ruling::Inconclusive, _) => {
+                    self.good.push(night)
+                }
             }
             return;
         }
@@ -102,17 +118,27 @@ impl LevelWalk {
             Some(_) => self.streak.clear(),
         }
         if alone.is_within.is_none() || self.streak.is_empty() || !self.is_repaired(judge) {
-            self.state = NightState::Open { nights: self.open.clone() };
+            self.state = NightState::Open {
+                nights: self.open.clone(),
+            };
             return;
         }
         let good = std::mem::take(&mut self.streak);
-        let nights = std::mem::take(&mut self.open).into_iter().filter(|night| !good.contains(night)).collect();
+        let nights = std::mem::take(&mut self.open)
+            .into_iter()
+            .filter(|night| !good.contains(night))
+            .collect();
         self.good.extend(good);
         self.state = NightState::Repaired { nights };
     }
 
     fn is_repaired(&self, judge: &mut impl NightJudge) -> bool {
-        let regressed: Vec<usize> = self.open.iter().copied().filter(|night| !self.streak.contains(night)).collect();
+        let regressed: Vec<usize> = self
+            .open
+            .iter()
+            .copied()
+            .filter(|night| !self.streak.contains(night))
+            .collect();
         if self.streak.len() >= ENOUGH_IN_A_ROW || judge.is_better(&self.streak, &regressed) {
             return true;
         }
@@ -155,21 +181,38 @@ pub struct ItemWalk {
 impl ItemWalk {
     /// Begins without a night. A baseline has at most the `last` nights.
     pub fn new(last: usize) -> Self {
-        Self { last, first: 0, broken: BTreeMap::new(), accepted: None, state: NightState::Good, baseline: Vec::new() }
+        Self {
+            last,
+            first: 0,
+            broken: BTreeMap::new(),
+            accepted: None,
+            state: NightState::Good,
+            baseline: Vec::new(),
+        }
     }
 
     /// Adds the next night. `judge` returns the items that are broken on it, held against a baseline; `None` if it cannot tell.
-    pub fn add(&mut self, night: usize, acceptance: Option<usize>, judge: impl FnOnce(&[usize]) -> Option<BTreeSet<String>>) {
+    pub fn add(
+        &mut self,
+        night: usize,
+        acceptance: Option<usize>,
+        judge: impl FnOnce(&[usize]) -> Option<BTreeSet<String>>,
+    ) {
         let began = |broken: &BTreeMap<String, usize>| broken.values().min().copied();
         let before = began(&self.broken);
         let nights: Vec<usize> = (self.first..before.unwrap_or(night)).collect();
         self.baseline = newest(&nights, self.last);
-        let found = if self.baseline.is_empty() { None } else { judge(&self.baseline) };
+        let found = if self.baseline.is_empty() {
+            None
+        } else {
+            judge(&self.baseline)
+        };
         if let Some(found) = found {
             if !found.is_empty() && acceptance.is_some() {
                 self.broken.clear();
                 if self.accepted != acceptance {
-                    (self.first, self.accepted, self.state) = (night, acceptance, NightState::Accepted);
+                    (self.first, self.accepted, self.state) =
+                        (night, acceptance, NightState::Accepted);
                     return;
                 }
             } else {
@@ -180,8 +223,12 @@ impl ItemWalk {
             }
         }
         self.state = match (before, began(&self.broken)) {
-            (_, Some(since)) => NightState::Open { nights: (since..=night).collect() },
-            (Some(since), None) => NightState::Repaired { nights: (since..night).collect() },
+            (_, Some(since)) => NightState::Open {
+                nights: (since..=night).collect(),
+            },
+            (Some(since), None) => NightState::Repaired {
+                nights: (since..night).collect(),
+            },
             (None, None) => NightState::Good,
         };
     }
@@ -224,7 +271,10 @@ mod tests {
             2.0 * DEVIATION * (1.0 / nights.len() as f64 + 1.0 / others.len() as f64).sqrt()
         }
 
-        fn course(&self, acceptance: impl Fn(usize) -> Option<usize>) -> Vec<(NightState, Vec<usize>)> {
+        fn course(
+            &self,
+            acceptance: impl Fn(usize) -> Option<usize>,
+        ) -> Vec<(NightState, Vec<usize>)> {
             let mut course = LevelWalk::new(3);
             let mut judge = Self(self.0.clone());
             let add = |night: usize| {
@@ -237,7 +287,10 @@ mod tests {
 
     impl NightJudge for Levels {
         fn judge(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights {
-            let (change, half) = (self.mean(nights) - self.mean(baseline), Self::half_width(nights, baseline));
+            let (change, half) = (
+                self.mean(nights) - self.mean(baseline),
+                Self::half_width(nights, baseline),
+            );
             let ruling = if change + half < -5.0 {
                 Ruling::Regression
             } else if change - half >= -5.0 {
@@ -245,7 +298,11 @@ mod tests {
             } else {
                 Ruling::Inconclusive
             };
-            JudgedNights { ruling, is_within: Some(change >= -5.0), is_enough: true }
+            JudgedNights {
+                ruling,
+                is_within: Some(change >= -5.0),
+                is_enough: true,
+            }
         }
 
         fn is_better(&mut self, nights: &[usize], regressed: &[usize]) -> bool {
@@ -254,7 +311,9 @@ mod tests {
     }
 
     fn open(nights: &[usize]) -> NightState {
-        NightState::Open { nights: nights.to_vec() }
+        NightState::Open {
+            nights: nights.to_vec(),
+        }
     }
 
     #[test]
@@ -262,7 +321,10 @@ mod tests {
         let nights = Levels(vec![90.0, 91.0, 60.0, 61.0, 60.0, 62.0, 60.0]).course(|_| None);
         assert_eq!(nights[1].0, NightState::Good);
         for (night, (state, baseline)) in nights.iter().enumerate().skip(2) {
-            assert_eq!((state, baseline.as_slice()), (&open(&(2..=night).collect::<Vec<_>>()), [0, 1].as_slice()));
+            assert_eq!(
+                (state, baseline.as_slice()),
+                (&open(&(2..=night).collect::<Vec<_>>()), [0, 1].as_slice())
+            );
         }
     }
 
@@ -287,13 +349,20 @@ mod tests {
     fn a_false_alarm_is_taken_back_by_the_next_night() {
         let nights = Levels(vec![90.0, 91.0, 75.0, 89.0, 90.0]).course(|_| None);
         assert_eq!(nights[2].0, open(&[2]));
-        assert_eq!((&nights[3].0, nights[4].1.as_slice()), (&NightState::Repaired { nights: vec![2] }, [0, 1, 3].as_slice()));
+        assert_eq!(
+            (&nights[3].0, nights[4].1.as_slice()),
+            (
+                &NightState::Repaired { nights: vec![2] },
+                [0, 1, 3].as_slice()
+            )
+        );
     }
 
     #[test]
     fn an_accepted_level_is_the_baseline_and_a_further_fall_is_not_accepted() {
         let accepted = |night: usize| (2..=4).contains(&night).then_some(0);
-        let nights = Levels(vec![90.0, 91.0, 60.0, 61.0, 60.0, 61.0, 60.0, 30.0, 31.0]).course(accepted);
+        let nights =
+            Levels(vec![90.0, 91.0, 60.0, 61.0, 60.0, 61.0, 60.0, 30.0, 31.0]).course(accepted);
         assert_eq!(nights[2].0, NightState::Accepted);
         assert_eq!(nights[3], (NightState::Good, vec![2]));
         assert_eq!(nights[6], (NightState::Good, vec![3, 4, 5]));
@@ -306,8 +375,16 @@ mod tests {
         impl NightJudge for Unmeasured {
             fn judge(&mut self, nights: &[usize], _: &[usize]) -> JudgedNights {
                 match nights {
-                    [1] => JudgedNights { ruling: Ruling::Regression, is_within: Some(false), is_enough: true },
-                    _ => JudgedNights { ruling: Ruling::Inconclusive, is_within: None, is_enough: false },
+                    [1] => JudgedNights {
+                        ruling: Ruling::Regression,
+                        is_within: Some(false),
+                        is_enough: true,
+                    },
+                    _ => JudgedNights {
+                        ruling: Ruling::Inconclusive,
+                        is_within: None,
+                        is_enough: false,
+                    },
                 }
             }
             fn is_better(&mut self, _: &[usize], _: &[usize]) -> bool {
@@ -325,13 +402,22 @@ mod tests {
         let mut course = ItemWalk::new(7);
         let mut seen = Vec::new();
         for (night, broken) in nights.into_iter().enumerate() {
-            course.add(night, None, |_| Some(broken.iter().map(|item| (*item).to_owned()).collect()));
+            course.add(night, None, |_| {
+                Some(broken.iter().map(|item| (*item).to_owned()).collect())
+            });
             seen.push((course.state().clone(), course.baseline().to_vec()));
         }
         assert_eq!(seen[2], (open(&[1, 2]), vec![0]));
         assert_eq!(seen[3], (open(&[1, 2, 3]), vec![0]));
-        assert_eq!(seen[4], (open(&[3, 4]), vec![0]), "b broke on the fourth night");
-        assert_eq!(seen[5], (NightState::Repaired { nights: vec![3, 4] }, vec![0, 1, 2]));
+        assert_eq!(
+            seen[4],
+            (open(&[3, 4]), vec![0]),
+            "b broke on the fourth night"
+        );
+        assert_eq!(
+            seen[5],
+            (NightState::Repaired { nights: vec![3, 4] }, vec![0, 1, 2])
+        );
         assert_eq!(seen[6].1, [0, 1, 2, 3, 4, 5]);
     }
 
@@ -340,9 +426,17 @@ mod tests {
         let mut course = ItemWalk::new(7);
         for night in 0..5 {
             let accepted = (1..=3).contains(&night).then_some(0);
-            let broken = if course.accepted().is_none() && night > 0 { vec!["a".to_owned()] } else { Vec::new() };
+            let broken = if course.accepted().is_none() && night > 0 {
+                vec!["a".to_owned()]
+            } else {
+                Vec::new()
+            };
             course.add(night, accepted, |_| Some(broken.into_iter().collect()));
-            let expected = if night == 1 { NightState::Accepted } else { NightState::Good };
+            let expected = if night == 1 {
+                NightState::Accepted
+            } else {
+                NightState::Good
+            };
             assert_eq!(course.state(), &expected, "night {night}");
         }
         assert_eq!(course.baseline(), [1, 2, 3]);

@@ -59,15 +59,26 @@ impl PrintedRate {
 
     /// Returns the least and the greatest count out of `total` that are printed so. `None` if no count is, or the rate is above 1.
     pub fn counts(self, total: u64, rounding: Rounding) -> Option<(u64, u64)> {
-        let (units, whole, total) = (i128::from(self.units), i128::from(self.whole), i128::from(total));
+        let (units, whole, total) = (
+            i128::from(self.units),
+            i128::from(self.whole),
+            i128::from(total),
+        );
         let up = |part: i128, of: i128| -(-part).div_euclid(of);
         let (least, most) = match rounding {
-            Rounding::Nearest => (up(2 * units * total - total, 2 * whole), (2 * units * total + total).div_euclid(2 * whole)),
+            Rounding::Nearest => (
+                up(2 * units * total - total, 2 * whole),
+                (2 * units * total + total).div_euclid(2 * whole),
+            ),
             Rounding::Down => (up(units * total, whole), up((units + 1) * total, whole) - 1),
-            Rounding::Up => (((units - 1) * total).div_euclid(whole) + 1, (units * total).div_euclid(whole)),
+            Rounding::Up => (
+                ((units - 1) * total).div_euclid(whole) + 1,
+                (units * total).div_euclid(whole),
+            ),
         };
         let (least, most) = (least.max(0), most.min(total));
-        Some((u64::try_from(least).ok()?, u64::try_from(most).ok()?)).filter(|(least, most)| total > 0 && least <= most)
+        Some((u64::try_from(least).ok()?, u64::try_from(most).ok()?))
+            .filter(|(least, most)| total > 0 && least <= most)
     }
 
     /// Returns whether some count out of `total` is printed so. Faster than [`Self::counts`] for totals that are tried one by one.
@@ -79,7 +90,9 @@ impl PrintedRate {
         }
         match rounding {
             // The greatest count that is not above the rate's upper end.
-            Rounding::Nearest => (2 * units + 1) * total / (2 * whole) * 2 * whole + total >= 2 * units * total,
+            Rounding::Nearest => {
+                (2 * units + 1) * total / (2 * whole) * 2 * whole + total >= 2 * units * total
+            }
             Rounding::Down => (units * total).div_ceil(whole) * whole < (units + 1) * total,
             Rounding::Up => units * total / whole * whole > (units - 1) * total,
         }
@@ -87,20 +100,28 @@ impl PrintedRate {
 
     /// Returns the counts just below and above the rate, and how they are printed.
     pub fn neighbours(self, total: u64, rounding: Rounding) -> [(u64, Self); 2] {
-        let count = (u128::from(self.units) * u128::from(total) / u128::from(self.whole)).min(u128::from(total.saturating_sub(1)));
+        let count = (u128::from(self.units) * u128::from(total) / u128::from(self.whole))
+            .min(u128::from(total.saturating_sub(1)));
         let below = u64::try_from(count).unwrap_or(0);
         [below, below + 1].map(|count| (count, Self::of(count, total, self.whole, rounding)))
     }
 
     /// Returns how a count is printed. Ties go up.
     pub fn of(count: u64, total: u64, whole: u64, rounding: Rounding) -> Self {
-        let (count, total, wide) = (u128::from(count), u128::from(total.max(1)), u128::from(whole));
+        let (count, total, wide) = (
+            u128::from(count),
+            u128::from(total.max(1)),
+            u128::from(whole),
+        );
         let units = match rounding {
             Rounding::Nearest => (2 * count * wide + total) / (2 * total),
             Rounding::Down => count * wide / total,
             Rounding::Up => (count * wide).div_ceil(total),
         };
-        Self { units: u64::try_from(units).unwrap_or(u64::MAX), whole }
+        Self {
+            units: u64::try_from(units).unwrap_or(u64::MAX),
+            whole,
+        }
     }
 }
 
@@ -121,7 +142,11 @@ pub fn possible_share(total: u64, whole: u64, rounding: Rounding) -> f64 {
 }
 
 fn greatest_divisor(left: u64, right: u64) -> u64 {
-    if right == 0 { left } else { greatest_divisor(right, left % right) }
+    if right == 0 {
+        left
+    } else {
+        greatest_divisor(right, left % right)
+    }
 }
 
 /// Returns the probability that at least `fits` of `trials` fit, each with the probability `share`.
@@ -145,7 +170,11 @@ pub fn upper_tail(fits: u64, trials: u64, share: f64) -> f64 {
 /// Recovers the total behind rates with the same number of digits, of which a few may be wrong. `None` if the digits do not tell: too few
 /// different rates, or a total that could give any.
 pub fn recover_total(rates: &[PrintedRate]) -> Option<RecoveredTotal> {
-    let mut rates: Vec<PrintedRate> = rates.iter().copied().filter(|rate| !rate.is_trivial() && rate.units < rate.whole).collect();
+    let mut rates: Vec<PrintedRate> = rates
+        .iter()
+        .copied()
+        .filter(|rate| !rate.is_trivial() && rate.units < rate.whole)
+        .collect();
     rates.sort_unstable();
     rates.dedup();
     let whole = rates.first()?.whole;
@@ -154,7 +183,11 @@ pub fn recover_total(rates: &[PrintedRate]) -> Option<RecoveredTotal> {
     }
     // Spread the rates over the column, so that the first few refuse most totals.
     let all = rates.len() as u64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a count"
+    )]
     let most_misfits = (all as f64 * MOST_MISFITS) as u64;
     let candidates = whole.min(MOST_TOTAL);
     let chance_of = |single: f64| single * candidates as f64 * Rounding::ALL.len() as f64;
@@ -177,14 +210,22 @@ pub fn recover_total(rates: &[PrintedRate]) -> Option<RecoveredTotal> {
             if misfits <= most_misfits {
                 let fits = all - misfits;
                 let chance = chance_of(upper_tail(fits, all, share));
-                found.push(RecoveredTotal { total, rounding, fits, rates: all, chance });
+                found.push(RecoveredTotal {
+                    total,
+                    rounding,
+                    fits,
+                    rates: all,
+                    chance,
+                });
             }
         }
     }
     found.sort_by(|left, right| left.chance.total_cmp(&right.chance));
     let best = *found.first().filter(|best| best.chance < MOST_CHANCE)?;
     // A multiple fits too, for its own reason. So may the same total with another rounding.
-    let is_rival = |other: &&RecoveredTotal| !other.total.is_multiple_of(best.total) && other.chance < best.chance * LEAST_ODDS;
+    let is_rival = |other: &&RecoveredTotal| {
+        !other.total.is_multiple_of(best.total) && other.chance < best.chance * LEAST_ODDS
+    };
     found.iter().find(is_rival).is_none().then_some(best)
 }
 
@@ -213,8 +254,16 @@ mod tests {
                     };
                     let found: Vec<u64> = (0..=total).filter(is_printed).collect();
                     let expected = found.first().copied().zip(found.last().copied());
-                    assert_eq!(rate.counts(total, rounding), expected, "{units} of {total} {rounding:?}");
-                    assert_eq!(rate.is_count(total, rounding), expected.is_some(), "{units} of {total} {rounding:?}");
+                    assert_eq!(
+                        rate.counts(total, rounding),
+                        expected,
+                        "{units} of {total} {rounding:?}"
+                    );
+                    assert_eq!(
+                        rate.is_count(total, rounding),
+                        expected.is_some(),
+                        "{units} of {total} {rounding:?}"
+                    );
                 }
             }
         }
@@ -223,26 +272,45 @@ mod tests {
     #[test]
     fn published_examples_of_the_test_hold() {
         // Brown and Heathers (2017): a mean of 5.19 of 28 whole numbers is impossible, and 5.18 and 5.21 are 145/28 and 146/28.
-        let mean = |units, total| PrintedRate { units, whole: 100 }.counts(total, Rounding::Nearest);
-        assert_eq!([mean(18, 28), mean(19, 28), mean(21, 28)], [Some((5, 5)), None, Some((6, 6))]);
+        let mean =
+            |units, total| PrintedRate { units, whole: 100 }.counts(total, Rounding::Nearest);
+        assert_eq!(
+            [mean(18, 28), mean(19, 28), mean(21, 28)],
+            [Some((5, 5)), None, Some((6, 6))]
+        );
     }
 
     #[test]
     fn neighbours_are_the_nearest_possible_rates() {
         // 61.7% of 224: 138 is 61.6%, 139 is 62.1%.
         assert_eq!(percent(617).counts(224, Rounding::Nearest), None);
-        assert_eq!(percent(617).neighbours(224, Rounding::Nearest), [(138, percent(616)), (139, percent(621))]);
-        assert_eq!(percent(618).counts(225, Rounding::Nearest), Some((139, 139)));
-        assert_eq!(percent(1000).neighbours(3, Rounding::Nearest)[1], (3, percent(1000)));
+        assert_eq!(
+            percent(617).neighbours(224, Rounding::Nearest),
+            [(138, percent(616)), (139, percent(621))]
+        );
+        assert_eq!(
+            percent(618).counts(225, Rounding::Nearest),
+            Some((139, 139))
+        );
+        assert_eq!(
+            percent(1000).neighbours(3, Rounding::Nearest)[1],
+            (3, percent(1000))
+        );
     }
 
     #[test]
     fn tails_are_those_of_the_binomial() {
-        for (fits, trials, share, expected) in
-            [(3, 3, 0.5, 0.125), (2, 3, 0.5, 0.5), (8, 10, 0.25, 0.000_415_802_001_953_125), (0, 5, 0.1, 1.0)]
-        {
+        for (fits, trials, share, expected) in [
+            (3, 3, 0.5, 0.125),
+            (2, 3, 0.5, 0.5),
+            (8, 10, 0.25, 0.000_415_802_001_953_125),
+            (0, 5, 0.1, 1.0),
+        ] {
             let found = upper_tail(fits, trials, share);
-            assert!((found - expected).abs() < 1e-12, "{fits} {trials} {share}: {found}");
+            assert!(
+                (found - expected).abs() < 1e-12,
+                "{fits} {trials} {share}: {found}"
+            );
         }
     }
 
@@ -251,10 +319,20 @@ mod tests {
         for whole in [100, 1000] {
             for total in [1, 7, 8, 16, 40, 80, 99, 164, 400, 541] {
                 for rounding in Rounding::ALL {
-                    let is_possible = |units: &u64| PrintedRate { units: *units, whole }.counts(total, rounding).is_some();
+                    let is_possible = |units: &u64| {
+                        PrintedRate {
+                            units: *units,
+                            whole,
+                        }
+                        .counts(total, rounding)
+                        .is_some()
+                    };
                     let exact = (0..=whole).filter(is_possible).count() as f64 / (whole + 1) as f64;
                     let found = possible_share(total, whole, rounding);
-                    assert!((exact - found).abs() < 1.5 / whole as f64, "{total} of {whole} {rounding:?}: {found} {exact}");
+                    assert!(
+                        (exact - found).abs() < 1.5 / whole as f64,
+                        "{total} of {whole} {rounding:?}: {found} {exact}"
+                    );
                 }
             }
         }
@@ -263,19 +341,36 @@ mod tests {
     #[test]
     fn totals_are_recovered_or_left_open() {
         let printed = |counts: &[u64], total: u64, whole| -> Vec<PrintedRate> {
-            counts.iter().map(|count| PrintedRate::of(*count, total, whole, Rounding::Nearest)).collect()
+            counts
+                .iter()
+                .map(|count| PrintedRate::of(*count, total, whole, Rounding::Nearest))
+                .collect()
         };
         let counts = [431, 398, 402, 377, 455, 290, 311, 120];
-        let found = recover_total(&printed(&counts, 541, 10_000)).expect("two decimals of 541 tell");
+        let found =
+            recover_total(&printed(&counts, 541, 10_000)).expect("two decimals of 541 tell");
         assert_eq!((found.total, found.fits, found.rates), (541, 8, 8));
         let mut one_wrong = printed(&counts, 541, 10_000);
         one_wrong[3].units += 5;
         let found = recover_total(&one_wrong).expect("one of eight may be wrong");
         assert_eq!((found.total, found.fits), (541, 7));
-        assert_eq!(recover_total(&printed(&counts, 541, 1000)), None, "one decimal of eight rates does not tell 541");
-        assert_eq!(recover_total(&printed(&counts, 12_032, 10_000)), None, "every rate is possible");
-        let fewer_digits = [120, 310, 450, 670, 880, 910].map(|units| PrintedRate { units, whole: 1000 });
-        assert_eq!(recover_total(&fewer_digits), None, "whole percents look like a total of 100");
+        assert_eq!(
+            recover_total(&printed(&counts, 541, 1000)),
+            None,
+            "one decimal of eight rates does not tell 541"
+        );
+        assert_eq!(
+            recover_total(&printed(&counts, 12_032, 10_000)),
+            None,
+            "every rate is possible"
+        );
+        let fewer_digits =
+            [120, 310, 450, 670, 880, 910].map(|units| PrintedRate { units, whole: 1000 });
+        assert_eq!(
+            recover_total(&fewer_digits),
+            None,
+            "whole percents look like a total of 100"
+        );
         assert_eq!(recover_total(&[]), None);
     }
 }

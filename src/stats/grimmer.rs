@@ -34,7 +34,9 @@ const MOST_SOUGHT: i128 = 1_000_000;
 
 impl PrintedNumber {
     fn is_examined(self, sample: u64) -> bool {
-        (1..=MOST_SAMPLE).contains(&sample) && self.units.abs() <= MOST_UNITS && (1..=MOST_SCALE).contains(&self.scale)
+        (1..=MOST_SAMPLE).contains(&sample)
+            && self.units.abs() <= MOST_UNITS
+            && (1..=MOST_SCALE).contains(&self.scale)
     }
 
     /// Returns the ends of the numbers that are printed so, in half units.
@@ -56,16 +58,25 @@ impl PrintedNumber {
         let (size, unit) = (i128::from(sample), 2 * i128::from(self.scale));
         let least = -(-low * size).div_euclid(unit);
         let most = (high * size).div_euclid(unit);
-        Some((i64::try_from(least).ok()?, i64::try_from(most).ok()?)).filter(|(least, most)| least <= most)
+        Some((i64::try_from(least).ok()?, i64::try_from(most).ok()?))
+            .filter(|(least, most)| least <= most)
     }
 
     /// Returns whether `sample` whole numbers can have this mean and this standard deviation: GRIMMER. True for figures that are too large to
     /// be examined.
-    pub fn has_deviation(self, deviation: Self, sample: u64, divisor: Divisor, rounding: Rounding) -> bool {
+    pub fn has_deviation(
+        self,
+        deviation: Self,
+        sample: u64,
+        divisor: Divisor,
+        rounding: Rounding,
+    ) -> bool {
         if !self.is_examined(sample) || !deviation.is_examined(sample) || deviation.units < 0 {
             return deviation.units >= 0;
         }
-        let Some((least, most)) = self.sums(sample, rounding) else { return false };
+        let Some((least, most)) = self.sums(sample, rounding) else {
+            return false;
+        };
         let (size, unit) = (i128::from(sample), 2 * i128::from(deviation.scale));
         let divided = match divisor {
             Divisor::Sample => size - 1,
@@ -95,11 +106,19 @@ impl PrintedNumber {
     }
 
     /// Returns the share of the deviations near this one that a sample of this mean can have: how little the test can refute.
-    pub fn possible_deviations(self, deviation: Self, sample: u64, divisor: Divisor, rounding: Rounding) -> f64 {
+    pub fn possible_deviations(
+        self,
+        deviation: Self,
+        sample: u64,
+        divisor: Divisor,
+        rounding: Rounding,
+    ) -> f64 {
         const AROUND: i64 = 50;
         let first = (deviation.units - AROUND).max(0);
         let near = (first..=first + 2 * AROUND).map(|units| Self { units, ..deviation });
-        let possible = near.filter(|near| self.has_deviation(*near, sample, divisor, rounding)).count();
+        let possible = near
+            .filter(|near| self.has_deviation(*near, sample, divisor, rounding))
+            .count();
         possible as f64 / (2 * AROUND + 1) as f64
     }
 }
@@ -127,7 +146,11 @@ mod tests {
     type Case = (u64, i64, i64, u64, bool);
 
     fn possible((sample, mean, deviation, scale, of_sample): Case) -> bool {
-        let divisor = if of_sample { Divisor::Sample } else { Divisor::Population };
+        let divisor = if of_sample {
+            Divisor::Sample
+        } else {
+            Divisor::Population
+        };
         let [mean, deviation] = [mean, deviation].map(|units| PrintedNumber { units, scale });
         mean.has_deviation(deviation, sample, divisor, Rounding::Nearest)
     }
@@ -145,17 +168,30 @@ mod tests {
         // Every sample of five numbers from 0 to 6, printed with one and two decimals.
         let mut sample = [0_i64; 5];
         loop {
-            let (sum, squares): (i64, i64) = (sample.iter().sum(), sample.iter().map(|value| value * value).sum());
+            let (sum, squares): (i64, i64) = (
+                sample.iter().sum(),
+                sample.iter().map(|value| value * value).sum(),
+            );
             for (divisor, by) in [(Divisor::Sample, 4.0), (Divisor::Population, 5.0)] {
-                let deviation = ((squares as f64 - (sum * sum) as f64 / 5.0) / by).max(0.0).sqrt();
+                let deviation = ((squares as f64 - (sum * sum) as f64 / 5.0) / by)
+                    .max(0.0)
+                    .sqrt();
                 for scale in [10_u64, 100] {
                     #[expect(clippy::cast_possible_truncation, reason = "a small number")]
-                    let units = |value: f64| PrintedNumber { units: (value * scale as f64).round() as i64, scale };
+                    let units = |value: f64| PrintedNumber {
+                        units: (value * scale as f64).round() as i64,
+                        scale,
+                    };
                     let (mean, deviation) = (units(sum as f64 / 5.0), units(deviation));
-                    assert!(mean.has_deviation(deviation, 5, divisor, Rounding::Nearest), "{sample:?} {divisor:?} {scale}");
+                    assert!(
+                        mean.has_deviation(deviation, 5, divisor, Rounding::Nearest),
+                        "{sample:?} {divisor:?} {scale}"
+                    );
                 }
             }
-            let Some(place) = (0..5).find(|place| sample[*place] < 6) else { break };
+            let Some(place) = (0..5).find(|place| sample[*place] < 6) else {
+                break;
+            };
             sample[place] += 1;
             let next = sample[place];
             sample[..place].fill(next);
@@ -166,7 +202,10 @@ mod tests {
     fn sums_are_those_of_the_published_examples() {
         // Brown and Heathers (2017): 5.19 is no mean of 28 whole numbers, 5.18 and 5.21 are.
         let sums = |units| PrintedNumber { units, scale: 100 }.sums(28, Rounding::Nearest);
-        assert_eq!([sums(518), sums(519), sums(521), sums(-521)], [Some((145, 145)), None, Some((146, 146)), Some((-146, -146))]);
+        assert_eq!(
+            [sums(518), sums(519), sums(521), sums(-521)],
+            [Some((145, 145)), None, Some((146, 146)), Some((-146, -146))]
+        );
     }
 
     #[rustfmt::skip]

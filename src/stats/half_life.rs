@@ -35,12 +35,19 @@ pub struct HalfLife {
 ///
 /// `nights` are by night and item, `days` the time of each night, rising, `clusters` the cluster of each item. Undefined for fewer than six
 /// nights, or two items or clusters per group, and if a covariance is not above zero: items then differ too little.
-pub fn half_life(nights: &[Vec<Option<f64>>], days: &[f64], clusters: Option<&[u32]>, confidence: f64) -> Result<HalfLife, Undefined> {
+pub fn half_life(
+    nights: &[Vec<Option<f64>>],
+    days: &[f64],
+    clusters: Option<&[u32]>,
+    confidence: f64,
+) -> Result<HalfLife, Undefined> {
     if nights.len() != days.len() {
         return Err(Undefined::Unequal);
     }
     let items = nights.first().map_or(0, Vec::len);
-    if nights.iter().any(|night| night.len() != items) || clusters.is_some_and(|clusters| clusters.len() != items) {
+    if nights.iter().any(|night| night.len() != items)
+        || clusters.is_some_and(|clusters| clusters.len() != items)
+    {
         return Err(Undefined::Unequal);
     }
     // By item: its cluster's place among the clusters.
@@ -48,16 +55,23 @@ pub fn half_life(nights: &[Vec<Option<f64>>], days: &[f64], clusters: Option<&[u
     let units: Vec<usize> = (0..items)
         .map(|item| {
             let next = places.len();
-            clusters.map_or(item, |clusters| *places.entry(clusters[item]).or_insert(next))
+            clusters.map_or(item, |clusters| {
+                *places.entry(clusters[item]).or_insert(next)
+            })
         })
         .collect();
-    let count = if clusters.is_some() { places.len() } else { items };
+    let count = if clusters.is_some() {
+        places.len()
+    } else {
+        items
+    };
     if nights.len() < MIN_NIGHTS || count < 2 * GROUPS {
         return Err(Undefined::TooFew);
     }
     let slope = decline(nights, days, |_| true)?;
-    let without: Result<Vec<f64>, Undefined> =
-        (0..GROUPS).map(|group| decline(nights, days, |item| units[item] % GROUPS != group)).collect();
+    let without: Result<Vec<f64>, Undefined> = (0..GROUPS)
+        .map(|group| decline(nights, days, |item| units[item] % GROUPS != group))
+        .collect();
     let without = without?;
     let mean = without.iter().sum::<f64>() / GROUPS as f64;
     let squares: f64 = without.iter().map(|own| (own - mean).powi(2)).sum();
@@ -69,14 +83,24 @@ pub fn half_life(nights: &[Vec<Option<f64>>], days: &[f64], clusters: Option<&[u
         nights: nights.len() as u64,
         items: items as u64,
         days: is_decline.then(|| half(slope)),
-        interval: is_decline.then(|| Interval { low: half(slope - reach), high: half(slope + reach) }),
+        interval: is_decline.then(|| Interval {
+            low: half(slope - reach),
+            high: half(slope + reach),
+        }),
         at_least: (!is_decline && slope - reach < 0.0).then(|| half(slope - reach)),
     })
 }
 
 /// Returns the slope of ln c(lag) per day, over some of the items.
-fn decline(nights: &[Vec<Option<f64>>], days: &[f64], is_in: impl Fn(usize) -> bool) -> Result<f64, Undefined> {
-    let span = days.last().zip(days.first()).map_or(0.0, |(last, first)| last - first);
+fn decline(
+    nights: &[Vec<Option<f64>>],
+    days: &[f64],
+    is_in: impl Fn(usize) -> bool,
+) -> Result<f64, Undefined> {
+    let span = days
+        .last()
+        .zip(days.first())
+        .map_or(0.0, |(last, first)| last - first);
     // By lag: the sum of covariances, and their number.
     let mut lags = BTreeMap::<u64, (f64, f64, f64)>::new();
     for one in 0..nights.len() {
@@ -85,19 +109,34 @@ fn decline(nights: &[Vec<Option<f64>>], days: &[f64], is_in: impl Fn(usize) -> b
             if lag > span / 2.0 {
                 break;
             }
-            let both = nights[one].iter().zip(&nights[other]).enumerate().filter(|(item, _)| is_in(*item));
-            let both: Vec<(f64, f64)> = both.filter_map(|(_, (one, other))| Some(((*one)?, (*other)?))).collect();
+            let both = nights[one]
+                .iter()
+                .zip(&nights[other])
+                .enumerate()
+                .filter(|(item, _)| is_in(*item));
+            let both: Vec<(f64, f64)> = both
+                .filter_map(|(_, (one, other))| Some(((*one)?, (*other)?)))
+                .collect();
             let n = both.len() as f64;
             if n < 2.0 {
                 continue;
             }
-            let (x, y) = both.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0 / n, sum.1 + pair.1 / n));
-            let covariance = both.iter().map(|pair| (pair.0 - x) * (pair.1 - y)).sum::<f64>() / (n - 1.0);
+            let (x, y) = both.iter().fold((0.0, 0.0), |sum, pair| {
+                (sum.0 + pair.0 / n, sum.1 + pair.1 / n)
+            });
+            let covariance = both
+                .iter()
+                .map(|pair| (pair.0 - x) * (pair.1 - y))
+                .sum::<f64>()
+                / (n - 1.0);
             let entry = lags.entry(lag.to_bits()).or_insert((lag, 0.0, 0.0));
             *entry = (lag, entry.1 + covariance, entry.2 + 1.0);
         }
     }
-    let points: Vec<(f64, f64, f64)> = lags.into_values().map(|(lag, sum, pairs)| (lag, sum / pairs, pairs)).collect();
+    let points: Vec<(f64, f64, f64)> = lags
+        .into_values()
+        .map(|(lag, sum, pairs)| (lag, sum / pairs, pairs))
+        .collect();
     if points.len() < 3 {
         return Err(Undefined::TooFew);
     }
@@ -105,10 +144,24 @@ fn decline(nights: &[Vec<Option<f64>>], days: &[f64], is_in: impl Fn(usize) -> b
         return Err(Undefined::NotPositive);
     }
     let weight: f64 = points.iter().map(|point| point.2).sum();
-    let x = points.iter().map(|(lag, _, pairs)| pairs * lag).sum::<f64>() / weight;
-    let y = points.iter().map(|(_, covariance, pairs)| pairs * covariance.ln()).sum::<f64>() / weight;
-    let xy: f64 = points.iter().map(|(lag, covariance, pairs)| pairs * (lag - x) * (covariance.ln() - y)).sum();
-    let xx: f64 = points.iter().map(|(lag, _, pairs)| pairs * (lag - x).powi(2)).sum();
+    let x = points
+        .iter()
+        .map(|(lag, _, pairs)| pairs * lag)
+        .sum::<f64>()
+        / weight;
+    let y = points
+        .iter()
+        .map(|(_, covariance, pairs)| pairs * covariance.ln())
+        .sum::<f64>()
+        / weight;
+    let xy: f64 = points
+        .iter()
+        .map(|(lag, covariance, pairs)| pairs * (lag - x) * (covariance.ln() - y))
+        .sum();
+    let xx: f64 = points
+        .iter()
+        .map(|(lag, _, pairs)| pairs * (lag - x).powi(2))
+        .sum();
     Ok(xy / xx)
 }
 
@@ -122,7 +175,9 @@ mod tests {
         let mut normal = || {
             let mut sum = -6.0;
             for _ in 0..12 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 sum += (state >> 11) as f64 / (1_u64 << 53) as f64;
             }
             sum
@@ -146,40 +201,86 @@ mod tests {
     #[test]
     fn a_planted_half_life_is_found_through_noise() {
         let found = half_life(&decaying(20, 2_000, 10.0), &days(20), None, 0.95).expect("nights");
-        let (value, interval) = (found.days.expect("a decline"), found.interval.expect("a decline"));
-        assert!((8.5..11.5).contains(&value) && interval.low < 10.0 && interval.high > 10.0, "{found:?}");
-        assert_eq!((found.nights, found.items, found.at_least), (20, 2_000, None));
+        let (value, interval) = (
+            found.days.expect("a decline"),
+            found.interval.expect("a decline"),
+        );
+        assert!(
+            (8.5..11.5).contains(&value) && interval.low < 10.0 && interval.high > 10.0,
+            "{found:?}"
+        );
+        assert_eq!(
+            (found.nights, found.items, found.at_least),
+            (20, 2_000, None)
+        );
         // Every second day is twice the time.
-        let slow =
-            half_life(&decaying(20, 2_000, 10.0), &days(20).iter().map(|day| 2.0 * day).collect::<Vec<f64>>(), None, 0.95).expect("nights");
+        let slow = half_life(
+            &decaying(20, 2_000, 10.0),
+            &days(20).iter().map(|day| 2.0 * day).collect::<Vec<f64>>(),
+            None,
+            0.95,
+        )
+        .expect("nights");
         assert!((slow.days.expect("a decline") / value - 2.0).abs() < 1e-9);
     }
 
     #[test]
     fn items_that_stay_as_they_are_have_none() {
         let found = half_life(&decaying(12, 400, 1e9), &days(12), None, 0.95).expect("nights");
-        assert!(found.days.is_none() && found.at_least.is_none_or(|days| days > 12.0), "{found:?}");
+        assert!(
+            found.days.is_none() && found.at_least.is_none_or(|days| days > 12.0),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn few_nights_or_items_have_none() {
-        assert_eq!(half_life(&decaying(5, 100, 10.0), &days(5), None, 0.95), Err(Undefined::TooFew));
-        assert_eq!(half_life(&decaying(8, 30, 10.0), &days(8), None, 0.95), Err(Undefined::TooFew));
-        assert_eq!(half_life(&decaying(8, 100, 10.0), &days(7), None, 0.95), Err(Undefined::Unequal));
-        assert_eq!(half_life(&vec![vec![Some(1.0); 60]; 8], &days(8), None, 0.95), Err(Undefined::NotPositive));
+        assert_eq!(
+            half_life(&decaying(5, 100, 10.0), &days(5), None, 0.95),
+            Err(Undefined::TooFew)
+        );
+        assert_eq!(
+            half_life(&decaying(8, 30, 10.0), &days(8), None, 0.95),
+            Err(Undefined::TooFew)
+        );
+        assert_eq!(
+            half_life(&decaying(8, 100, 10.0), &days(7), None, 0.95),
+            Err(Undefined::Unequal)
+        );
+        assert_eq!(
+            half_life(&vec![vec![Some(1.0); 60]; 8], &days(8), None, 0.95),
+            Err(Undefined::NotPositive)
+        );
     }
 
     #[test]
     fn copies_in_one_cluster_add_no_precision() {
         let once = decaying(20, 400, 10.0);
-        let copied: Vec<Vec<Option<f64>>> = once.iter().map(|night| night.iter().flat_map(|value| [*value; 5]).collect()).collect();
+        let copied: Vec<Vec<Option<f64>>> = once
+            .iter()
+            .map(|night| night.iter().flat_map(|value| [*value; 5]).collect())
+            .collect();
         let clusters: Vec<u32> = (0..2_000).map(|item| item / 5).collect();
         let alone = half_life(&once, &days(20), None, 0.95).expect("nights");
         let together = half_life(&copied, &days(20), Some(&clusters), 0.95).expect("nights");
-        let width = |found: HalfLife| found.interval.map(|ends| ends.high - ends.low).expect("a decline");
-        assert!((width(together) / width(alone) - 1.0).abs() < 0.02, "{together:?} {alone:?}");
+        let width = |found: HalfLife| {
+            found
+                .interval
+                .map(|ends| ends.high - ends.low)
+                .expect("a decline")
+        };
+        assert!(
+            (width(together) / width(alone) - 1.0).abs() < 0.02,
+            "{together:?} {alone:?}"
+        );
         // Items that all depend on each other.
-        assert_eq!(half_life(&copied, &days(20), Some(&[0; 2_000]), 0.95), Err(Undefined::TooFew));
-        assert_eq!(half_life(&once, &days(20), Some(&clusters), 0.95), Err(Undefined::Unequal));
+        assert_eq!(
+            half_life(&copied, &days(20), Some(&[0; 2_000]), 0.95),
+            Err(Undefined::TooFew)
+        );
+        assert_eq!(
+            half_life(&once, &days(20), Some(&clusters), 0.95),
+            Err(Undefined::Unequal)
+        );
     }
 }

@@ -53,7 +53,10 @@ pub fn task_weights(attempts: &[TimedAttempt]) -> Vec<f64> {
         *families.entry(*family).or_default() += 1;
     }
     let weight = |attempt: &TimedAttempt| {
-        let (tries, tasks) = (tasks[&(attempt.family, attempt.task)], families[&attempt.family]);
+        let (tries, tasks) = (
+            tasks[&(attempt.family, attempt.task)],
+            families[&attempt.family],
+        );
         1.0 / (f64::from(tries) * f64::from(tasks).sqrt())
     };
     let weights: Vec<f64> = attempts.iter().map(weight).collect();
@@ -65,7 +68,11 @@ pub fn task_weights(attempts: &[TimedAttempt]) -> Vec<f64> {
 /// made to add up to 1 and a free intercept. A score between 0 and 1 counts as that share of a success.
 ///
 /// Undefined without attempts, if all scores are 0 or all are 1, and for lengths that are not above 0.
-pub fn success_curve(attempts: &[TimedAttempt], weights: &[f64], penalty: f64) -> Result<SuccessCurve, Undefined> {
+pub fn success_curve(
+    attempts: &[TimedAttempt],
+    weights: &[f64],
+    penalty: f64,
+) -> Result<SuccessCurve, Undefined> {
     if attempts.len() != weights.len() {
         return Err(Undefined::Unequal);
     }
@@ -79,18 +86,29 @@ pub fn success_curve(attempts: &[TimedAttempt], weights: &[f64], penalty: f64) -
     if attempts.iter().any(|attempt| !attempt.minutes.is_finite()) || !whole.is_finite() {
         return Err(Undefined::NotFinite);
     }
-    if attempts.iter().any(|attempt| !(0.0..=1.0).contains(&attempt.score)) || penalty.is_nan() || penalty < 0.0 {
+    if attempts
+        .iter()
+        .any(|attempt| !(0.0..=1.0).contains(&attempt.score))
+        || penalty.is_nan()
+        || penalty < 0.0
+    {
         return Err(Undefined::OutOfRange);
     }
-    let points: Vec<[f64; 3]> =
-        attempts.iter().zip(weights).map(|(attempt, weight)| [attempt.minutes.log2(), attempt.score, weight / whole]).collect();
+    let points: Vec<[f64; 3]> = attempts
+        .iter()
+        .zip(weights)
+        .map(|(attempt, weight)| [attempt.minutes.log2(), attempt.score, weight / whole])
+        .collect();
     let mean: f64 = points.iter().map(|[_, score, weight]| score * weight).sum();
     // Rounding of the weights must not pass for a failure.
     if mean <= 1e-12 || mean >= 1.0 - 1e-12 {
         return Err(Undefined::NoVariation);
     }
     // Around the mean length the two parameters are nearly independent.
-    let centre: f64 = points.iter().map(|[length, _, weight]| length * weight).sum();
+    let centre: f64 = points
+        .iter()
+        .map(|[length, _, weight]| length * weight)
+        .sum();
     let loss = |intercept: f64, slope: f64| {
         let of = |[length, score, weight]: &[f64; 3]| {
             let odds = intercept + slope * (length - centre);
@@ -125,7 +143,8 @@ pub fn success_curve(attempts: &[TimedAttempt], weights: &[f64], penalty: f64) -
         let largest = step[0].abs().max(step[1].abs());
         let mut share = 1.0;
         loop {
-            let (next_intercept, next_slope) = (intercept - share * step[0], slope - share * step[1]);
+            let (next_intercept, next_slope) =
+                (intercept - share * step[0], slope - share * step[1]);
             let found = loss(next_intercept, next_slope);
             if found <= least + 1e-12 || share < 1e-9 {
                 (intercept, slope, least) = (next_intercept, next_slope, found);
@@ -134,7 +153,10 @@ pub fn success_curve(attempts: &[TimedAttempt], weights: &[f64], penalty: f64) -
             share /= 2.0;
         }
         if largest < 1e-11 * (1.0 + intercept.abs().max(slope.abs())) {
-            return Ok(SuccessCurve { intercept: intercept - slope * centre, slope });
+            return Ok(SuccessCurve {
+                intercept: intercept - slope * centre,
+                slope,
+            });
         }
     }
     Err(Undefined::NotFinite)
@@ -168,13 +190,25 @@ pub fn horizon_intervals(
             for family in drawn {
                 times[*family as usize] += 1.0;
             }
-            let places = families.iter().zip(&times).filter(|(_, times)| **times > 0.0);
-            let (attempts, weights): (Vec<TimedAttempt>, Vec<f64>) =
-                places.flat_map(|(places, times)| places.iter().map(move |place| (attempts[*place], weights[*place] * times))).unzip();
-            success_curve(&attempts, &weights, penalty).ok()?.horizon(*chance).map(f64::log2)
+            let places = families
+                .iter()
+                .zip(&times)
+                .filter(|(_, times)| **times > 0.0);
+            let (attempts, weights): (Vec<TimedAttempt>, Vec<f64>) = places
+                .flat_map(|(places, times)| {
+                    places
+                        .iter()
+                        .map(move |place| (attempts[*place], weights[*place] * times))
+                })
+                .unzip();
+            success_curve(&attempts, &weights, penalty)
+                .ok()?
+                .horizon(*chance)
+                .map(f64::log2)
         })?;
         let count = families.len() as f64;
-        let wide = t_quantile(upper_level(confidence)?, count - 1.0)? * (count / (count - 1.0)).sqrt();
+        let wide =
+            t_quantile(upper_level(confidence)?, count - 1.0)? * (count / (count - 1.0)).sqrt();
         let found = replicates.percentile(1.0 - normal_two_sided(wide))?;
         Interval::new(found.low.exp2(), found.high.exp2()).ok_or(Undefined::NotFinite)
     };
@@ -190,14 +224,24 @@ mod tests {
 
     fn attempts(rows: &[(u32, u32, f64, f64)]) -> Vec<TimedAttempt> {
         rows.iter()
-            .map(|(task, family, minutes, score)| TimedAttempt { task: *task, family: *family, minutes: *minutes, score: *score })
+            .map(|(task, family, minutes, score)| TimedAttempt {
+                task: *task,
+                family: *family,
+                minutes: *minutes,
+                score: *score,
+            })
             .collect()
     }
 
     #[test]
     fn weights_of_tasks_and_families() {
         // One family with two tasks, of which one was tried twice, and a task alone.
-        let found = task_weights(&attempts(&[(0, 0, 1.0, 0.0), (0, 0, 1.0, 1.0), (1, 0, 1.0, 1.0), (2, 1, 1.0, 1.0)]));
+        let found = task_weights(&attempts(&[
+            (0, 0, 1.0, 0.0),
+            (0, 0, 1.0, 1.0),
+            (1, 0, 1.0, 1.0),
+            (2, 1, 1.0, 1.0),
+        ]));
         let (root, whole) = (0.5_f64.sqrt(), 2.0 * 0.5_f64.sqrt() + 1.0);
         for (got, wanted) in found.iter().zip([root / 2.0, root / 2.0, root, 1.0]) {
             assert!((got - wanted / whole).abs() < 1e-15, "{found:?}");
@@ -207,38 +251,94 @@ mod tests {
     #[test]
     fn a_curve_through_two_lengths() {
         // Rates of 3/4 at 2 minutes and of 1/4 at 8 without a penalty: odds of 3 and of 1/3, so a half at 4.
-        let rows: Vec<_> = [(2.0, 0.75), (8.0, 0.25)].into_iter().map(|(minutes, score)| (0, 0, minutes, score)).collect();
+        let rows: Vec<_> = [(2.0, 0.75), (8.0, 0.25)]
+            .into_iter()
+            .map(|(minutes, score)| (0, 0, minutes, score))
+            .collect();
         let curve = success_curve(&attempts(&rows), &[1.0, 1.0], 0.0).expect("a curve");
-        assert!((curve.slope + 3.0_f64.ln()).abs() < 1e-9 && (curve.horizon(0.5).expect("it falls") - 4.0).abs() < 1e-9);
-        assert!((curve.horizon(0.75).expect("it falls") - 2.0).abs() < 1e-9 && (curve.score(8.0) - 0.25).abs() < 1e-9);
-        let rising = success_curve(&attempts(&[(0, 0, 2.0, 0.2), (1, 0, 8.0, 0.9)]), &[1.0, 1.0], 0.1).expect("a curve");
+        assert!(
+            (curve.slope + 3.0_f64.ln()).abs() < 1e-9
+                && (curve.horizon(0.5).expect("it falls") - 4.0).abs() < 1e-9
+        );
+        assert!(
+            (curve.horizon(0.75).expect("it falls") - 2.0).abs() < 1e-9
+                && (curve.score(8.0) - 0.25).abs() < 1e-9
+        );
+        let rising = success_curve(
+            &attempts(&[(0, 0, 2.0, 0.2), (1, 0, 8.0, 0.9)]),
+            &[1.0, 1.0],
+            0.1,
+        )
+        .expect("a curve");
         assert!(rising.slope > 0.0 && rising.horizon(0.5).is_none());
     }
 
     #[test]
     fn what_has_no_curve() {
-        let of = |score: f64, minutes: f64| success_curve(&attempts(&[(0, 0, minutes, score), (1, 0, 4.0, score)]), &[1.0, 1.0], 0.1);
+        let of = |score: f64, minutes: f64| {
+            success_curve(
+                &attempts(&[(0, 0, minutes, score), (1, 0, 4.0, score)]),
+                &[1.0, 1.0],
+                0.1,
+            )
+        };
         assert_eq!(of(0.0, 2.0), Err(Undefined::NoVariation));
         assert_eq!(of(1.0, 2.0), Err(Undefined::NoVariation));
         assert_eq!(of(0.5, 0.0), Err(Undefined::NotPositive));
         assert_eq!(of(1.5, 2.0), Err(Undefined::OutOfRange));
         assert_eq!(success_curve(&[], &[], 0.1), Err(Undefined::NoData));
         // One length: the penalty keeps the slope at 0.
-        assert!(of(0.5, 4.0).is_ok_and(|curve| curve.slope.abs() < 1e-12 && curve.horizon(0.5).is_none()));
-        assert_eq!(success_curve(&attempts(&[(0, 0, 4.0, 0.5)]), &[1.0], 0.0), Err(Undefined::NoVariation));
+        assert!(
+            of(0.5, 4.0)
+                .is_ok_and(|curve| curve.slope.abs() < 1e-12 && curve.horizon(0.5).is_none())
+        );
+        assert_eq!(
+            success_curve(&attempts(&[(0, 0, 4.0, 0.5)]), &[1.0], 0.0),
+            Err(Undefined::NoVariation)
+        );
     }
 
     #[test]
     fn intervals_need_families() {
-        let rows: Vec<_> = (0..40_u32).map(|at| (at, at % 5, f64::from(1 << (at % 8)), f64::from(u8::from(at % 8 < 3 + at % 3)))).collect();
+        let rows: Vec<_> = (0..40_u32)
+            .map(|at| {
+                (
+                    at,
+                    at % 5,
+                    f64::from(1 << (at % 8)),
+                    f64::from(u8::from(at % 8 < 3 + at % 3)),
+                )
+            })
+            .collect();
         let few = attempts(&rows);
         let interval = |attempts: &[TimedAttempt]| {
-            horizon_intervals(attempts, &task_weights(attempts), HORIZON_PENALTY, &[0.5], 0.95, 500, Seed(1)).remove(0)
+            horizon_intervals(
+                attempts,
+                &task_weights(attempts),
+                HORIZON_PENALTY,
+                &[0.5],
+                0.95,
+                500,
+                Seed(1),
+            )
+            .remove(0)
         };
         assert_eq!(interval(&few), Err(Undefined::TooFew));
-        let alone: Vec<TimedAttempt> = few.iter().map(|attempt| TimedAttempt { family: attempt.task, ..*attempt }).collect();
-        let half = success_curve(&alone, &task_weights(&alone), HORIZON_PENALTY).expect("a curve").horizon(0.5).expect("it falls");
+        let alone: Vec<TimedAttempt> = few
+            .iter()
+            .map(|attempt| TimedAttempt {
+                family: attempt.task,
+                ..*attempt
+            })
+            .collect();
+        let half = success_curve(&alone, &task_weights(&alone), HORIZON_PENALTY)
+            .expect("a curve")
+            .horizon(0.5)
+            .expect("it falls");
         let found = interval(&alone).expect("an interval");
-        assert!(found.low < half && half < found.high && found.high < 3.0 * half, "{found:?} {half}");
+        assert!(
+            found.low < half && half < found.high && found.high < 3.0 * half,
+            "{found:?} {half}"
+        );
     }
 }

@@ -16,6 +16,9 @@ impl Interval {
     /// Cuts the interval to a range that overlaps it.
     #[must_use]
     pub fn clipped(self, low: f64, high: f64) -> Self {
-        Self { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
+        Self {
+            low: self.low.clamp(low, high),
+            high: self.high.clamp(low, high),
+        }
     }
 }

@@ -44,7 +44,9 @@ impl Design {
     /// Lays out scores by arm and item.
     pub fn new(scores: &[Vec<Option<f64>>]) -> Self {
         let mut parts: Vec<Part> = scores.iter().map(|row| part(row)).collect();
-        let open: Vec<usize> = (0..scores.len()).filter(|arm| parts[*arm] == Part::Fitted).collect();
+        let open: Vec<usize> = (0..scores.len())
+            .filter(|arm| parts[*arm] == Part::Fitted)
+            .collect();
         let fitted = largest_group(scores, &open);
         for arm in open {
             if !fitted.contains(&arm) {
@@ -55,15 +57,23 @@ impl Design {
         let score = |arm: usize, item: usize| scores[arm][item];
         let mut by_arms: BTreeMap<Vec<usize>, Vec<Asked>> = BTreeMap::new();
         for item in 0..items {
-            let answers: Vec<(usize, f64)> =
-                fitted.iter().enumerate().filter_map(|(column, arm)| Some((column, score(*arm, item)?))).collect();
+            let answers: Vec<(usize, f64)> = fitted
+                .iter()
+                .enumerate()
+                .filter_map(|(column, arm)| Some((column, score(*arm, item)?)))
+                .collect();
             if !answers.is_empty() {
                 let arms = answers.iter().map(|(column, _)| *column).collect();
-                by_arms.entry(arms).or_default().push(Asked { item, set: 0, answers });
+                by_arms.entry(arms).or_default().push(Asked {
+                    item,
+                    set: 0,
+                    answers,
+                });
             }
         }
-        let (mut sets, mut rest): (Vec<Vec<Asked>>, Vec<Vec<Asked>>) =
-            by_arms.into_values().partition(|items| items.len() >= FEWEST_IN_SET && varies(items));
+        let (mut sets, mut rest): (Vec<Vec<Asked>>, Vec<Vec<Asked>>) = by_arms
+            .into_values()
+            .partition(|items| items.len() >= FEWEST_IN_SET && varies(items));
         let mut rest: Vec<Asked> = rest.drain(..).flatten().collect();
         let scattered = rest.len();
         if rest.len() >= FEWEST_IN_SET && varies(&rest) {
@@ -79,12 +89,22 @@ impl Design {
                 row.set = place;
             }
         }
-        Self { parts, fitted, rows: sets.into_iter().flatten().collect(), sets: count, scattered }
+        Self {
+            parts,
+            fitted,
+            rows: sets.into_iter().flatten().collect(),
+            sets: count,
+            scattered,
+        }
     }
 }
 
 fn part(row: &[Option<f64>]) -> Part {
-    let all = |wanted: f64| row.iter().flatten().all(|score| (score - wanted).abs() < f64::EPSILON);
+    let all = |wanted: f64| {
+        row.iter()
+            .flatten()
+            .all(|score| (score - wanted).abs() < f64::EPSILON)
+    };
     match (row.iter().flatten().next(), all(1.0), all(0.0)) {
         (None, ..) => Part::Apart,
         (_, true, _) => Part::AllPassed,
@@ -94,15 +114,22 @@ fn part(row: &[Option<f64>]) -> Part {
 }
 
 fn varies(items: &[Asked]) -> bool {
-    let mut scores = items.iter().flat_map(|item| item.answers.iter().map(|(_, score)| *score));
-    let Some(first) = scores.next() else { return false };
+    let mut scores = items
+        .iter()
+        .flat_map(|item| item.answers.iter().map(|(_, score)| *score));
+    let Some(first) = scores.next() else {
+        return false;
+    };
     scores.any(|score| (score - first).abs() > f64::EPSILON)
 }
 
 /// Returns the largest group of arms that are linked with each other, by number of arms and then of answers.
 fn largest_group(scores: &[Vec<Option<f64>>], arms: &[usize]) -> Vec<usize> {
     let is_linked = |one: usize, other: usize| {
-        let common = scores[one].iter().zip(&scores[other]).filter(|(one, other)| one.is_some() && other.is_some());
+        let common = scores[one]
+            .iter()
+            .zip(&scores[other])
+            .filter(|(one, other)| one.is_some() && other.is_some());
         common.take(FEWEST_COMMON_ITEMS).count() == FEWEST_COMMON_ITEMS
     };
     let mut open = arms.to_vec();
@@ -110,14 +137,22 @@ fn largest_group(scores: &[Vec<Option<f64>>], arms: &[usize]) -> Vec<usize> {
     while let Some(start) = open.pop() {
         let (mut group, mut next) = (vec![start], 0);
         while next < group.len() {
-            let (linked, others) = open.iter().partition(|other| is_linked(group[next], **other));
+            let (linked, others) = open
+                .iter()
+                .partition(|other| is_linked(group[next], **other));
             let linked: Vec<usize> = linked;
             group.extend(linked);
             open = others;
             next += 1;
         }
         group.sort_unstable();
-        let size = (group.len(), group.iter().map(|arm| scores[*arm].iter().flatten().count()).sum());
+        let size = (
+            group.len(),
+            group
+                .iter()
+                .map(|arm| scores[*arm].iter().flatten().count())
+                .sum(),
+        );
         if size > best.0 {
             best = (size, group);
         }
@@ -132,7 +167,11 @@ mod tests {
     /// By arm: from which item to which it was asked; it passes each third.
     fn asked(spans: &[(usize, usize)], items: usize) -> Vec<Vec<Option<f64>>> {
         let of = |(from, to): &(usize, usize)| {
-            (0..items).map(|item| (*from <= item && item < *to).then(|| f64::from(u8::from(item % 3 == 0)))).collect()
+            (0..items)
+                .map(|item| {
+                    (*from <= item && item < *to).then(|| f64::from(u8::from(item % 3 == 0)))
+                })
+                .collect()
         };
         spans.iter().map(of).collect()
     }
@@ -140,11 +179,28 @@ mod tests {
     #[test]
     fn chains_of_common_items_link() {
         // The first and the third share no item, but both share ten with the second.
-        let design = Design::new(&asked(&[(0, 20), (10, 30), (20, 40), (40, 60), (51, 60)], 60));
+        let design = Design::new(&asked(
+            &[(0, 20), (10, 30), (20, 40), (40, 60), (51, 60)],
+            60,
+        ));
         assert_eq!(design.fitted, [0, 1, 2]);
-        assert_eq!(design.parts[3..], [Part::Apart, Part::Apart], "nine common items are too few");
-        assert_eq!((design.rows.len(), design.sets, design.scattered), (40, 4, 0));
-        let set = |item: usize| design.rows.iter().find(|row| row.item == item).expect("asked").set;
+        assert_eq!(
+            design.parts[3..],
+            [Part::Apart, Part::Apart],
+            "nine common items are too few"
+        );
+        assert_eq!(
+            (design.rows.len(), design.sets, design.scattered),
+            (40, 4, 0)
+        );
+        let set = |item: usize| {
+            design
+                .rows
+                .iter()
+                .find(|row| row.item == item)
+                .expect("asked")
+                .set
+        };
         assert!(set(0) == set(9) && set(9) != set(10) && set(10) == set(19));
     }
 
@@ -155,7 +211,15 @@ mod tests {
         scores[2] = vec![Some(0.0); 30];
         scores[3][4] = None;
         let design = Design::new(&scores);
-        assert_eq!(design.parts, [Part::Fitted, Part::AllPassed, Part::NonePassed, Part::Fitted]);
+        assert_eq!(
+            design.parts,
+            [
+                Part::Fitted,
+                Part::AllPassed,
+                Part::NonePassed,
+                Part::Fitted
+            ]
+        );
         // One item alone is no set: it joins the others.
         assert_eq!((design.sets, design.scattered), (1, 1));
     }

@@ -54,26 +54,51 @@ const FEWEST_COMMON: usize = 10;
 /// Pairs: the number of items on which exactly one of two arms passes is compared with its expectation, by the normal distribution with a
 /// correction for continuity and after Holm. The expectation is that of independent items drawn from their set, before their answers are
 /// known.
-pub fn item_fit(scores: &[Vec<Option<f64>>], found: &ItemResponse, seed: Seed) -> Result<ItemFit, Undefined> {
+pub fn item_fit(
+    scores: &[Vec<Option<f64>>],
+    found: &ItemResponse,
+    seed: Seed,
+) -> Result<ItemFit, Undefined> {
     let items = scores.first().ok_or(Undefined::NoData)?.len();
     if items != found.items.len() {
         return Err(Undefined::Unequal);
     }
-    let nodes = Nodes::new(found.fitted.arms.len(), found.model == ResponseModel::TwoParameter);
-    let p: Vec<Option<f64>> = (0..items).into_par_iter().map(|item| reversal(scores, found, &nodes, item, seed)).collect();
+    let nodes = Nodes::new(
+        found.fitted.arms.len(),
+        found.model == ResponseModel::TwoParameter,
+    );
+    let p: Vec<Option<f64>> = (0..items)
+        .into_par_iter()
+        .map(|item| reversal(scores, found, &nodes, item, seed))
+        .collect();
     let known: Vec<f64> = p.iter().flatten().copied().collect();
     let mut adjusted = benjamini_hochberg(&known)?.into_iter();
-    let reversed = p.iter().map(|p| p.is_some() && adjusted.next().is_some_and(|p| p < LEVEL)).collect();
-    Ok(ItemFit { items: p, reversed, pairs: pairs(scores, found, &nodes)? })
+    let reversed = p
+        .iter()
+        .map(|p| p.is_some() && adjusted.next().is_some_and(|p| p < LEVEL))
+        .collect();
+    Ok(ItemFit {
+        items: p,
+        reversed,
+        pairs: pairs(scores, found, &nodes)?,
+    })
 }
 
 /// Returns the p-value of an item.
-fn reversal(scores: &[Vec<Option<f64>>], found: &ItemResponse, nodes: &Nodes, item: usize, seed: Seed) -> Option<f64> {
+fn reversal(
+    scores: &[Vec<Option<f64>>],
+    found: &ItemResponse,
+    nodes: &Nodes,
+    item: usize,
+    seed: Seed,
+) -> Option<f64> {
     let fitted = &found.fitted;
     let mean = fitted.means[fitted.sets[item]?];
     let (mut abilities, mut passed) = (Vec::new(), Vec::new());
     for (arm, ability) in fitted.arms.iter().zip(&fitted.abilities) {
-        let Some(score) = scores[*arm][item] else { continue };
+        let Some(score) = scores[*arm][item] else {
+            continue;
+        };
         if score > 0.0 && score < 1.0 {
             return None;
         }
@@ -85,7 +110,15 @@ fn reversal(scores: &[Vec<Option<f64>>], found: &ItemResponse, nodes: &Nodes, it
         return None;
     }
     let slopes = Slopes::new(&abilities, count, found, mean, nodes);
-    let sum = |passed: &[bool]| total(abilities.iter().zip(passed).filter(|(_, passed)| **passed).map(|(ability, _)| *ability));
+    let sum = |passed: &[bool]| {
+        total(
+            abilities
+                .iter()
+                .zip(passed)
+                .filter(|(_, passed)| **passed)
+                .map(|(ability, _)| *ability),
+        )
+    };
     let own = sum(&passed);
     let mut random = seed.stream(item as u64);
     let (mut drawn, mut extreme) = (vec![false; passed.len()], 0);
@@ -115,26 +148,49 @@ struct Table {
 }
 
 impl Slopes {
-    fn new(abilities: &[f64], count: usize, found: &ItemResponse, mean: f64, nodes: &Nodes) -> Self {
+    fn new(
+        abilities: &[f64],
+        count: usize,
+        found: &ItemResponse,
+        mean: f64,
+        nodes: &Nodes,
+    ) -> Self {
         let (mut logs, mut tables) = (Vec::new(), Vec::new());
-        for start in (0..nodes.len()).filter(|node| *node == 0 || !nodes.is_level(*node, node - 1)) {
+        for start in (0..nodes.len()).filter(|node| *node == 0 || !nodes.is_level(*node, node - 1))
+        {
             let slope = (found.discrimination_spread * nodes.discrimination[start]).exp();
             let place = place_of(abilities, slope, count);
             let table = Table::new(abilities, slope, place, count);
-            let base = table.tails[0][count].ln() + total(abilities.iter().map(|ability| soft(slope * (ability - place))));
+            let base = table.tails[0][count].ln()
+                + total(
+                    abilities
+                        .iter()
+                        .map(|ability| soft(slope * (ability - place))),
+                );
             let of_node = |node: usize| {
                 let difficulty = mean + found.difficulty_spread * nodes.difficulty[node];
-                let softs = total(abilities.iter().map(|ability| soft(slope * (ability - difficulty))));
+                let softs = total(
+                    abilities
+                        .iter()
+                        .map(|ability| soft(slope * (ability - difficulty))),
+                );
                 nodes.log_weight[node] + base - count as f64 * slope * (difficulty - place) - softs
             };
             let same = (start..nodes.len()).take_while(|node| nodes.is_level(*node, start));
-            logs.push(same.map(of_node).fold(f64::NEG_INFINITY, |sum, log| sum.max(log) + (-(sum - log).abs()).exp().ln_1p()));
+            logs.push(same.map(of_node).fold(f64::NEG_INFINITY, |sum, log| {
+                sum.max(log) + (-(sum - log).abs()).exp().ln_1p()
+            }));
             tables.push(table);
         }
-        let largest = logs.iter().fold(f64::NEG_INFINITY, |largest, log| largest.max(*log));
+        let largest = logs
+            .iter()
+            .fold(f64::NEG_INFINITY, |largest, log| largest.max(*log));
         let weights: Vec<f64> = logs.iter().map(|log| (log - largest).exp()).collect();
         let whole = total(weights.iter().copied());
-        Self { weights: weights.iter().map(|weight| weight / whole).collect(), tables }
+        Self {
+            weights: weights.iter().map(|weight| weight / whole).collect(),
+            tables,
+        }
     }
 
     /// Draws which arms pass.
@@ -150,7 +206,9 @@ impl Slopes {
         let Table { chances, tails } = &self.tables[chosen];
         let mut missing = count;
         for (arm, passed) in passed.iter_mut().enumerate() {
-            *passed = missing > 0 && uniform(random) * tails[arm][missing] < chances[arm] * tails[arm + 1][missing - 1];
+            *passed = missing > 0
+                && uniform(random) * tails[arm][missing]
+                    < chances[arm] * tails[arm + 1][missing - 1];
             missing -= usize::from(*passed);
         }
     }
@@ -158,12 +216,19 @@ impl Slopes {
 
 impl Table {
     fn new(abilities: &[f64], slope: f64, place: f64, count: usize) -> Self {
-        let chances: Vec<f64> = abilities.iter().map(|ability| chance(slope * (ability - place))).collect();
+        let chances: Vec<f64> = abilities
+            .iter()
+            .map(|ability| chance(slope * (ability - place)))
+            .collect();
         let mut tails = vec![vec![0.0; count + 1]; abilities.len() + 1];
         tails[abilities.len()][0] = 1.0;
         for arm in (0..abilities.len()).rev() {
             for number in 0..=count {
-                let passed = if number > 0 { chances[arm] * tails[arm + 1][number - 1] } else { 0.0 };
+                let passed = if number > 0 {
+                    chances[arm] * tails[arm + 1][number - 1]
+                } else {
+                    0.0
+                };
                 tails[arm][number] = passed + (1.0 - chances[arm]) * tails[arm + 1][number];
             }
         }
@@ -176,13 +241,25 @@ fn place_of(abilities: &[f64], slope: f64, count: usize) -> f64 {
     let (mut low, mut high) = (-100.0, 100.0);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        let expected = total(abilities.iter().map(|ability| chance(slope * (ability - middle))));
-        if expected > count as f64 { low = middle } else { high = middle }
+        let expected = total(
+            abilities
+                .iter()
+                .map(|ability| chance(slope * (ability - middle))),
+        );
+        if expected > count as f64 {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     f64::midpoint(low, high)
 }
 
-fn pairs(scores: &[Vec<Option<f64>>], found: &ItemResponse, nodes: &Nodes) -> Result<Vec<PairFit>, Undefined> {
+fn pairs(
+    scores: &[Vec<Option<f64>>],
+    found: &ItemResponse,
+    nodes: &Nodes,
+) -> Result<Vec<PairFit>, Undefined> {
     let fitted = &found.fitted;
     let weights: Vec<f64> = nodes.log_weight.iter().map(|log| log.exp()).collect();
     // By set, arm and node.
@@ -194,7 +271,11 @@ fn pairs(scores: &[Vec<Option<f64>>], found: &ItemResponse, nodes: &Nodes) -> Re
                 let slope = (found.discrimination_spread * nodes.discrimination[node]).exp();
                 chance(slope * (ability - mean - found.difficulty_spread * nodes.difficulty[node]))
             };
-            fitted.abilities.iter().map(|ability| (0..nodes.len()).map(|node| at(*ability, node)).collect()).collect()
+            fitted
+                .abilities
+                .iter()
+                .map(|ability| (0..nodes.len()).map(|node| at(*ability, node)).collect())
+                .collect()
         })
         .collect();
     let differ = |one: f64, other: f64| one + other - 2.0 * one * other;
@@ -205,11 +286,18 @@ fn pairs(scores: &[Vec<Option<f64>>], found: &ItemResponse, nodes: &Nodes) -> Re
             let (mut observed, mut expected) = (Vec::new(), Vec::new());
             for (item, set) in fitted.sets.iter().enumerate() {
                 let both = scores[fitted.arms[first]][item].zip(scores[fitted.arms[second]][item]);
-                let (Some((one, other)), Some(set)) = (both, *set) else { continue };
+                let (Some((one, other)), Some(set)) = (both, *set) else {
+                    continue;
+                };
                 observed.push(differ(one, other));
                 expected.push(*expected_of[set].get_or_insert_with(|| {
                     let (one, other) = (&chances[set][first], &chances[set][second]);
-                    total(weights.iter().zip(one.iter().zip(other)).map(|(weight, (one, other))| weight * differ(*one, *other)))
+                    total(
+                        weights
+                            .iter()
+                            .zip(one.iter().zip(other))
+                            .map(|(weight, (one, other))| weight * differ(*one, *other)),
+                    )
                 }));
             }
             if observed.len() < FEWEST_COMMON {
@@ -220,11 +308,20 @@ fn pairs(scores: &[Vec<Option<f64>>], found: &ItemResponse, nodes: &Nodes) -> Re
             let (seen, wanted) = (mean(&observed), mean(&expected));
             // The model's spread, or what is seen if that is larger: few items can look steadier than they are.
             let by_model = total(expected.iter().map(|chance| chance * (1.0 - chance)));
-            let seen_squares = total(observed.iter().zip(&expected).map(|(one, other)| (one - other - seen + wanted).powi(2)));
+            let seen_squares = total(
+                observed
+                    .iter()
+                    .zip(&expected)
+                    .map(|(one, other)| (one - other - seen + wanted).powi(2)),
+            );
             let error = by_model.max(seen_squares * count / (count - 1.0)).sqrt();
             // A count moves in steps of 1.
             let distance = (((seen - wanted) * count).abs() - 0.5).max(0.0);
-            p.push(if error > 0.0 { normal_two_sided(distance / error) } else { 1.0 });
+            p.push(if error > 0.0 {
+                normal_two_sided(distance / error)
+            } else {
+                1.0
+            });
             let pair = PairFit {
                 first: fitted.arms[first],
                 second: fitted.arms[second],
@@ -274,10 +371,21 @@ mod tests {
         let checked = item_fit(&rows, &found, Seed(1)).expect("checks");
         let reversed: Vec<usize> = (0..120).filter(|item| checked.reversed[*item]).collect();
         assert_eq!(reversed, [119]);
-        let off: Vec<(usize, usize)> = checked.pairs.iter().filter(|pair| pair.is_off).map(|pair| (pair.first, pair.second)).collect();
+        let off: Vec<(usize, usize)> = checked
+            .pairs
+            .iter()
+            .filter(|pair| pair.is_off)
+            .map(|pair| (pair.first, pair.second))
+            .collect();
         assert_eq!(off, [(10, 11)]);
-        assert_eq!(checked, item_fit(&rows, &found, Seed(1)).expect("the same from the same seed"));
-        assert_eq!(item_fit(&rows[..0], &found, Seed(1)), Err(Undefined::NoData));
+        assert_eq!(
+            checked,
+            item_fit(&rows, &found, Seed(1)).expect("the same from the same seed")
+        );
+        assert_eq!(
+            item_fit(&rows[..0], &found, Seed(1)),
+            Err(Undefined::NoData)
+        );
     }
 
     #[test]

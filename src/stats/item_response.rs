@@ -14,7 +14,9 @@ use super::symmetric::Cholesky;
 use super::{Interval, Undefined};
 
 /// Why answers have no fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Unfitted {
     /// Arms that neither passed nor failed everything, and share items with each other.
@@ -23,9 +25,15 @@ pub enum Unfitted {
     )]
     TooFewArms { linked: usize },
     #[error("a fit of {linked} arms needs {needed} items; {asked} were asked")]
-    TooFewItems { asked: usize, linked: usize, needed: usize },
+    TooFewItems {
+        asked: usize,
+        linked: usize,
+        needed: usize,
+    },
     /// Items that depend on each other beyond the arm's ability.
-    #[error("the items of a run are tests of one artefact, which pass and fail together; `evalreport compare` compares over runs")]
+    #[error(
+        "the items of a run are tests of one artefact, which pass and fail together; `evalreport compare` compares over runs"
+    )]
     OneArtefact,
     #[error("no finite abilities fit: it may be that better arms pass whatever worse arms pass")]
     Unbounded,
@@ -152,12 +160,23 @@ const NEGLIGIBLE: f64 = 1e-12;
 /// established by t tests after Holm.
 ///
 /// There is no fit for fewer than [`FEWEST_ARMS`] linked arms, [`FEWEST_ITEMS`] items, two items for each parameter or two clusters.
-pub fn item_response(scores: &[Vec<Option<f64>>], clusters: Option<&[u32]>, confidence: f64) -> Result<ItemResponse, Unfitted> {
+pub fn item_response(
+    scores: &[Vec<Option<f64>>],
+    clusters: Option<&[u32]>,
+    confidence: f64,
+) -> Result<ItemResponse, Unfitted> {
     let items = scores.first().ok_or(Undefined::NoData)?.len();
-    if scores.iter().any(|row| row.len() != items) || clusters.is_some_and(|clusters| clusters.len() != items) {
+    if scores.iter().any(|row| row.len() != items)
+        || clusters.is_some_and(|clusters| clusters.len() != items)
+    {
         return Err(Undefined::Unequal.into());
     }
-    if scores.iter().flatten().flatten().any(|score| !(0.0..=1.0).contains(score)) {
+    if scores
+        .iter()
+        .flatten()
+        .flatten()
+        .any(|score| !(0.0..=1.0).contains(score))
+    {
         return Err(Undefined::OutOfRange.into());
     }
     let design = Design::new(scores);
@@ -167,7 +186,11 @@ pub fn item_response(scores: &[Vec<Option<f64>>], clusters: Option<&[u32]>, conf
     }
     let needed = FEWEST_ITEMS.max(ITEMS_PER_PARAMETER * (linked + design.sets + 1));
     if asked < needed {
-        return Err(Unfitted::TooFewItems { asked, linked, needed });
+        return Err(Unfitted::TooFewItems {
+            asked,
+            linked,
+            needed,
+        });
     }
     let units = Units::new(&design.rows, clusters);
     if units.count < FEWEST_UNITS {
@@ -183,9 +206,16 @@ pub fn item_response(scores: &[Vec<Option<f64>>], clusters: Option<&[u32]>, conf
     let mut abilities: Vec<Strength> = design.parts.iter().map(|part| standing(*part)).collect();
     for (column, arm) in design.fitted.iter().enumerate() {
         let error = units.error(influence.by_unit[column].iter().copied());
-        let model_error = (covariance[column][column] - (arms as f64).powi(-2)).max(0.0).sqrt();
+        let model_error = (covariance[column][column] - (arms as f64).powi(-2))
+            .max(0.0)
+            .sqrt();
         let interval = t_interval(theta[column], error, degrees, confidence).ok();
-        abilities[*arm] = Strength::Finite(Effect { value: theta[column], standard_error: Some(error), model_error, interval });
+        abilities[*arm] = Strength::Finite(Effect {
+            value: theta[column],
+            standard_error: Some(error),
+            model_error,
+            interval,
+        });
     }
     let beats = influence.beats(scores.len(), &design.fitted, theta, &units, confidence)?;
     let predicted = model.predict(&design.rows, &found);
@@ -201,7 +231,11 @@ pub fn item_response(scores: &[Vec<Option<f64>>], clusters: Option<&[u32]>, conf
     }
     let (difficulty_spread, discrimination_spread) = model.spreads(&found.values);
     Ok(ItemResponse {
-        model: if model.has_two { ResponseModel::TwoParameter } else { ResponseModel::OneParameter },
+        model: if model.has_two {
+            ResponseModel::TwoParameter
+        } else {
+            ResponseModel::OneParameter
+        },
         gain,
         log_likelihood: found.sums.likelihood,
         abilities,
@@ -233,24 +267,50 @@ fn standing(part: Part) -> Strength {
 }
 
 /// Fits the model with one parameter for each item, and the one with two if it can be told and is better.
-fn chosen(design: &Design, units: &Units, confidence: f64) -> Result<(Model, Found, Option<f64>), Unfitted> {
-    let one = Model { arms: design.fitted.len(), sets: design.sets, has_two: false };
-    let plain = one.fit(&design.rows, one.start(&design.rows)).map_err(|_| Unfitted::Unbounded)?;
+fn chosen(
+    design: &Design,
+    units: &Units,
+    confidence: f64,
+) -> Result<(Model, Found, Option<f64>), Unfitted> {
+    let one = Model {
+        arms: design.fitted.len(),
+        sets: design.sets,
+        has_two: false,
+    };
+    let plain = one
+        .fit(&design.rows, one.start(&design.rows))
+        .map_err(|_| Unfitted::Unbounded)?;
     let places: Vec<usize> = (0..one.arms).collect();
     // A discrimination says how items tell better arms from worse ones: of arms that do not differ, it would say how noise is told apart.
     let differ = |beats: Vec<Vec<bool>>| beats.iter().flatten().any(|beats| *beats);
     let theta = &plain.values[..one.arms];
-    if one.arms < FEWEST_ARMS_OF_TWO || !differ(Influence::new(&one, &plain, units)?.beats(one.arms, &places, theta, units, confidence)?) {
+    if one.arms < FEWEST_ARMS_OF_TWO
+        || !differ(
+            Influence::new(&one, &plain, units)?
+                .beats(one.arms, &places, theta, units, confidence)?,
+        )
+    {
         return Ok((one, plain, None));
     }
-    let two = Model { has_two: true, ..one };
+    let two = Model {
+        has_two: true,
+        ..one
+    };
     let mut start = plain.values.clone();
     start.push(0.5_f64.ln());
-    let Some(free) = two.fit(&design.rows, start).ok().filter(|free| free.sums.likelihood >= plain.sums.likelihood) else {
+    let Some(free) = two
+        .fit(&design.rows, start)
+        .ok()
+        .filter(|free| free.sums.likelihood >= plain.sums.likelihood)
+    else {
         return Ok((one, plain, Some(0.0)));
     };
     let gain = 2.0 * (free.sums.likelihood - plain.sums.likelihood);
-    if gain > GAIN { Ok((two, free, Some(gain))) } else { Ok((one, plain, Some(gain))) }
+    if gain > GAIN {
+        Ok((two, free, Some(gain)))
+    } else {
+        Ok((one, plain, Some(gain)))
+    }
 }
 
 /// How much each item moves the parameters.
@@ -264,25 +324,68 @@ struct Influence {
 
 impl Influence {
     fn new(model: &Model, found: &Found, units: &Units) -> Result<Self, Undefined> {
-        let inverse = Cholesky::new(&model.pinned(&found.sums.information, found.is_held), model.parameters())?;
-        let moves: Vec<Vec<f64>> = found.sums.scores.iter().map(|score| inverse.solve(score)).collect();
-        let by_unit = (0..model.arms).map(|arm| units.sums(moves.iter().map(|change| change[arm]))).collect();
-        Ok(Self { inverse, moves, by_unit })
+        let inverse = Cholesky::new(
+            &model.pinned(&found.sums.information, found.is_held),
+            model.parameters(),
+        )?;
+        let moves: Vec<Vec<f64>> = found
+            .sums
+            .scores
+            .iter()
+            .map(|score| inverse.solve(score))
+            .collect();
+        let by_unit = (0..model.arms)
+            .map(|arm| units.sums(moves.iter().map(|change| change[arm])))
+            .collect();
+        Ok(Self {
+            inverse,
+            moves,
+            by_unit,
+        })
     }
 
     /// Returns which of all arms are established to be better than which.
-    fn beats(&self, arms: usize, fitted: &[usize], theta: &[f64], units: &Units, confidence: f64) -> Result<Vec<Vec<bool>>, Undefined> {
-        let pairs: Vec<(usize, usize)> =
-            (0..fitted.len()).flat_map(|first| (first + 1..fitted.len()).map(move |second| (first, second))).collect();
+    fn beats(
+        &self,
+        arms: usize,
+        fitted: &[usize],
+        theta: &[f64],
+        units: &Units,
+        confidence: f64,
+    ) -> Result<Vec<Vec<bool>>, Undefined> {
+        let pairs: Vec<(usize, usize)> = (0..fitted.len())
+            .flat_map(|first| (first + 1..fitted.len()).map(move |second| (first, second)))
+            .collect();
         let p_of = |(first, second): &(usize, usize)| {
-            let error = units.error(self.by_unit[*first].iter().zip(&self.by_unit[*second]).map(|(one, other)| one - other));
-            if error > 0.0 { t_two_sided((theta[*first] - theta[*second]) / error, units.count as f64 - 1.0) } else { Ok(1.0) }
+            let error = units.error(
+                self.by_unit[*first]
+                    .iter()
+                    .zip(&self.by_unit[*second])
+                    .map(|(one, other)| one - other),
+            );
+            if error > 0.0 {
+                t_two_sided(
+                    (theta[*first] - theta[*second]) / error,
+                    units.count as f64 - 1.0,
+                )
+            } else {
+                Ok(1.0)
+            }
         };
-        let adjusted = holm(&pairs.iter().map(p_of).collect::<Result<Vec<f64>, Undefined>>()?)?;
+        let adjusted = holm(
+            &pairs
+                .iter()
+                .map(p_of)
+                .collect::<Result<Vec<f64>, Undefined>>()?,
+        )?;
         let mut beats = vec![vec![false; arms]; arms];
         for ((first, second), p) in pairs.into_iter().zip(adjusted) {
             if p < 1.0 - confidence {
-                let (better, worse) = if theta[first] > theta[second] { (first, second) } else { (second, first) };
+                let (better, worse) = if theta[first] > theta[second] {
+                    (first, second)
+                } else {
+                    (second, first)
+                };
                 beats[fitted[better]][fitted[worse]] = true;
             }
         }
@@ -299,12 +402,23 @@ pub(super) struct Units {
 
 impl Units {
     pub(super) fn new(rows: &[Asked], clusters: Option<&[u32]>) -> Self {
-        let Some(clusters) = clusters else { return Self { of: (0..rows.len()).collect(), count: rows.len() } };
+        let Some(clusters) = clusters else {
+            return Self {
+                of: (0..rows.len()).collect(),
+                count: rows.len(),
+            };
+        };
         let mut codes: Vec<u32> = rows.iter().map(|row| clusters[row.item]).collect();
         codes.sort_unstable();
         codes.dedup();
-        let of = rows.iter().map(|row| codes.partition_point(|code| *code < clusters[row.item])).collect();
-        Self { of, count: codes.len() }
+        let of = rows
+            .iter()
+            .map(|row| codes.partition_point(|code| *code < clusters[row.item]))
+            .collect();
+        Self {
+            of,
+            count: codes.len(),
+        }
     }
 
     /// Adds up values by row.
@@ -362,19 +476,32 @@ impl Nodes {
     pub(super) fn new(arms: usize, has_two: bool) -> Self {
         let even = |end: f64, step: f64| {
             let half = (end / step).ceil();
-            std::iter::successors(Some(-half), move |place| (*place < half).then_some(place + 1.0)).map(move |place| place * step)
+            std::iter::successors(Some(-half), move |place| {
+                (*place < half).then_some(place + 1.0)
+            })
+            .map(move |place| place * step)
         };
         let log_density = |value: f64| -0.5 * value * value;
         let width = (0.8 / (arms as f64).sqrt()).clamp(0.05, 0.25);
-        let levels: Vec<f64> = if has_two { even(4.0, if arms < FEWER_LEVELS_BELOW { 1.0 } else { 0.5 }).collect() } else { vec![0.0] };
-        let mut nodes = Self { difficulty: Vec::new(), discrimination: Vec::new(), log_weight: Vec::new() };
+        let levels: Vec<f64> = if has_two {
+            even(4.0, if arms < FEWER_LEVELS_BELOW { 1.0 } else { 0.5 }).collect()
+        } else {
+            vec![0.0]
+        };
+        let mut nodes = Self {
+            difficulty: Vec::new(),
+            discrimination: Vec::new(),
+            log_weight: Vec::new(),
+        };
         for level in levels {
             // For spreads of 0.7 in log discriminations and 1.5 in difficulties.
             let step = width.min((-0.7 * level).exp());
             for difficulty in even(6.0, step) {
                 nodes.difficulty.push(difficulty);
                 nodes.discrimination.push(level);
-                nodes.log_weight.push(log_density(difficulty) + log_density(level) + step.ln());
+                nodes
+                    .log_weight
+                    .push(log_density(difficulty) + log_density(level) + step.ln());
             }
         }
         let whole = total(nodes.log_weight.iter().map(|log| log.exp())).ln();
@@ -384,7 +511,9 @@ impl Nodes {
 
     /// Returns whether two nodes have the same discrimination.
     pub(super) fn is_level(&self, one: usize, other: usize) -> bool {
-        self.discrimination[one].total_cmp(&self.discrimination[other]).is_eq()
+        self.discrimination[one]
+            .total_cmp(&self.discrimination[other])
+            .is_eq()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -409,7 +538,11 @@ impl Chances {
     /// Returns the slopes of an arm's log odds at a node by the item's parameters.
     fn slopes(&self, nodes: &Nodes, arm: usize, node: usize) -> [f64; ITEM_PARAMETERS] {
         let ((spread, of_slopes), slope) = (self.spreads, self.slope[node]);
-        [-slope, -slope * spread * nodes.difficulty[node], of_slopes * nodes.discrimination[node] * self.odds[arm][node]]
+        [
+            -slope,
+            -slope * spread * nodes.difficulty[node],
+            of_slopes * nodes.discrimination[node] * self.odds[arm][node],
+        ]
     }
 }
 
@@ -423,13 +556,24 @@ impl Model {
 
     /// Returns the number of an item's parameters: two, or three with a discrimination.
     fn of_items(&self) -> usize {
-        if self.has_two { ITEM_PARAMETERS } else { ITEM_PARAMETERS - 1 }
+        if self.has_two {
+            ITEM_PARAMETERS
+        } else {
+            ITEM_PARAMETERS - 1
+        }
     }
 
     /// Returns the spread of difficulties and that of log discriminations.
     fn spreads(&self, values: &[f64]) -> (f64, f64) {
         let at = self.arms + self.sets;
-        (values[at].exp(), if self.has_two { values[at + 1].exp() } else { 0.0 })
+        (
+            values[at].exp(),
+            if self.has_two {
+                values[at + 1].exp()
+            } else {
+                0.0
+            },
+        )
     }
 
     /// Returns where a row's parameters are among all: its arms, then those of the item.
@@ -451,7 +595,10 @@ impl Model {
                 }
             }
         }
-        let mut values: Vec<f64> = by_arm.iter().map(|(sum, count)| logit(*sum, *count)).collect();
+        let mut values: Vec<f64> = by_arm
+            .iter()
+            .map(|(sum, count)| logit(*sum, *count))
+            .collect();
         self.centre(&mut values);
         values.extend(by_set.iter().map(|(sum, count)| -logit(*sum, *count)));
         values.push(1.5_f64.ln());
@@ -477,20 +624,47 @@ impl Model {
             }
         }
         for one in 0..self.arms {
-            pinned[one * size..][..self.arms].iter_mut().for_each(|value| *value += 1.0);
+            pinned[one * size..][..self.arms]
+                .iter_mut()
+                .for_each(|value| *value += 1.0);
         }
         pinned
     }
 
     fn chances(&self, nodes: &Nodes, values: &[f64], set: usize) -> Chances {
         let (spread, of_slopes) = self.spreads(values);
-        let slope: Vec<f64> = nodes.discrimination.iter().map(|node| (of_slopes * node).exp()).collect();
-        let place: Vec<f64> = nodes.difficulty.iter().map(|node| values[self.arms + set] + spread * node).collect();
-        let by_node = |ability: &f64| slope.iter().zip(&place).map(|(slope, place)| slope * (ability - place)).collect::<Vec<f64>>();
+        let slope: Vec<f64> = nodes
+            .discrimination
+            .iter()
+            .map(|node| (of_slopes * node).exp())
+            .collect();
+        let place: Vec<f64> = nodes
+            .difficulty
+            .iter()
+            .map(|node| values[self.arms + set] + spread * node)
+            .collect();
+        let by_node = |ability: &f64| {
+            slope
+                .iter()
+                .zip(&place)
+                .map(|(slope, place)| slope * (ability - place))
+                .collect::<Vec<f64>>()
+        };
         let odds: Vec<Vec<f64>> = values[..self.arms].iter().map(by_node).collect();
-        let each = |of: fn(f64) -> f64| odds.iter().map(|odds| odds.iter().map(|odds| of(*odds)).collect()).collect();
+        let each = |of: fn(f64) -> f64| {
+            odds.iter()
+                .map(|odds| odds.iter().map(|odds| of(*odds)).collect())
+                .collect()
+        };
         let (soft, chance) = (each(soft), each(chance));
-        Chances { spreads: (spread, of_slopes), slope, place, odds, soft, chance }
+        Chances {
+            spreads: (spread, of_slopes),
+            slope,
+            place,
+            odds,
+            soft,
+            chance,
+        }
     }
 
     /// Maximises the likelihood by Newton's method, from steps by the information that known items would give where the likelihood is not yet
@@ -506,23 +680,36 @@ impl Model {
                 sums.gradient[spread] = 0.0;
             }
             let factor = Cholesky::new(&self.pinned(&sums.information, is_held), size)
-                .or_else(|_| Cholesky::new(&self.pinned(&self.damped(&sums.complete), is_held), size))
+                .or_else(|_| {
+                    Cholesky::new(&self.pinned(&self.damped(&sums.complete), is_held), size)
+                })
                 .map_err(|_| Undefined::NotFinite)?;
             let step = factor.solve(&sums.gradient);
-            let largest = step.iter().fold(0.0_f64, |largest, change| largest.max(change.abs()));
+            let largest = step
+                .iter()
+                .fold(0.0_f64, |largest, change| largest.max(change.abs()));
             let mut share = (2.0 / largest).min(1.0);
             let next = loop {
-                let mut next: Vec<f64> = values.iter().zip(&step).map(|(value, change)| value + share * change).collect();
+                let mut next: Vec<f64> = values
+                    .iter()
+                    .zip(&step)
+                    .map(|(value, change)| value + share * change)
+                    .collect();
                 next[spread] = next[spread].max(least);
                 // Near the top the likelihood is flat within rounding.
-                if largest < 1e-4 || share < 1e-6 || self.likelihood(&nodes, rows, &next) >= sums.likelihood {
+                if largest < 1e-4
+                    || share < 1e-6
+                    || self.likelihood(&nodes, rows, &next) >= sums.likelihood
+                {
                     break next;
                 }
                 share /= 2.0;
             };
             values = next;
             self.centre(&mut values);
-            if values.iter().any(|value| value.is_nan() || value.abs() > LARGEST)
+            if values
+                .iter()
+                .any(|value| value.is_nan() || value.abs() > LARGEST)
                 || (self.has_two && !SPREADS.contains(&self.spreads(&values).1))
             {
                 return Err(Undefined::NotFinite);
@@ -532,7 +719,11 @@ impl Model {
                 if is_held {
                     sums.scores.iter_mut().for_each(|score| score[spread] = 0.0);
                 }
-                return Ok(Found { values, sums, is_held });
+                return Ok(Found {
+                    values,
+                    sums,
+                    is_held,
+                });
             }
         }
         Err(Undefined::NotFinite)
@@ -542,7 +733,9 @@ impl Model {
     fn damped(&self, complete: &[f64]) -> Vec<f64> {
         let size = self.parameters();
         let mut damped = complete.to_vec();
-        (0..size).for_each(|place| damped[place * size + place] = damped[place * size + place].abs() * 1.5 + 1.0);
+        (0..size).for_each(|place| {
+            damped[place * size + place] = damped[place * size + place].abs() * 1.5 + 1.0
+        });
         damped
     }
 
@@ -551,7 +744,9 @@ impl Model {
             let chances = self.chances(nodes, values, set[0].set);
             total(set.iter().map(|row| weighed(nodes, &chances, row).0))
         };
-        rows.chunk_by(|one, other| one.set == other.set).map(of_set).sum()
+        rows.chunk_by(|one, other| one.set == other.set)
+            .map(of_set)
+            .sum()
     }
 
     fn sums(&self, nodes: &Nodes, rows: &[Asked], values: &[f64]) -> Sums {
@@ -565,7 +760,10 @@ impl Model {
         };
         for set in rows.chunk_by(|one, other| one.set == other.set) {
             let chances = self.chances(nodes, values, set[0].set);
-            let found: Vec<OfItem> = set.into_par_iter().map(|row| self.of_item(nodes, &chances, row)).collect();
+            let found: Vec<OfItem> = set
+                .into_par_iter()
+                .map(|row| self.of_item(nodes, &chances, row))
+                .collect();
             for (row, found) in set.iter().zip(found) {
                 sums.likelihood += found.likelihood;
                 let (places, mut score) = (self.places(row), vec![0.0; size]);
@@ -573,7 +771,11 @@ impl Model {
                     score[*place] = found.score[one];
                     sums.gradient[*place] += found.score[one];
                     for (other, beside) in places.iter().enumerate() {
-                        let at = if one >= other { one * places.len() + other } else { other * places.len() + one };
+                        let at = if one >= other {
+                            one * places.len() + other
+                        } else {
+                            other * places.len() + one
+                        };
                         sums.complete[place * size + beside] += found.complete[at];
                         sums.information[place * size + beside] += found.information[at];
                     }
@@ -589,9 +791,17 @@ impl Model {
         let (likelihood, weights) = weighed(nodes, chances, row);
         let (arms, own) = (row.answers.len(), self.of_items());
         let size = arms + own;
-        let (mut score, mut square, mut complete) = (vec![0.0; size], vec![0.0; size * size], vec![0.0; size * size]);
+        let (mut score, mut square, mut complete) = (
+            vec![0.0; size],
+            vec![0.0; size * size],
+            vec![0.0; size * size],
+        );
         let mut slopes = vec![0.0; size];
-        for (node, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > NEGLIGIBLE) {
+        for (node, weight) in weights
+            .iter()
+            .enumerate()
+            .filter(|(_, weight)| **weight > NEGLIGIBLE)
+        {
             let slope = chances.slope[node];
             let bend = chances.spreads.1 * nodes.discrimination[node];
             slopes[arms..].fill(0.0);
@@ -605,7 +815,8 @@ impl Model {
                     slopes[arms + one] += by[one] * left;
                     // Second derivatives of the log odds: a slope scales with log ω, a distance with log τ.
                     let second = if one == 2 { bend * slope } else { 0.0 };
-                    complete[(arms + one) * size + at] += spread * by[one] * slope - weight * left * second;
+                    complete[(arms + one) * size + at] +=
+                        spread * by[one] * slope - weight * left * second;
                     for other in 0..=one {
                         let second = match (one, other) {
                             (1, 1) => by[1],
@@ -613,36 +824,62 @@ impl Model {
                             (2, 2) => (1.0 + bend) * by[2],
                             _ => 0.0,
                         };
-                        complete[(arms + one) * size + arms + other] += spread * by[one] * by[other] - weight * left * second;
+                        complete[(arms + one) * size + arms + other] +=
+                            spread * by[one] * by[other] - weight * left * second;
                     }
                 }
             }
             for one in 0..size {
                 let weighted = weight * slopes[one];
                 score[one] += weighted;
-                square[one * size..][..=one].iter_mut().zip(&slopes).for_each(|(sum, other)| *sum += weighted * other);
+                square[one * size..][..=one]
+                    .iter_mut()
+                    .zip(&slopes)
+                    .for_each(|(sum, other)| *sum += weighted * other);
             }
         }
         let mut information = complete.clone();
         for one in 0..size {
             for other in 0..=one {
-                information[one * size + other] -= square[one * size + other] - score[one] * score[other];
+                information[one * size + other] -=
+                    square[one * size + other] - score[one] * score[other];
             }
         }
-        OfItem { likelihood, score, complete, information }
+        OfItem {
+            likelihood,
+            score,
+            complete,
+            information,
+        }
     }
 
     /// Returns what the fit expects of each arm on items that it was not asked, and the items' parameters.
     fn predict(&self, rows: &[Asked], found: &Found) -> Predicted {
-        let (nodes, size, values) = (Nodes::new(self.arms, self.has_two), self.parameters(), &found.values);
+        let (nodes, size, values) = (
+            Nodes::new(self.arms, self.has_two),
+            self.parameters(),
+            &found.values,
+        );
         let of_slopes = self.spreads(values).1;
-        let mut predicted = Predicted { scores: Vec::new(), slopes: vec![vec![0.0; size]; self.arms], items: Vec::new() };
+        let mut predicted = Predicted {
+            scores: Vec::new(),
+            slopes: vec![vec![0.0; size]; self.arms],
+            items: Vec::new(),
+        };
         for set in rows.chunk_by(|one, other| one.set == other.set) {
             let chances = self.chances(&nodes, values, set[0].set);
-            let is_asked = |row: &Asked, arm: usize| row.answers.iter().any(|(column, _)| *column == arm);
+            let is_asked =
+                |row: &Asked, arm: usize| row.answers.iter().any(|(column, _)| *column == arm);
             let of_row = |row: &Asked| {
                 let (_, weights) = weighed(&nodes, &chances, row);
-                let mean = |of: &dyn Fn(usize) -> f64| total(weights.iter().enumerate().map(|(node, weight)| weight * of(node)));
+                let mean = |of: &dyn Fn(usize) -> f64| {
+                    total(
+                        weights
+                            .iter()
+                            .enumerate()
+                            .map(|(node, weight)| weight * of(node)),
+                    )
+                };
                 let about = |of: &[f64]| {
                     let centre = mean(&|node| of[node]);
                     (centre, mean(&|node| (of[node] - centre).powi(2)).sqrt())
@@ -650,19 +887,40 @@ impl Model {
                 let (difficulty, difficulty_error) = about(&chances.place);
                 let discrimination = self.has_two.then(|| {
                     let (log, error) = about(&nodes.discrimination);
-                    Discrimination { value: (of_slopes * log).exp(), log_error: of_slopes * error }
+                    Discrimination {
+                        value: (of_slopes * log).exp(),
+                        log_error: of_slopes * error,
+                    }
                 });
-                let unasked: Vec<usize> = (0..self.arms).filter(|arm| !is_asked(row, *arm)).collect();
-                let parts = if unasked.is_empty() { Vec::new() } else { self.expected(&nodes, &chances, row, &weights, &unasked) };
-                (ItemParameters { difficulty, difficulty_error, discrimination }, parts)
+                let unasked: Vec<usize> =
+                    (0..self.arms).filter(|arm| !is_asked(row, *arm)).collect();
+                let parts = if unasked.is_empty() {
+                    Vec::new()
+                } else {
+                    self.expected(&nodes, &chances, row, &weights, &unasked)
+                };
+                (
+                    ItemParameters {
+                        difficulty,
+                        difficulty_error,
+                        discrimination,
+                    },
+                    parts,
+                )
             };
-            let parts: Vec<(ItemParameters, Vec<Expected>)> = set.into_par_iter().map(of_row).collect();
+            let parts: Vec<(ItemParameters, Vec<Expected>)> =
+                set.into_par_iter().map(of_row).collect();
             for (row, (parameters, parts)) in set.iter().zip(parts) {
                 let mut scores = vec![0.0; self.arms];
-                row.answers.iter().for_each(|(column, answer)| scores[*column] = *answer);
+                row.answers
+                    .iter()
+                    .for_each(|(column, answer)| scores[*column] = *answer);
                 for (arm, chance, slopes) in parts {
                     scores[arm] = chance;
-                    predicted.slopes[arm].iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope / rows.len() as f64);
+                    predicted.slopes[arm]
+                        .iter_mut()
+                        .zip(slopes)
+                        .for_each(|(sum, slope)| *sum += slope / rows.len() as f64);
                 }
                 predicted.scores.push(scores);
                 predicted.items.push(parameters);
@@ -672,18 +930,35 @@ impl Model {
     }
 
     /// Returns, by arm that was not asked the item: its chance given the others' answers, and the chance's slopes by all parameters.
-    fn expected(&self, nodes: &Nodes, chances: &Chances, row: &Asked, weights: &[f64], unasked: &[usize]) -> Vec<Expected> {
+    fn expected(
+        &self,
+        nodes: &Nodes,
+        chances: &Chances,
+        row: &Asked,
+        weights: &[f64],
+        unasked: &[usize],
+    ) -> Vec<Expected> {
         let (size, places, arms) = (self.parameters(), self.places(row), row.answers.len());
         let score = self.of_item(nodes, chances, row).score;
-        let mut found: Vec<Expected> = unasked.iter().map(|arm| (*arm, 0.0, vec![0.0; size])).collect();
+        let mut found: Vec<Expected> = unasked
+            .iter()
+            .map(|arm| (*arm, 0.0, vec![0.0; size]))
+            .collect();
         let mut slopes = vec![0.0; places.len()];
-        for (node, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > NEGLIGIBLE) {
+        for (node, weight) in weights
+            .iter()
+            .enumerate()
+            .filter(|(_, weight)| **weight > NEGLIGIBLE)
+        {
             slopes[arms..].fill(0.0);
             for (at, (arm, answer)) in row.answers.iter().enumerate() {
                 let left = answer - chances.chance[*arm][node];
                 slopes[at] = chances.slope[node] * left;
                 let by = chances.slopes(nodes, *arm, node);
-                slopes[arms..].iter_mut().zip(by).for_each(|(sum, by)| *sum += by * left);
+                slopes[arms..]
+                    .iter_mut()
+                    .zip(by)
+                    .for_each(|(sum, by)| *sum += by * left);
             }
             for (arm, mean, all) in &mut found {
                 let chance = chances.chance[*arm][node];
@@ -694,7 +969,10 @@ impl Model {
                 let spread = weight * chance * (1.0 - chance);
                 all[*arm] += spread * chances.slope[node];
                 let by = chances.slopes(nodes, *arm, node);
-                places[arms..].iter().zip(by).for_each(|(place, by)| all[*place] += spread * by);
+                places[arms..]
+                    .iter()
+                    .zip(by)
+                    .for_each(|(place, by)| all[*place] += spread * by);
             }
         }
         found
@@ -705,11 +983,17 @@ impl Model {
 fn weighed(nodes: &Nodes, chances: &Chances, row: &Asked) -> (f64, Vec<f64>) {
     let mut logs = nodes.log_weight.clone();
     for (arm, answer) in &row.answers {
-        for ((log, odds), soft) in logs.iter_mut().zip(&chances.odds[*arm]).zip(&chances.soft[*arm]) {
+        for ((log, odds), soft) in logs
+            .iter_mut()
+            .zip(&chances.odds[*arm])
+            .zip(&chances.soft[*arm])
+        {
             *log += answer * odds - soft;
         }
     }
-    let largest = logs.iter().fold(f64::NEG_INFINITY, |largest, log| largest.max(*log));
+    let largest = logs
+        .iter()
+        .fold(f64::NEG_INFINITY, |largest, log| largest.max(*log));
     for log in &mut logs {
         *log = (*log - largest).exp();
     }
@@ -743,12 +1027,20 @@ impl Predicted {
         let count = self.scores.len() as f64;
         let value = (total(self.scores.iter().map(|scores| scores[arm])) / count).clamp(0.0, 1.0);
         let influence = self.scores.iter().zip(moves).map(|(scores, change)| {
-            let through: f64 = self.slopes[arm].iter().zip(change).map(|(slope, change)| slope * change).sum();
+            let through: f64 = self.slopes[arm]
+                .iter()
+                .zip(change)
+                .map(|(slope, change)| slope * change)
+                .sum();
             (scores[arm] - value) / count + through
         });
         let standard_error = units.error(units.sums(influence).into_iter());
         let effective = value * (1.0 - value) / standard_error.powi(2);
-        ExpectedRate { value, standard_error, interval: effective_interval(value, effective, confidence).ok() }
+        ExpectedRate {
+            value,
+            standard_error,
+            interval: effective_interval(value, effective, confidence).ok(),
+        }
     }
 }
 
@@ -758,7 +1050,13 @@ mod tests {
 
     /// Passes and fails by arm; a dot if it was not asked.
     fn scores(rows: &[&str]) -> Vec<Vec<Option<f64>>> {
-        rows.iter().map(|row| row.chars().map(|answer| answer.to_digit(10).map(f64::from)).collect()).collect()
+        rows.iter()
+            .map(|row| {
+                row.chars()
+                    .map(|answer| answer.to_digit(10).map(f64::from))
+                    .collect()
+            })
+            .collect()
     }
 
     const SIX: [&str; 6] = [
@@ -821,17 +1119,55 @@ mod tests {
             log_likelihood: -174.789_762_043,
             difficulty_spread: 1.078_607_814,
             discrimination_spread: 0.0,
-            abilities: [-1.475_165_295, -0.960_084_843, -0.062_064_017, 0.533_252_392, 0.845_199_043, 1.118_862_720],
-            errors: [0.420_185_574, 0.306_324_942, 0.277_785_777, 0.349_377_677, 0.299_973_251, 0.320_312_612],
-            model_errors: [0.359_635_563, 0.341_778_699, 0.292_324_484, 0.300_325_967, 0.310_410_203, 0.384_008_592],
-            rates: [0.254_830_824, 0.332_950_510, 0.483_333_333, 0.583_333_333, 0.633_333_333, 0.675_120_396],
-            rate_errors: [0.061_096_115, 0.064_773_435, 0.065_058_282, 0.064_183_999, 0.062_737_308, 0.067_284_417],
+            abilities: [
+                -1.475_165_295,
+                -0.960_084_843,
+                -0.062_064_017,
+                0.533_252_392,
+                0.845_199_043,
+                1.118_862_720,
+            ],
+            errors: [
+                0.420_185_574,
+                0.306_324_942,
+                0.277_785_777,
+                0.349_377_677,
+                0.299_973_251,
+                0.320_312_612,
+            ],
+            model_errors: [
+                0.359_635_563,
+                0.341_778_699,
+                0.292_324_484,
+                0.300_325_967,
+                0.310_410_203,
+                0.384_008_592,
+            ],
+            rates: [
+                0.254_830_824,
+                0.332_950_510,
+                0.483_333_333,
+                0.583_333_333,
+                0.633_333_333,
+                0.675_120_396,
+            ],
+            rate_errors: [
+                0.061_096_115,
+                0.064_773_435,
+                0.065_058_282,
+                0.064_183_999,
+                0.062_737_308,
+                0.067_284_417,
+            ],
         };
         let found = hold(&SIX, &wanted);
         let item = found.items[1].expect("asked");
         close(item.difficulty, 0.338_513_627);
         close(item.difficulty_error, 0.746_130_699);
-        assert_eq!((found.model, found.sets, found.scattered, found.units), (ResponseModel::OneParameter, 3, 0, 60));
+        assert_eq!(
+            (found.model, found.sets, found.scattered, found.units),
+            (ResponseModel::OneParameter, 3, 0, 60)
+        );
     }
 
     #[test]
@@ -870,7 +1206,16 @@ mod tests {
                 0.336_393_594,
                 0.492_215_043,
             ],
-            rates: [0.297_062_883, 0.283_333_333, 0.450_000_000, 0.500_000_000, 0.566_666_667, 0.633_333_333, 0.733_333_333, 0.832_623_864],
+            rates: [
+                0.297_062_883,
+                0.283_333_333,
+                0.450_000_000,
+                0.500_000_000,
+                0.566_666_667,
+                0.633_333_333,
+                0.733_333_333,
+                0.832_623_864,
+            ],
             rate_errors: [
                 0.071_498_936,
                 0.058_665_318,
@@ -915,26 +1260,66 @@ mod tests {
         let score = |arm: usize| rows[arm].iter().flatten().sum::<f64>() / 60.0;
         assert!(score(0) - score(5) > 0.3);
         let rate = |arm: usize| found.rates[arm].expect("a rate").value;
-        assert!((rate(0) - rate(5)).abs() < 0.1 && !found.beats.iter().flatten().any(|beats| *beats), "{:?}", found.rates);
+        assert!(
+            (rate(0) - rate(5)).abs() < 0.1 && !found.beats.iter().flatten().any(|beats| *beats),
+            "{:?}",
+            found.rates
+        );
         // Clusters of items are fewer units than items.
         let clusters: Vec<u32> = (0..90).map(|item| item / 5).collect();
-        assert_eq!(item_response(&rows, Some(&clusters), 0.95).expect("a fit").units, 18);
+        assert_eq!(
+            item_response(&rows, Some(&clusters), 0.95)
+                .expect("a fit")
+                .units,
+            18
+        );
     }
 
     #[test]
     fn what_has_no_fit() {
         let six = scores(&SIX);
-        assert_eq!(item_response(&six[..2], None, 0.95), Err(Unfitted::TooFewArms { linked: 2 }));
+        assert_eq!(
+            item_response(&six[..2], None, 0.95),
+            Err(Unfitted::TooFewArms { linked: 2 })
+        );
         let few: Vec<Vec<Option<f64>>> = six.iter().map(|row| row[10..35].to_vec()).collect();
-        assert_eq!(item_response(&few, None, 0.95), Err(Unfitted::TooFewItems { asked: 25, linked: 6, needed: 30 }));
-        assert_eq!(item_response(&[], None, 0.95), Err(Unfitted::Undefined(Undefined::NoData)));
-        assert_eq!(item_response(&[vec![Some(-0.5)]], None, 0.95), Err(Unfitted::Undefined(Undefined::OutOfRange)));
-        assert_eq!(item_response(&[vec![None], vec![]], None, 0.95), Err(Unfitted::Undefined(Undefined::Unequal)));
+        assert_eq!(
+            item_response(&few, None, 0.95),
+            Err(Unfitted::TooFewItems {
+                asked: 25,
+                linked: 6,
+                needed: 30
+            })
+        );
+        assert_eq!(
+            item_response(&[], None, 0.95),
+            Err(Unfitted::Undefined(Undefined::NoData))
+        );
+        assert_eq!(
+            item_response(&[vec![Some(-0.5)]], None, 0.95),
+            Err(Unfitted::Undefined(Undefined::OutOfRange))
+        );
+        assert_eq!(
+            item_response(&[vec![None], vec![]], None, 0.95),
+            Err(Unfitted::Undefined(Undefined::Unequal))
+        );
         // Better arms pass whatever worse arms pass.
-        let nested: Vec<Vec<Option<f64>>> =
-            (0..3).map(|arm| (0..40).map(|item| Some(f64::from(u8::from((item * 7 + item / 5) % 10 < 3 + 2 * arm)))).collect()).collect();
+        let nested: Vec<Vec<Option<f64>>> = (0..3)
+            .map(|arm| {
+                (0..40)
+                    .map(|item| {
+                        Some(f64::from(u8::from(
+                            (item * 7 + item / 5) % 10 < 3 + 2 * arm,
+                        )))
+                    })
+                    .collect()
+            })
+            .collect();
         assert_eq!(item_response(&nested, None, 0.95), Err(Unfitted::Unbounded));
         let one = vec![7; 60];
-        assert_eq!(item_response(&six, Some(&one), 0.95), Err(Unfitted::Undefined(Undefined::TooFew)));
+        assert_eq!(
+            item_response(&six, Some(&one), 0.95),
+            Err(Unfitted::Undefined(Undefined::TooFew))
+        );
     }
 }

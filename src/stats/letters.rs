@@ -19,13 +19,18 @@ pub fn letters(different: &[impl AsRef<[bool]>]) -> Result<Vec<String>, Undefine
 /// The groups with a letter are the largest sets in which nothing differs. Of entries with a place and a width, that differ if they are too
 /// far apart, there are no more groups than entries, and one pass finds them. Only where differences are tangled, groups are split pair by
 /// pair, and that ends once there are too many.
-pub fn few_letters(different: &[impl AsRef<[bool]>], most: usize) -> Result<Option<Vec<String>>, Undefined> {
+pub fn few_letters(
+    different: &[impl AsRef<[bool]>],
+    most: usize,
+) -> Result<Option<Vec<String>>, Undefined> {
     let n = checked(different)?;
     let groups = match untangled(different, most) {
         Untangled::Groups(groups) => Some(groups),
         Untangled::TooMany => None,
         // On the way there can be more groups than at the end.
-        Untangled::No => inserted(different, MOST_SPLIT * most).filter(|groups| groups.len() <= most),
+        Untangled::No => {
+            inserted(different, MOST_SPLIT * most).filter(|groups| groups.len() <= most)
+        }
     };
     Ok(groups.map(|mut groups| {
         sort(&mut groups, n);
@@ -53,7 +58,11 @@ fn checked(different: &[impl AsRef<[bool]>]) -> Result<usize, Undefined> {
 /// Splits one group of all entries by each pair that differs. `None` if there are more than `most` groups at any time.
 fn inserted(different: &[impl AsRef<[bool]>], most: usize) -> Option<Vec<Group>> {
     let n = different.len();
-    let mut groups = if n == 0 { Vec::new() } else { vec![Group::all(n)] };
+    let mut groups = if n == 0 {
+        Vec::new()
+    } else {
+        vec![Group::all(n)]
+    };
     for (i, row) in different.iter().enumerate() {
         for j in (i + 1..n).filter(|&j| row.as_ref()[j]) {
             insert(&mut groups, i, j);
@@ -81,22 +90,36 @@ fn untangled(different: &[impl AsRef<[bool]>], most: usize) -> Untangled {
         .enumerate()
         .map(|(entry, row)| {
             let mut group = Group::none(n);
-            (0..n).filter(|other| *other != entry && !row.as_ref()[*other]).for_each(|other| group.insert(other));
+            (0..n)
+                .filter(|other| *other != entry && !row.as_ref()[*other])
+                .for_each(|other| group.insert(other));
             group
         })
         .collect();
     let (mut visited, mut order) = (Group::none(n), Vec::with_capacity(n));
     // By entry: those visited before it that are alike, and their number.
-    let (mut before, mut weight): (Vec<Group>, Vec<usize>) = (vec![Group(Vec::new()); n], vec![0; n]);
+    let (mut before, mut weight): (Vec<Group>, Vec<usize>) =
+        (vec![Group(Vec::new()); n], vec![0; n]);
     let mut groups = Vec::new();
     // Of equal entries the first: so the sweep goes along the order in which they came.
-    while let Some(entry) = (0..n).filter(|entry| !visited.has(*entry)).max_by_key(|entry| (weight[*entry], n - entry)) {
+    while let Some(entry) = (0..n)
+        .filter(|entry| !visited.has(*entry))
+        .max_by_key(|entry| (weight[*entry], n - entry))
+    {
         let own = alike[entry].and(&visited);
-        let latest = order.iter().rev().copied().find(|earlier: &usize| own.has(*earlier));
+        let latest = order
+            .iter()
+            .rev()
+            .copied()
+            .find(|earlier: &usize| own.has(*earlier));
         if latest.is_some_and(|latest| !own.without(latest).within(&before[latest])) {
             return Untangled::No;
         }
-        if let Some(last) = order.last().copied().filter(|last| weight[entry] <= weight[*last]) {
+        if let Some(last) = order
+            .last()
+            .copied()
+            .filter(|last| weight[entry] <= weight[*last])
+        {
             groups.push(before[last].with(last));
             if groups.len() >= most {
                 return Untangled::TooMany;
@@ -105,7 +128,9 @@ fn untangled(different: &[impl AsRef<[bool]>], most: usize) -> Untangled {
         before[entry] = own;
         visited.insert(entry);
         order.push(entry);
-        (0..n).filter(|other| alike[entry].has(*other) && !visited.has(*other)).for_each(|other| weight[other] += 1);
+        (0..n)
+            .filter(|other| alike[entry].has(*other) && !visited.has(*other))
+            .for_each(|other| weight[other] += 1);
     }
     groups.extend(order.last().map(|last| before[*last].with(*last)));
     Untangled::Groups(groups)
@@ -118,7 +143,12 @@ fn sort(groups: &mut [Group], n: usize) {
 /// Names the groups in their order, and lists the letters of each entry.
 fn display(mut groups: Vec<Group>, n: usize) -> Vec<String> {
     sort(&mut groups, n);
-    let of = |entry: usize| (0..groups.len()).filter(|&place| groups[place].has(entry)).map(letter).collect();
+    let of = |entry: usize| {
+        (0..groups.len())
+            .filter(|&place| groups[place].has(entry))
+            .map(letter)
+            .collect()
+    };
     (0..n).map(of).collect()
 }
 
@@ -154,7 +184,13 @@ impl Group {
     }
 
     fn and(&self, other: &Self) -> Self {
-        Self(self.0.iter().zip(&other.0).map(|(here, there)| here & there).collect())
+        Self(
+            self.0
+                .iter()
+                .zip(&other.0)
+                .map(|(here, there)| here & there)
+                .collect(),
+        )
     }
 
     fn remove(&mut self, entry: usize) {
@@ -168,21 +204,36 @@ impl Group {
     }
 
     fn within(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).all(|(here, there)| here & !there == 0)
+        self.0
+            .iter()
+            .zip(&other.0)
+            .all(|(here, there)| here & !there == 0)
     }
 
     fn add(&mut self, other: &Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(here, there)| *here |= there);
+        self.0
+            .iter_mut()
+            .zip(&other.0)
+            .for_each(|(here, there)| *here |= there);
     }
 }
 
 /// Splits every group with both entries of a differing pair, and drops parts contained in another group.
 fn insert(groups: &mut Vec<Group>, i: usize, j: usize) {
-    let split: Vec<Group> = groups.extract_if(.., |group| group.has(i) && group.has(j)).collect();
+    let split: Vec<Group> = groups
+        .extract_if(.., |group| group.has(i) && group.has(j))
+        .collect();
     let mut parts: Vec<Group> = Vec::new();
-    for (group, (without, with)) in split.iter().flat_map(|group| [(group, (i, j)), (group, (j, i))]) {
+    for (group, (without, with)) in split
+        .iter()
+        .flat_map(|group| [(group, (i, j)), (group, (j, i))])
+    {
         let part = group.without(without);
-        if !groups.iter().chain(&parts).any(|known| known.has(with) && part.within(known)) {
+        if !groups
+            .iter()
+            .chain(&parts)
+            .any(|known| known.has(with) && part.within(known))
+        {
             // No group from before is contained in a part, because none is in the group that was split.
             parts.retain(|known| !known.within(&part));
             parts.push(part);
@@ -194,9 +245,17 @@ fn insert(groups: &mut Vec<Group>, i: usize, j: usize) {
 /// Removes a letter from an entry if another letter joins each pair that it joins.
 fn sweep(groups: &mut Vec<Group>, n: usize) {
     for place in 0..groups.len() {
-        for entry in (0..n).rev().filter(|entry| groups[place].has(*entry)).collect::<Vec<usize>>() {
+        for entry in (0..n)
+            .rev()
+            .filter(|entry| groups[place].has(*entry))
+            .collect::<Vec<usize>>()
+        {
             let mut elsewhere = Group::none(n);
-            groups.iter().enumerate().filter(|(at, group)| *at != place && group.has(entry)).for_each(|(_, group)| elsewhere.add(group));
+            groups
+                .iter()
+                .enumerate()
+                .filter(|(at, group)| *at != place && group.has(entry))
+                .for_each(|(_, group)| elsewhere.add(group));
             // The pair of an entry with itself keeps its last letter.
             if groups[place].within(&elsewhere) {
                 groups[place].remove(entry);
@@ -222,51 +281,100 @@ mod tests {
     use super::*;
 
     fn matrix(n: usize, pairs: &[(usize, usize)]) -> Vec<Vec<bool>> {
-        (0..n).map(|i| (0..n).map(|j| pairs.contains(&(i, j)) || pairs.contains(&(j, i))).collect()).collect()
+        (0..n)
+            .map(|i| {
+                (0..n)
+                    .map(|j| pairs.contains(&(i, j)) || pairs.contains(&(j, i)))
+                    .collect()
+            })
+            .collect()
     }
 
     #[test]
     fn displays_by_hand() {
-        assert_eq!(letters(&matrix(3, &[])), Ok(vec!["a".into(), "a".into(), "a".into()]));
-        assert_eq!(letters(&matrix(2, &[(0, 1)])), Ok(vec!["a".into(), "b".into()]));
-        assert_eq!(letters(&matrix(3, &[(0, 2)])), Ok(vec!["a".into(), "ab".into(), "b".into()]));
+        assert_eq!(
+            letters(&matrix(3, &[])),
+            Ok(vec!["a".into(), "a".into(), "a".into()])
+        );
+        assert_eq!(
+            letters(&matrix(2, &[(0, 1)])),
+            Ok(vec!["a".into(), "b".into()])
+        );
+        assert_eq!(
+            letters(&matrix(3, &[(0, 2)])),
+            Ok(vec!["a".into(), "ab".into(), "b".into()])
+        );
         // A chain in which only neighbours are alike.
-        assert_eq!(letters(&matrix(4, &[(0, 2), (0, 3), (1, 3)])), Ok(vec!["a".into(), "ab".into(), "bc".into(), "c".into()]));
+        assert_eq!(
+            letters(&matrix(4, &[(0, 2), (0, 3), (1, 3)])),
+            Ok(vec!["a".into(), "ab".into(), "bc".into(), "c".into()])
+        );
     }
 
     #[test]
     fn what_is_not_a_table_of_differences() {
         assert_eq!(letters(&[[false; 0]; 0]), Ok(Vec::new()));
         assert_eq!(letters(&[[true]]), Err(Undefined::OutOfRange));
-        assert_eq!(letters(&[[false, true], [false, false]]), Err(Undefined::OutOfRange));
-        assert_eq!(letters(&[vec![false, true], vec![true]]), Err(Undefined::Unequal));
+        assert_eq!(
+            letters(&[[false, true], [false, false]]),
+            Err(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            letters(&[vec![false, true], vec![true]]),
+            Err(Undefined::Unequal)
+        );
     }
 
     #[test]
     fn more_letters_than_the_alphabet_has() {
         let all: Vec<Vec<bool>> = (0..60).map(|i| (0..60).map(|j| i != j).collect()).collect();
         let display = letters(&all).expect("symmetric");
-        assert_eq!((display[25].as_str(), display[26].as_str(), display[52].as_str()), ("z", "A", "(53)"));
+        assert_eq!(
+            (
+                display[25].as_str(),
+                display[26].as_str(),
+                display[52].as_str()
+            ),
+            ("z", "A", "(53)")
+        );
     }
 
     /// Entries that differ if their values are further apart than the wider of their margins.
     fn apart(entries: &[(f64, f64)]) -> Vec<Vec<bool>> {
-        let differ = |one: &(f64, f64), other: &(f64, f64)| (one.0 - other.0).abs() > one.1.max(other.1);
-        entries.iter().map(|one| entries.iter().map(|other| differ(one, other)).collect()).collect()
+        let differ =
+            |one: &(f64, f64), other: &(f64, f64)| (one.0 - other.0).abs() > one.1.max(other.1);
+        entries
+            .iter()
+            .map(|one| entries.iter().map(|other| differ(one, other)).collect())
+            .collect()
     }
 
     #[test]
     fn many_entries_have_few_letters() {
         // Twelve bunches of fifty, of which neighbours are alike.
         let entries: Vec<(f64, f64)> = (0..600).map(|entry| (f64::from(entry / 50), 1.0)).collect();
-        let display = few_letters(&apart(&entries), 52).expect("symmetric").expect("eleven letters");
-        assert_eq!((display[0].as_str(), display[50].as_str(), display[599].as_str()), ("a", "ab", "k"));
+        let display = few_letters(&apart(&entries), 52)
+            .expect("symmetric")
+            .expect("eleven letters");
+        assert_eq!(
+            (
+                display[0].as_str(),
+                display[50].as_str(),
+                display[599].as_str()
+            ),
+            ("a", "ab", "k")
+        );
         // Each entry is alike with the next fifty: far too many groups.
         let chain: Vec<(f64, f64)> = (0..600).map(|entry| (f64::from(entry), 50.0)).collect();
         assert_eq!(few_letters(&apart(&chain), 52), Ok(None));
         // Pairs of entries that differ only within the pair: two to the power of 300 groups.
-        let tangled: Vec<Vec<bool>> =
-            (0..600).map(|one: usize| (0..600).map(|other| one != other && one / 2 == other / 2).collect()).collect();
+        let tangled: Vec<Vec<bool>> = (0..600)
+            .map(|one: usize| {
+                (0..600)
+                    .map(|other| one != other && one / 2 == other / 2)
+                    .collect()
+            })
+            .collect();
         assert_eq!(few_letters(&tangled, 52), Ok(None));
         assert_eq!(few_letters(&[[false; 0]; 0], 52), Ok(Some(Vec::new())));
     }

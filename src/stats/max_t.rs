@@ -46,22 +46,41 @@ pub fn max_t(pairs: &[impl AsRef<[f64]>], resampling: Resampling) -> Result<MaxT
     if pairs.iter().any(|pair| pair.as_ref().len() != units) {
         return Err(Undefined::Unequal);
     }
-    if pairs.iter().any(|pair| pair.as_ref().iter().any(|value| !value.is_finite())) {
+    if pairs
+        .iter()
+        .any(|pair| pair.as_ref().iter().any(|value| !value.is_finite()))
+    {
         return Err(Undefined::NotFinite);
     }
     // Scale each pair, and set values to zero that are zero up to rounding.
     let scaled: Vec<Vec<f64>> = pairs.iter().map(|pair| scaled(pair.as_ref())).collect();
-    let moving: Vec<usize> = (0..units).filter(|unit| scaled.iter().any(|pair| pair[*unit] != 0.0)).collect();
+    let moving: Vec<usize> = (0..units)
+        .filter(|unit| scaled.iter().any(|pair| pair[*unit] != 0.0))
+        .collect();
     if moving.is_empty() {
         return Err(Undefined::NoVariation);
     }
-    let columns: Vec<Vec<f64>> = moving.iter().map(|unit| scaled.iter().map(|pair| pair[*unit]).collect()).collect();
-    let observed: Vec<f64> = (0..pairs.len()).map(|pair| total(columns.iter().map(|column| column[pair])).abs()).collect();
+    let columns: Vec<Vec<f64>> = moving
+        .iter()
+        .map(|unit| scaled.iter().map(|pair| pair[*unit]).collect())
+        .collect();
+    let observed: Vec<f64> = (0..pairs.len())
+        .map(|pair| total(columns.iter().map(|column| column[pair])).abs())
+        .collect();
     let mut order: Vec<usize> = (0..pairs.len()).collect();
     order.sort_by(|one, other| observed[*other].total_cmp(&observed[*one]));
-    let mut counts = Counts { alone: vec![0; pairs.len()], stepped: vec![0; pairs.len()], observed: &observed, order: &order };
+    let mut counts = Counts {
+        alone: vec![0; pairs.len()],
+        stepped: vec![0; pairs.len()],
+        observed: &observed,
+        order: &order,
+    };
     let exact = columns.len() <= ENUMERATED;
-    let flips = if exact { enumerate(&columns, &mut counts) } else { draw(&columns, resampling, &mut counts)? };
+    let flips = if exact {
+        enumerate(&columns, &mut counts)
+    } else {
+        draw(&columns, resampling, &mut counts)?
+    };
     let more = u64::from(!exact);
     let p = |count: u64| (count + more) as f64 / (flips + more) as f64;
     let (mut adjusted, mut largest) = (vec![1.0; pairs.len()], 0.0_f64);
@@ -71,16 +90,41 @@ pub fn max_t(pairs: &[impl AsRef<[f64]>], resampling: Resampling) -> Result<MaxT
     }
     let alone = counts.alone.iter().map(|count| p(*count)).collect();
     // The largest statistic is reached by the data and by their mirror image, which count as one flip here.
-    let smallest = if exact { 1.0 / flips as f64 } else { 1.0 / (flips + 1) as f64 };
-    Ok(MaxT { adjusted, alone, flips, exact, smallest })
+    let smallest = if exact {
+        1.0 / flips as f64
+    } else {
+        1.0 / (flips + 1) as f64
+    };
+    Ok(MaxT {
+        adjusted,
+        alone,
+        flips,
+        exact,
+        smallest,
+    })
 }
 
 /// Scales the values to a sum of squares of 1, so that their sum is the statistic. All zeros stay zeros.
 fn scaled(pair: &[f64]) -> Vec<f64> {
-    let largest = pair.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-    let kept: Vec<f64> = pair.iter().map(|value| if value.abs() > TIE * largest { value / largest } else { 0.0 }).collect();
+    let largest = pair
+        .iter()
+        .fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    let kept: Vec<f64> = pair
+        .iter()
+        .map(|value| {
+            if value.abs() > TIE * largest {
+                value / largest
+            } else {
+                0.0
+            }
+        })
+        .collect();
     let length = total(kept.iter().map(|value| value * value)).sqrt();
-    if length > 0.0 { kept.iter().map(|value| value / length).collect() } else { kept }
+    if length > 0.0 {
+        kept.iter().map(|value| value / length).collect()
+    } else {
+        kept
+    }
 }
 
 /// Numbers of flips in which a statistic reached that of the data.
@@ -108,7 +152,9 @@ impl Counts<'_> {
 /// Flips one unit's sign at a time (Gray 1953); the first unit keeps its sign.
 fn enumerate(columns: &[Vec<f64>], counts: &mut Counts) -> u64 {
     let pairs = columns[0].len();
-    let mut sums: Vec<f64> = (0..pairs).map(|pair| total(columns.iter().map(|column| column[pair]))).collect();
+    let mut sums: Vec<f64> = (0..pairs)
+        .map(|pair| total(columns.iter().map(|column| column[pair])))
+        .collect();
     let mut signs = vec![1.0; columns.len()];
     let ways = 1_u64 << (columns.len() - 1);
     counts.add(&sums);
@@ -123,7 +169,11 @@ fn enumerate(columns: &[Vec<f64>], counts: &mut Counts) -> u64 {
     ways
 }
 
-fn draw(columns: &[Vec<f64>], resampling: Resampling, counts: &mut Counts) -> Result<u64, Undefined> {
+fn draw(
+    columns: &[Vec<f64>],
+    resampling: Resampling,
+    counts: &mut Counts,
+) -> Result<u64, Undefined> {
     if resampling.draws == 0 {
         return Err(Undefined::OutOfRange);
     }
@@ -152,14 +202,20 @@ mod tests {
     use super::super::sign_flip;
     use super::*;
 
-    const DRAWS: Resampling = Resampling { seed: 7, draws: 9999 };
+    const DRAWS: Resampling = Resampling {
+        seed: 7,
+        draws: 9999,
+    };
 
     #[test]
     fn by_hand() {
         // Three units. Pair one is 1 1 1: |sum| / √3 is √3 in one of four ways, 1/√3 in the others. Pair two is 1 1 −2, over √6: 0, then
         // 4/√6 for the third flipped, 2/√6 for either other. The largest of both: √3, 4/√6, 2/√6, 2/√6 against √3 and 0.
         let got = max_t(&[[1.0, 1.0, 1.0], [1.0, 1.0, -2.0]], DRAWS).expect("units");
-        assert_eq!((got.adjusted, got.alone, got.flips, got.exact), (vec![0.25, 1.0], vec![0.25, 1.0], 4, true));
+        assert_eq!(
+            (got.adjusted, got.alone, got.flips, got.exact),
+            (vec![0.25, 1.0], vec![0.25, 1.0], 4, true)
+        );
         assert!((got.smallest - 0.25).abs() < 1e-15);
         // Beside 2 1 1, over √6: 4/√6 = 1.633, then 2/√6, 2/√6 and 0. Its step is its own; the first one's is over both.
         let got = max_t(&[[2.0, 1.0, 1.0], [1.0, 1.0, 1.0]], DRAWS).expect("units");
@@ -168,12 +224,20 @@ mod tests {
         let mut pairs = vec![vec![0.0; 12]; 104];
         for (at, pair) in pairs.iter_mut().enumerate() {
             for (unit, value) in pair.iter_mut().enumerate() {
-                *value = if (at * 7 + unit * unit * 5) % 11 < 5 { 1.0 } else { -0.9 };
+                *value = if (at * 7 + unit * unit * 5) % 11 < 5 {
+                    1.0
+                } else {
+                    -0.9
+                };
             }
         }
         pairs.push(vec![1.0; 12]);
         let got = max_t(&pairs, DRAWS).expect("units");
-        assert!(got.exact && (got.alone[104] - 2.0 / 4096.0).abs() < 1e-15 && got.adjusted[104] < 0.05, "{}", got.adjusted[104]);
+        assert!(
+            got.exact && (got.alone[104] - 2.0 / 4096.0).abs() < 1e-15 && got.adjusted[104] < 0.05,
+            "{}",
+            got.adjusted[104]
+        );
     }
 
     #[test]
@@ -181,20 +245,37 @@ mod tests {
         assert_eq!(max_t(&[[0.0; 0]; 0], DRAWS), Err(Undefined::NoData));
         assert_eq!(max_t(&[[0.0; 0]; 2], DRAWS), Err(Undefined::NoData));
         assert_eq!(max_t(&[[0.0; 3]; 2], DRAWS), Err(Undefined::NoVariation));
-        assert_eq!(max_t(&[vec![1.0], vec![1.0, 2.0]], DRAWS), Err(Undefined::Unequal));
+        assert_eq!(
+            max_t(&[vec![1.0], vec![1.0, 2.0]], DRAWS),
+            Err(Undefined::Unequal)
+        );
         assert_eq!(max_t(&[[f64::NAN, 1.0]], DRAWS), Err(Undefined::NotFinite));
-        assert_eq!(max_t(&[[1.0; 30]], Resampling { draws: 0, ..DRAWS }), Err(Undefined::OutOfRange));
+        assert_eq!(
+            max_t(&[[1.0; 30]], Resampling { draws: 0, ..DRAWS }),
+            Err(Undefined::OutOfRange)
+        );
         // A pair without any difference beside one with differences.
-        assert_eq!(max_t(&[[0.0; 3], [1.0; 3]], DRAWS).map(|got| got.adjusted), Ok(vec![1.0, 0.25]));
+        assert_eq!(
+            max_t(&[[0.0; 3], [1.0; 3]], DRAWS).map(|got| got.adjusted),
+            Ok(vec![1.0, 0.25])
+        );
     }
 
     #[test]
     fn draws_agree_with_counting() {
-        let pair =
-            |seed: usize, units: usize| (0..units).map(|unit| ((unit * unit * 31 + seed * 17) % 23) as f64 - 7.0).collect::<Vec<f64>>();
+        let pair = |seed: usize, units: usize| {
+            (0..units)
+                .map(|unit| ((unit * unit * 31 + seed * 17) % 23) as f64 - 7.0)
+                .collect::<Vec<f64>>()
+        };
         let exact = max_t(&[pair(1, 16), pair(2, 16), pair(3, 16)], DRAWS).expect("units");
         // The same statistics with units of negligible weight that are too many to enumerate.
-        let more = [1, 2, 3].map(|seed| pair(seed, 16).into_iter().chain(vec![1e-7; 8]).collect::<Vec<f64>>());
+        let more = [1, 2, 3].map(|seed| {
+            pair(seed, 16)
+                .into_iter()
+                .chain(vec![1e-7; 8])
+                .collect::<Vec<f64>>()
+        });
         let drawn = max_t(&more, DRAWS).expect("units");
         assert!(exact.exact && !drawn.exact && drawn == max_t(&more, DRAWS).expect("units"));
         for (one, other) in exact.adjusted.iter().zip(&drawn.adjusted) {

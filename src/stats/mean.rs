@@ -32,19 +32,35 @@ pub fn summary(values: &[f64]) -> Result<Summary, Undefined> {
     if values.is_empty() {
         return Err(Undefined::NoData);
     }
-    let (min, max) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| (min.min(*value), max.max(*value)));
+    let (min, max) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| {
+            (min.min(*value), max.max(*value))
+        });
     if values.iter().any(|value| !value.is_finite()) {
         return Err(Undefined::NotFinite);
     }
     if min >= max {
         // Sums of equal values have rounding errors; their mean and spread are known exactly.
-        return Ok(Summary { n: values.len() as u64, mean: min, sd: (values.len() > 1).then_some(0.0), min, max });
+        return Ok(Summary {
+            n: values.len() as u64,
+            mean: min,
+            sd: (values.len() > 1).then_some(0.0),
+            min,
+            max,
+        });
     }
     let n = values.len() as f64;
     let mean = (total(values.iter().copied()) / n).clamp(min, max);
     let sd = (total(values.iter().map(|value| (value - mean).powi(2))) / (n - 1.0)).sqrt();
     if mean.is_finite() && sd.is_finite() {
-        Ok(Summary { n: values.len() as u64, mean, sd: Some(sd), min, max })
+        Ok(Summary {
+            n: values.len() as u64,
+            mean,
+            sd: Some(sd),
+            min,
+            max,
+        })
     } else {
         Err(Undefined::NotFinite)
     }
@@ -75,7 +91,8 @@ pub fn welch(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference, Un
     }
     // Use shares instead of squared variances, which could overflow.
     let (share_a, share_b) = (of_a / squared_error, of_b / squared_error);
-    let degrees = 1.0 / (share_a * share_a / (a.n as f64 - 1.0) + share_b * share_b / (b.n as f64 - 1.0));
+    let degrees =
+        1.0 / (share_a * share_a / (a.n as f64 - 1.0) + share_b * share_b / (b.n as f64 - 1.0));
     compared(a.mean - b.mean, squared_error.sqrt(), degrees, confidence)
 }
 
@@ -83,7 +100,10 @@ pub fn welch(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference, Un
 ///
 /// Undefined if the samples differ in length, for fewer than two pairs, and if all differences are equal up to rounding of the values.
 pub fn paired_t(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference, Undefined> {
-    let largest = a.iter().chain(b).fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    let largest = a
+        .iter()
+        .chain(b)
+        .fold(0.0, |largest: f64, value| largest.max(value.abs()));
     paired(a, b, 4.0 * f64::EPSILON * largest, confidence)
 }
 
@@ -100,7 +120,12 @@ pub fn mean_t(summary: &Summary, confidence: f64) -> Result<MeanDifference, Unde
 }
 
 /// Runs a paired t test that treats differences within `noise` of each other as equal.
-pub(super) fn paired(a: &[f64], b: &[f64], noise: f64, confidence: f64) -> Result<MeanDifference, Undefined> {
+pub(super) fn paired(
+    a: &[f64],
+    b: &[f64],
+    noise: f64,
+    confidence: f64,
+) -> Result<MeanDifference, Undefined> {
     if a.len() != b.len() {
         return Err(Undefined::Unequal);
     }
@@ -115,7 +140,12 @@ pub(super) fn paired(a: &[f64], b: &[f64], noise: f64, confidence: f64) -> Resul
 }
 
 /// Returns the t interval around an estimate with a standard error.
-pub(super) fn t_interval(estimate: f64, error: f64, degrees: f64, confidence: f64) -> Result<Interval, Undefined> {
+pub(super) fn t_interval(
+    estimate: f64,
+    error: f64,
+    degrees: f64,
+    confidence: f64,
+) -> Result<Interval, Undefined> {
     let half = t_quantile(upper_level(confidence)?, degrees)? * error;
     Interval::new(estimate - half, estimate + half).ok_or(Undefined::NotFinite)
 }
@@ -125,19 +155,35 @@ pub(super) fn total(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
     for value in values {
         let next = sum + value;
-        lost += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+        lost += if sum.abs() >= value.abs() {
+            (sum - next) + value
+        } else {
+            (value - next) + sum
+        };
         sum = next;
     }
     sum + lost
 }
 
-fn compared(difference: f64, standard_error: f64, degrees: f64, confidence: f64) -> Result<MeanDifference, Undefined> {
+fn compared(
+    difference: f64,
+    standard_error: f64,
+    degrees: f64,
+    confidence: f64,
+) -> Result<MeanDifference, Undefined> {
     let t = difference / standard_error;
     if !t.is_finite() {
         return Err(Undefined::NotFinite);
     }
     let interval = t_interval(difference, standard_error, degrees, confidence)?;
-    Ok(MeanDifference { difference, standard_error, degrees, t, p: t_two_sided(t, degrees)?, interval })
+    Ok(MeanDifference {
+        difference,
+        standard_error,
+        degrees,
+        t,
+        p: t_two_sided(t, degrees)?,
+        interval,
+    })
 }
 
 /// Returns the standard deviation if it is above zero.
@@ -160,7 +206,9 @@ mod tests {
     use super::*;
 
     fn near(interval: Result<Interval, Undefined>, low: f64, high: f64) -> bool {
-        interval.is_ok_and(|interval| (interval.low - low).abs() < 1e-4 && (interval.high - high).abs() < 1e-4)
+        interval.is_ok_and(|interval| {
+            (interval.low - low).abs() < 1e-4 && (interval.high - high).abs() < 1e-4
+        })
     }
 
     #[test]
@@ -171,20 +219,37 @@ mod tests {
             0.5f64.sqrt() - 12.7062 / 2f64.sqrt(),
             0.5f64.sqrt() + 12.7062 / 2f64.sqrt()
         ));
-        assert!(near(mean_interval(&[-1.0, 0.0, 1.0], 0.95), -4.302_65 / 3f64.sqrt(), 4.302_65 / 3f64.sqrt()));
+        assert!(near(
+            mean_interval(&[-1.0, 0.0, 1.0], 0.95),
+            -4.302_65 / 3f64.sqrt(),
+            4.302_65 / 3f64.sqrt()
+        ));
         let ten: Vec<f64> = (0..10).map(f64::from).collect();
-        assert!(near(mean_interval(&ten, 0.95), 4.5 - 2.262_157 * 3.027_650 / 10f64.sqrt(), 4.5 + 2.262_157 * 3.027_650 / 10f64.sqrt()));
+        assert!(near(
+            mean_interval(&ten, 0.95),
+            4.5 - 2.262_157 * 3.027_650 / 10f64.sqrt(),
+            4.5 + 2.262_157 * 3.027_650 / 10f64.sqrt()
+        ));
     }
 
     #[test]
     fn no_spread_or_too_few_give_no_interval() {
         assert_eq!(mean_interval(&[], 0.95), Err(Undefined::NoData));
         assert_eq!(mean_interval(&[1.0], 0.95), Err(Undefined::TooFew));
-        assert_eq!(mean_interval(&[2.0, 2.0, 2.0], 0.95), Err(Undefined::NoVariation));
-        assert_eq!(mean_interval(&[0.7, 0.7, 0.7], 0.95), Err(Undefined::NoVariation));
+        assert_eq!(
+            mean_interval(&[2.0, 2.0, 2.0], 0.95),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            mean_interval(&[0.7, 0.7, 0.7], 0.95),
+            Err(Undefined::NoVariation)
+        );
         assert_eq!(mean_interval(&[1.0, 2.0], 1.0), Err(Undefined::OutOfRange));
         assert_eq!(summary(&[1.0, f64::NAN]), Err(Undefined::NotFinite));
-        assert_eq!(summary(&[f64::MAX, f64::MAX, 0.0]), Err(Undefined::NotFinite));
+        assert_eq!(
+            summary(&[f64::MAX, f64::MAX, 0.0]),
+            Err(Undefined::NotFinite)
+        );
     }
 
     /// Student's sleep data of 1908, the example of R's `t.test`: Welch t = -1.8608, df = 17.776, p = 0.07939; paired t = -4.0621,
@@ -194,7 +259,11 @@ mod tests {
         let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
         let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
         let apart = welch(&first, &second, 0.95).expect("they vary");
-        assert!((apart.t + 1.8608).abs() < 5e-5 && (apart.degrees - 17.776).abs() < 5e-4 && (apart.p - 0.07939).abs() < 5e-6);
+        assert!(
+            (apart.t + 1.8608).abs() < 5e-5
+                && (apart.degrees - 17.776).abs() < 5e-4
+                && (apart.p - 0.07939).abs() < 5e-6
+        );
         assert!(near(Ok(apart.interval), -3.365_483, 0.205_483));
         let together = paired_t(&first, &second, 0.95).expect("they vary");
         assert!((together.t + 4.0621).abs() < 5e-5 && (together.p - 0.002_833).abs() < 5e-7);
@@ -204,10 +273,19 @@ mod tests {
     #[test]
     fn constant_arms() {
         let one = welch(&[1.0; 4], &[1.0, 2.0, 3.0], 0.95).expect("one arm varies");
-        assert!((one.degrees - 2.0).abs() < 1e-12 && (one.standard_error - (1.0f64 / 3.0).sqrt()).abs() < 1e-12);
-        assert_eq!(welch(&[0.7; 3], &[0.1; 3], 0.95), Err(Undefined::NoVariation));
+        assert!(
+            (one.degrees - 2.0).abs() < 1e-12
+                && (one.standard_error - (1.0f64 / 3.0).sqrt()).abs() < 1e-12
+        );
+        assert_eq!(
+            welch(&[0.7; 3], &[0.1; 3], 0.95),
+            Err(Undefined::NoVariation)
+        );
         assert_eq!(welch(&[0.7], &[0.1, 0.2], 0.95), Err(Undefined::TooFew));
-        assert_eq!(paired_t(&[0.3, 0.4, 7.7], &[0.2, 0.3, 7.6], 0.95), Err(Undefined::NoVariation));
+        assert_eq!(
+            paired_t(&[0.3, 0.4, 7.7], &[0.2, 0.3, 7.6], 0.95),
+            Err(Undefined::NoVariation)
+        );
         assert_eq!(paired_t(&[1.0], &[1.0, 2.0], 0.95), Err(Undefined::Unequal));
     }
 

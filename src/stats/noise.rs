@@ -64,7 +64,12 @@ impl Noise {
         match self.repeated {
             Some(repeats) => {
                 let own = (self.answers_and_items - repeats.answers).max(0.0);
-                Some(own / items + of_items + repeats.answers.max(0.0) / (items * runs) + repeats.runs.max(0.0) / runs)
+                Some(
+                    own / items
+                        + of_items
+                        + repeats.answers.max(0.0) / (items * runs)
+                        + repeats.runs.max(0.0) / runs,
+                )
             }
             None => (runs <= 1.0).then_some(self.answers_and_items / items + of_items),
         }
@@ -81,9 +86,17 @@ impl Noise {
 /// run shares is measured between runs. `clusters` gives the cluster of each item.
 ///
 /// Undefined if the sizes differ, for fewer than two items or clusters, and for values that are not finite.
-pub fn noise(arm: ItemsByRuns, runs: Option<&[u32]>, clusters: Option<&[u32]>) -> Result<Noise, Undefined> {
+pub fn noise(
+    arm: ItemsByRuns,
+    runs: Option<&[u32]>,
+    clusters: Option<&[u32]>,
+) -> Result<Noise, Undefined> {
     let columns = arm.runs;
-    let items = arm.values.len().checked_div(columns).ok_or(Undefined::NoData)?;
+    let items = arm
+        .values
+        .len()
+        .checked_div(columns)
+        .ok_or(Undefined::NoData)?;
     if items * columns != arm.values.len()
         || clusters.is_some_and(|clusters| clusters.len() != items)
         || runs.is_some_and(|runs| runs.len() != columns)
@@ -101,32 +114,68 @@ pub fn noise(arm: ItemsByRuns, runs: Option<&[u32]>, clusters: Option<&[u32]>) -
             cluster: clusters.map_or(item, |clusters| clusters[item] as usize),
         }
     };
-    let known: Vec<(Place, f64)> = arm.values.iter().enumerate().filter_map(|(at, value)| Some((place(at), (*value)?))).collect();
+    let known: Vec<(Place, f64)> = arm
+        .values
+        .iter()
+        .enumerate()
+        .filter_map(|(at, value)| Some((place(at), (*value)?)))
+        .collect();
     if known.is_empty() {
         return Err(Undefined::NoData);
     }
     if known.iter().any(|(_, value)| !value.is_finite()) {
         return Err(Undefined::NotFinite);
     }
-    let by_item: Vec<&[(Place, f64)]> = known.chunk_by(|one, other| one.0.item == other.0.item).collect();
+    let by_item: Vec<&[(Place, f64)]> = known
+        .chunk_by(|one, other| one.0.item == other.0.item)
+        .collect();
     let n = by_item.len() as f64;
     let mut sizes = BTreeMap::<usize, f64>::new();
     for own in &by_item {
         *sizes.entry(own[0].0.cluster).or_default() += 1.0;
     }
     let pairs = |key: &dyn Fn(&Place) -> [usize; 2]| Pairs::within(&known, key);
-    let (all, of_item, of_item_and_run) = (pairs(&|_| [0; 2]), pairs(&|at| [at.item, 0]), pairs(&|at| [at.item, at.run]));
-    let (of_cluster, of_cluster_and_run) = (pairs(&|at| [at.cluster, 0]), pairs(&|at| [at.cluster, at.run]));
-    let (of_run, of_column, of_both) = (pairs(&|at| [at.run, 0]), pairs(&|at| [at.column, 0]), pairs(&|at| [at.cluster, at.column]));
+    let (all, of_item, of_item_and_run) = (
+        pairs(&|_| [0; 2]),
+        pairs(&|at| [at.item, 0]),
+        pairs(&|at| [at.item, at.run]),
+    );
+    let (of_cluster, of_cluster_and_run) = (
+        pairs(&|at| [at.cluster, 0]),
+        pairs(&|at| [at.cluster, at.run]),
+    );
+    let (of_run, of_column, of_both) = (
+        pairs(&|at| [at.run, 0]),
+        pairs(&|at| [at.column, 0]),
+        pairs(&|at| [at.cluster, at.column]),
+    );
     let apart_in_run = of_column.less(of_both).mean().ok_or(Undefined::TooFew)?;
     // Without clusters no two items share one.
-    let answers_and_items = if clusters.is_some() { of_both.mean().unwrap_or(apart_in_run) } else { apart_in_run };
-    let repeats = of_item.less(of_item_and_run).mean().zip(all.less(of_cluster).less(of_run).plus(of_cluster_and_run).mean());
+    let answers_and_items = if clusters.is_some() {
+        of_both.mean().unwrap_or(apart_in_run)
+    } else {
+        apart_in_run
+    };
+    let repeats = of_item.less(of_item_and_run).mean().zip(
+        all.less(of_cluster)
+            .less(of_run)
+            .plus(of_cluster_and_run)
+            .mean(),
+    );
     let repeated = repeats.map(|(same, apart)| {
         let runs = apart - apart_in_run;
-        let rows: Vec<&&[(Place, f64)]> = by_item.iter().filter(|own| own.iter().any(|value| value.0.run != own[0].0.run)).collect();
-        let flipped = rows.iter().filter(|own| own.iter().any(|value| value.1.total_cmp(&own[0].1).is_ne())).count();
-        let different = all.less(of_item).mean().filter(|different| *different > 0.0);
+        let rows: Vec<&&[(Place, f64)]> = by_item
+            .iter()
+            .filter(|own| own.iter().any(|value| value.0.run != own[0].0.run))
+            .collect();
+        let flipped = rows
+            .iter()
+            .filter(|own| own.iter().any(|value| value.1.total_cmp(&own[0].1).is_ne()))
+            .count();
+        let different = all
+            .less(of_item)
+            .mean()
+            .filter(|different| *different > 0.0);
         Repeats {
             items: rows.len() as u64,
             answers: same - runs,
@@ -136,7 +185,8 @@ pub fn noise(arm: ItemsByRuns, runs: Option<&[u32]>, clusters: Option<&[u32]>) -
             changes: 2.0 * same,
         }
     });
-    let mean = |own: &&[(Place, f64)]| own.iter().map(|value| value.1).sum::<f64>() / own.len() as f64;
+    let mean =
+        |own: &&[(Place, f64)]| own.iter().map(|value| value.1).sum::<f64>() / own.len() as f64;
     let mut used: Vec<usize> = known.iter().map(|value| value.0.column).collect();
     used.sort_unstable();
     used.dedup();
@@ -175,7 +225,10 @@ impl Pairs {
             let group = groups.entry(key(place)).or_default();
             *group = (group.0 + 1.0, group.1 + value, group.2 + value * value);
         }
-        let mut found = Self { sum: 0.0, count: 0.0 };
+        let mut found = Self {
+            sum: 0.0,
+            count: 0.0,
+        };
         for (m, sum, squares) in groups.into_values() {
             found.sum += (m * squares - sum * sum) / 2.0;
             found.count += m * (m - 1.0) / 2.0;
@@ -184,16 +237,28 @@ impl Pairs {
     }
 
     fn less(self, other: Self) -> Self {
-        Self { sum: self.sum - other.sum, count: self.count - other.count }
+        Self {
+            sum: self.sum - other.sum,
+            count: self.count - other.count,
+        }
     }
 
     fn plus(self, other: Self) -> Self {
-        Self { sum: self.sum + other.sum, count: self.count + other.count }
+        Self {
+            sum: self.sum + other.sum,
+            count: self.count + other.count,
+        }
     }
 
     /// Returns half the mean squared difference, or `None` without a pair.
     fn mean(self) -> Option<f64> {
-        (self.count > 0.5).then(|| if self.sum.abs() <= 1e-12 * self.count { 0.0 } else { self.sum / self.count })
+        (self.count > 0.5).then(|| {
+            if self.sum.abs() <= 1e-12 * self.count {
+                0.0
+            } else {
+                self.sum / self.count
+            }
+        })
     }
 }
 
@@ -214,22 +279,33 @@ pub struct PairNoise {
 /// total is defined with one answer as well. What a run shares is no part of it. Rows of `a` and `b` are the same items.
 ///
 /// Undefined for fewer than two common items or clusters.
-pub fn pair_noise(a: ItemsByRuns, b: ItemsByRuns, clusters: Option<&[u32]>) -> Result<PairNoise, Undefined> {
+pub fn pair_noise(
+    a: ItemsByRuns,
+    b: ItemsByRuns,
+    clusters: Option<&[u32]>,
+) -> Result<PairNoise, Undefined> {
     if a.runs == 0 || b.runs == 0 {
         return Err(Undefined::NoData);
     }
     let items = a.values.len() / a.runs;
-    if b.values.len() / b.runs != items || clusters.is_some_and(|clusters| clusters.len() != items) {
+    if b.values.len() / b.runs != items || clusters.is_some_and(|clusters| clusters.len() != items)
+    {
         return Err(Undefined::Unequal);
     }
     let answers = |arm: ItemsByRuns, item: usize| {
-        let own: Vec<f64> = arm.values[item * arm.runs..(item + 1) * arm.runs].iter().copied().flatten().collect();
+        let own: Vec<f64> = arm.values[item * arm.runs..(item + 1) * arm.runs]
+            .iter()
+            .copied()
+            .flatten()
+            .collect();
         summary(&own)
     };
     let (mut codes, mut differences, mut spread, mut once) = (Vec::new(), Vec::new(), 0.0, 0.0);
     let mut is_repeated = true;
     for item in 0..items {
-        let (Ok(own), Ok(other)) = (answers(a, item), answers(b, item)) else { continue };
+        let (Ok(own), Ok(other)) = (answers(a, item), answers(b, item)) else {
+            continue;
+        };
         codes.push(clusters.map_or(0, |clusters| clusters[item]));
         differences.push(own.mean - other.mean);
         for answers in [own, other] {
@@ -243,9 +319,15 @@ pub fn pair_noise(a: ItemsByRuns, b: ItemsByRuns, clusters: Option<&[u32]>) -> R
     let (error, units) = match clusters {
         Some(_) => {
             let units = codes.iter().collect::<BTreeSet<_>>().len();
-            (clustered_error(&differences, &codes).ok_or(Undefined::TooFew)?, units)
+            (
+                clustered_error(&differences, &codes).ok_or(Undefined::TooFew)?,
+                units,
+            )
         }
-        None => (summary(&differences)?.sd.ok_or(Undefined::TooFew)? / n.sqrt(), differences.len()),
+        None => (
+            summary(&differences)?.sd.ok_or(Undefined::TooFew)? / n.sqrt(),
+            differences.len(),
+        ),
     };
     Ok(PairNoise {
         items: differences.len() as u64,
@@ -281,11 +363,24 @@ mod tests {
     #[test]
     fn prediction_and_data_noise_of_another_implementation() {
         let cases: [(&[&str], &[&str], [f64; 4]); 2] = [
-            (&["01", "11", "00", "10"], &["11", "11", "00", "11"], [0.1875, 0.0625, 0.25, -0.0625]),
             (
-                &["010", "111", "101", "111", "000", "111", "110", "110", "000", "001"],
-                &["011", "111", "111", "111", "000", "111", "111", "111", "100", "000"],
-                [0.204_444_444_444_444_37, 0.048_888_888_888_888_885, 0.233_333_333_333_333_36, -0.028_888_888_888_888_895],
+                &["01", "11", "00", "10"],
+                &["11", "11", "00", "11"],
+                [0.1875, 0.0625, 0.25, -0.0625],
+            ),
+            (
+                &[
+                    "010", "111", "101", "111", "000", "111", "110", "110", "000", "001",
+                ],
+                &[
+                    "011", "111", "111", "111", "000", "111", "111", "111", "100", "000",
+                ],
+                [
+                    0.204_444_444_444_444_37,
+                    0.048_888_888_888_888_885,
+                    0.233_333_333_333_333_36,
+                    -0.028_888_888_888_888_895,
+                ],
             ),
         ];
         for (a, b, [total, data, prediction, unbiased_data]) in cases {
@@ -296,8 +391,16 @@ mod tests {
             let more = data / (n - 1.0);
             close(got.total * n, total + more);
             close(got.prediction.expect("repeats") * n, prediction);
-            close((got.total - got.prediction.expect("repeats")) * n, unbiased_data + more);
-            let alone = |values: &[Option<f64>]| noise(table(runs, values), None, None).expect("items").repeated.expect("repeats");
+            close(
+                (got.total - got.prediction.expect("repeats")) * n,
+                unbiased_data + more,
+            );
+            let alone = |values: &[Option<f64>]| {
+                noise(table(runs, values), None, None)
+                    .expect("items")
+                    .repeated
+                    .expect("repeats")
+            };
             // Twice the noise of an item within one arm is the chance that its outcome changes.
             close(alone(&a).changes.midpoint(alone(&b).changes), prediction);
         }
@@ -305,14 +408,23 @@ mod tests {
 
     #[test]
     fn complete_data_are_the_two_way_analysis_of_variance() {
-        let rows =
-            [[0.07, -1.0, -1.29], [-2.27, -0.6, -0.81], [-1.74, -0.7, -0.69], [-0.3, -0.31, 0.3], [1.25, 0.7, 1.1], [0.12, 0.3, -0.67]];
+        let rows = [
+            [0.07, -1.0, -1.29],
+            [-2.27, -0.6, -0.81],
+            [-1.74, -0.7, -0.69],
+            [-0.3, -0.31, 0.3],
+            [1.25, 0.7, 1.1],
+            [0.12, 0.3, -0.67],
+        ];
         let values: Vec<Option<f64>> = rows.iter().flatten().copied().map(Some).collect();
         let got = noise(table(3, &values), None, None).expect("items");
         let repeats = got.repeated.expect("repeats");
         // By numpy: mean squares of items, runs and residuals.
         close(repeats.answers, 0.421_143_333_333_333_3);
-        close(got.answers_and_items - repeats.answers, 0.539_623_333_333_333_2);
+        close(
+            got.answers_and_items - repeats.answers,
+            0.539_623_333_333_333_2,
+        );
         close(repeats.runs, -0.058_865_555_555_555_55);
         close(repeats.icc.expect("varies"), 0.606_870_591_034_487_3);
         close(repeats.changes, 0.724_555_555_555_555_5);
@@ -321,15 +433,29 @@ mod tests {
         close(split.icc.expect("varies"), repeats.icc.expect("varies"));
         close(2.0 * split.var_within, repeats.changes);
         // Runs that share less than nothing count as sharing nothing.
-        close(got.variance(6.0, 1.0).expect("repeats"), got.answers_and_items / 6.0);
-        let bought = [got.variance(12.0, 1.0), got.variance(6.0, 2.0)].map(|variance| variance.expect("repeats"));
+        close(
+            got.variance(6.0, 1.0).expect("repeats"),
+            got.answers_and_items / 6.0,
+        );
+        let bought = [got.variance(12.0, 1.0), got.variance(6.0, 2.0)]
+            .map(|variance| variance.expect("repeats"));
         close(bought[0], got.answers_and_items / 12.0);
-        close(bought[1], 0.539_623_333_333_333_2 / 6.0 + 0.421_143_333_333_333_3 / 12.0);
+        close(
+            bought[1],
+            0.539_623_333_333_333_2 / 6.0 + 0.421_143_333_333_333_3 / 12.0,
+        );
     }
 
     #[test]
     fn a_shift_of_a_whole_run_is_the_runs_and_not_the_answers() {
-        let got = noise(table(2, &[0.0, 1.0, 2.0, 3.0, 5.0, 6.0].map(Some)), None, None).expect("items").repeated.expect("repeats");
+        let got = noise(
+            table(2, &[0.0, 1.0, 2.0, 3.0, 5.0, 6.0].map(Some)),
+            None,
+            None,
+        )
+        .expect("items")
+        .repeated
+        .expect("repeats");
         close(got.answers, 0.0);
         close(got.runs, 0.5);
         assert_eq!((got.items, got.flips), (3, 1.0));
@@ -339,20 +465,34 @@ mod tests {
     fn attempts_of_one_run_do_not_tell_what_runs_share() {
         // Two runs with two attempts each; the second run passes everything.
         let values = known(&["0011", "0111", "1011", "0011"]);
-        let between = noise(table(4, &values), Some(&[7, 7, 9, 9]), None).expect("items").repeated.expect("repeats");
+        let between = noise(table(4, &values), Some(&[7, 7, 9, 9]), None)
+            .expect("items")
+            .repeated
+            .expect("repeats");
         // Pairs of an item in different runs: 4, 2, 2 and 4 of 4 differ.
         close(between.changes, 12.0 / 16.0);
         let one_run = noise(table(4, &values), Some(&[7; 4]), None).expect("items");
-        assert_eq!(one_run, noise(table(4, &values), None, None).expect("items"));
+        assert_eq!(
+            one_run,
+            noise(table(4, &values), None, None).expect("items")
+        );
     }
 
     #[test]
     fn one_run_has_a_total_and_no_parts() {
         let values = known(&["1", "0", "1", "1"]);
         let got = noise(table(1, &values), None, None).expect("items");
-        assert_eq!((got.repeated, got.choice(), got.variance(4.0, 2.0)), (None, None, None));
+        assert_eq!(
+            (got.repeated, got.choice(), got.variance(4.0, 2.0)),
+            (None, None, None)
+        );
         close(got.variance(4.0, 1.0).expect("one run"), 0.25 / 4.0);
-        let pair = pair_noise(table(1, &values), table(1, &known(&["0", "0", "1", "-"])), None).expect("items");
+        let pair = pair_noise(
+            table(1, &values),
+            table(1, &known(&["0", "0", "1", "-"])),
+            None,
+        )
+        .expect("items");
         assert_eq!((pair.items, pair.prediction), (3, None));
         close(pair.total, 1.0 / 9.0);
     }
@@ -367,19 +507,45 @@ mod tests {
         close(got.concentration, 1.0 / 3.0);
         // Of clusters 1, 0 and 1: 2 of 3 pairs differ, half the square.
         close(got.choice().expect("repeats"), 1.0 / 3.0 / 3.0);
-        assert_eq!(noise(table(2, &values), None, Some(&[1; 6])), Err(Undefined::TooFew));
+        assert_eq!(
+            noise(table(2, &values), None, Some(&[1; 6])),
+            Err(Undefined::TooFew)
+        );
     }
 
     #[test]
     fn what_has_no_noise() {
         assert_eq!(noise(table(0, &[]), None, None), Err(Undefined::NoData));
-        assert_eq!(noise(table(1, &[None, None]), None, None), Err(Undefined::NoData));
-        assert_eq!(noise(table(2, &known(&["11"])), None, None), Err(Undefined::TooFew));
-        assert_eq!(noise(table(2, &[Some(1.0)]), None, None), Err(Undefined::Unequal));
-        assert_eq!(noise(table(1, &[Some(1.0), Some(f64::NAN)]), None, None), Err(Undefined::NotFinite));
-        assert_eq!(pair_noise(table(1, &known(&["1", "-"])), table(1, &known(&["-", "1"])), None), Err(Undefined::NoData));
+        assert_eq!(
+            noise(table(1, &[None, None]), None, None),
+            Err(Undefined::NoData)
+        );
+        assert_eq!(
+            noise(table(2, &known(&["11"])), None, None),
+            Err(Undefined::TooFew)
+        );
+        assert_eq!(
+            noise(table(2, &[Some(1.0)]), None, None),
+            Err(Undefined::Unequal)
+        );
+        assert_eq!(
+            noise(table(1, &[Some(1.0), Some(f64::NAN)]), None, None),
+            Err(Undefined::NotFinite)
+        );
+        assert_eq!(
+            pair_noise(
+                table(1, &known(&["1", "-"])),
+                table(1, &known(&["-", "1"])),
+                None
+            ),
+            Err(Undefined::NoData)
+        );
         let same = noise(table(2, &known(&["11", "11", "11"])), None, None).expect("items");
-        assert_eq!(same.repeated.map(|repeats| (repeats.answers, repeats.icc, repeats.flips)), Some((0.0, None, 0.0)));
+        assert_eq!(
+            same.repeated
+                .map(|repeats| (repeats.answers, repeats.icc, repeats.flips)),
+            Some((0.0, None, 0.0))
+        );
     }
 
     proptest::proptest! {

@@ -28,7 +28,11 @@ impl PartialOrder {
         if beats.iter().any(|row| row.as_ref().len() != systems) {
             return Err(Undefined::Unequal);
         }
-        let mut order = Self { beats: vec![vec![0; systems.div_ceil(BITS)]; systems], beaten_by: vec![0; systems], pairs: 0 };
+        let mut order = Self {
+            beats: vec![vec![0; systems.div_ceil(BITS)]; systems],
+            beaten_by: vec![0; systems],
+            pairs: 0,
+        };
         for (winner, row) in beats.iter().enumerate() {
             for (loser, _) in row.as_ref().iter().enumerate().filter(|(_, beats)| **beats) {
                 order.beats[winner][loser / BITS] |= 1 << (loser % BITS);
@@ -50,7 +54,10 @@ impl PartialOrder {
     }
 
     fn losers(&self, winner: usize) -> impl Iterator<Item = usize> {
-        self.beats[winner].iter().enumerate().flat_map(|(at, word)| ones(*word).map(move |bit| at * BITS + bit))
+        self.beats[winner]
+            .iter()
+            .enumerate()
+            .flat_map(|(at, word)| ones(*word).map(move |bit| at * BITS + bit))
     }
 
     fn has(&self, winner: usize, loser: usize) -> bool {
@@ -61,15 +68,27 @@ impl PartialOrder {
     /// each other.
     pub fn violations(&self) -> usize {
         let missing = |first: usize, second: usize| -> usize {
-            self.beats[second].iter().zip(&self.beats[first]).map(|(second, first)| (second & !first).count_ones() as usize).sum()
+            self.beats[second]
+                .iter()
+                .zip(&self.beats[first])
+                .map(|(second, first)| (second & !first).count_ones() as usize)
+                .sum()
         };
-        (0..self.systems()).map(|first| self.losers(first).map(|second| missing(first, second)).sum::<usize>()).sum()
+        (0..self.systems())
+            .map(|first| {
+                self.losers(first)
+                    .map(|second| missing(first, second))
+                    .sum::<usize>()
+            })
+            .sum()
     }
 
     /// Returns by system the length of the longest chain above it. `None` if there is a circle.
     fn levels(&self) -> Option<Vec<usize>> {
         let mut waiting = self.beaten_by.clone();
-        let mut ready: Vec<usize> = (0..self.systems()).filter(|system| waiting[*system] == 0).collect();
+        let mut ready: Vec<usize> = (0..self.systems())
+            .filter(|system| waiting[*system] == 0)
+            .collect();
         let (mut level, mut done) = (vec![0; self.systems()], 0);
         while let Some(winner) = ready.pop() {
             done += 1;
@@ -111,7 +130,9 @@ impl PartialOrder {
     /// Looks for a loser of this winner, moving other winners to other losers if need be (Kuhn 1955).
     fn augment(&self, winner: usize, seen: &mut [bool], winner_of: &mut [Option<usize>]) -> bool {
         for loser in self.losers(winner) {
-            if !std::mem::replace(&mut seen[loser], true) && winner_of[loser].is_none_or(|other| self.augment(other, seen, winner_of)) {
+            if !std::mem::replace(&mut seen[loser], true)
+                && winner_of[loser].is_none_or(|other| self.augment(other, seen, winner_of))
+            {
                 winner_of[loser] = Some(winner);
                 return true;
             }
@@ -147,7 +168,10 @@ impl PartialOrder {
         if samples == 0 {
             return Err(Undefined::NoData);
         }
-        let logs: Vec<f64> = (0..samples).into_par_iter().map(|sample| self.sample(&mut seed.stream(sample as u64))).collect();
+        let logs: Vec<f64> = (0..samples)
+            .into_par_iter()
+            .map(|sample| self.sample(&mut seed.stream(sample as u64)))
+            .collect();
         let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mean = logs.iter().map(|log| (log - largest).exp()).sum::<f64>() / samples as f64;
         Ok((largest + mean.ln()) / std::f64::consts::LN_2)
@@ -156,7 +180,9 @@ impl PartialOrder {
     /// Returns the natural logarithm of the product of the numbers of choices.
     fn sample(&self, random: &mut ChaCha8Rng) -> f64 {
         let mut waiting = self.beaten_by.clone();
-        let mut ready: Vec<usize> = (0..self.systems()).filter(|system| waiting[*system] == 0).collect();
+        let mut ready: Vec<usize> = (0..self.systems())
+            .filter(|system| waiting[*system] == 0)
+            .collect();
         let mut log = 0.0;
         while let Ok(choices @ 1..) = u32::try_from(ready.len()) {
             log += f64::from(choices).ln();
@@ -227,7 +253,9 @@ mod tests {
     }
 
     fn chain(from: usize, to: usize) -> Vec<(usize, usize)> {
-        (from..to).flat_map(|first| (first + 1..to).map(move |second| (first, second))).collect()
+        (from..to)
+            .flat_map(|first| (first + 1..to).map(move |second| (first, second)))
+            .collect()
     }
 
     fn bits(order: &PartialOrder) -> f64 {
@@ -238,11 +266,24 @@ mod tests {
     fn chains_and_antichains() {
         for systems in [1, 5, 16, 17, 70] {
             let whole = order(systems, &chain(0, systems));
-            assert_eq!((whole.height(), whole.largest_antichain(), whole.violations()), (systems, 1, 0));
+            assert_eq!(
+                (
+                    whole.height(),
+                    whole.largest_antichain(),
+                    whole.violations()
+                ),
+                (systems, 1, 0)
+            );
             assert!(bits(&whole).abs() < 1e-9);
             let none = order(systems, &[]);
-            assert_eq!((none.height(), none.largest_antichain(), none.pairs()), (1, systems, 0));
-            assert!((bits(&none) - order_bits(systems)).abs() < 1e-9, "each draw has all choices");
+            assert_eq!(
+                (none.height(), none.largest_antichain(), none.pairs()),
+                (1, systems, 0)
+            );
+            assert!(
+                (bits(&none) - order_bits(systems)).abs() < 1e-9,
+                "each draw has all choices"
+            );
         }
     }
 
@@ -254,18 +295,30 @@ mod tests {
         let large: Vec<_> = chain(0, 9).into_iter().chain(chain(9, 18)).collect();
         let found = bits(&order(18, &large));
         assert!((found - 48_620_f64.log2()).abs() < 0.15, "{found}");
-        assert_eq!((order(18, &large).height(), order(18, &large).largest_antichain()), (9, 2));
+        assert_eq!(
+            (
+                order(18, &large).height(),
+                order(18, &large).largest_antichain()
+            ),
+            (9, 2)
+        );
     }
 
     #[test]
     fn what_follows_counts_for_groups() {
         // 0 beats 1, 1 beats 2, and nobody says that 0 beats 2.
         let open = order(3, &[(0, 1), (1, 2)]);
-        assert_eq!((open.violations(), open.height(), open.largest_antichain()), (1, 3, 1));
+        assert_eq!(
+            (open.violations(), open.height(), open.largest_antichain()),
+            (1, 3, 1)
+        );
         assert_eq!(open.tiers(), [0, 1, 2]);
         // Two tiers with all pairs between them, and an N: 0 > 2, 0 > 3, 1 > 3.
         let wide = order(4, &[(0, 2), (0, 3), (1, 2), (1, 3)]);
-        assert_eq!((wide.height(), wide.largest_antichain(), bits(&wide).round()), (2, 2, 2.0));
+        assert_eq!(
+            (wide.height(), wide.largest_antichain(), bits(&wide).round()),
+            (2, 2, 2.0)
+        );
         assert!((bits(&order(4, &[(0, 2), (0, 3), (1, 3)])) - 5_f64.log2()).abs() < 1e-12);
     }
 
@@ -274,7 +327,13 @@ mod tests {
         let refused = |beats: &[Vec<bool>]| PartialOrder::new(beats).err();
         assert_eq!(refused(&[]), Some(Undefined::NoData));
         assert_eq!(refused(&[vec![true]]), Some(Undefined::OutOfRange));
-        assert_eq!(refused(&[vec![false, true], vec![true, false]]), Some(Undefined::OutOfRange));
-        assert_eq!(refused(&[vec![false, true], vec![]]), Some(Undefined::Unequal));
+        assert_eq!(
+            refused(&[vec![false, true], vec![true, false]]),
+            Some(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            refused(&[vec![false, true], vec![]]),
+            Some(Undefined::Unequal)
+        );
     }
 }

@@ -35,7 +35,11 @@ impl FromIterator<bool> for Plane {
             items += 1;
             size += u64::from(is_in);
         }
-        Self { items, size, words: (size < items as u64).then_some(words) }
+        Self {
+            items,
+            size,
+            words: (size < items as u64).then_some(words),
+        }
     }
 }
 
@@ -53,7 +57,9 @@ impl Plane {
     /// Returns whether an item is in the set. Items count from 0.
     pub fn has(&self, item: usize) -> bool {
         debug_assert!(item < self.items, "{item} of {}", self.items);
-        self.words.as_ref().is_none_or(|words| words[item / BITS] >> (item % BITS) & 1 == 1)
+        self.words
+            .as_ref()
+            .is_none_or(|words| words[item / BITS] >> (item % BITS) & 1 == 1)
     }
 
     /// Returns whether the set has no item.
@@ -63,7 +69,8 @@ impl Plane {
 
     /// Returns the number of items in both sets, which are of the same items.
     pub fn shared(&self, other: &Self) -> u64 {
-        self.shared_by_size(other).unwrap_or_else(|| self.shared_in(other, 0..usize::MAX))
+        self.shared_by_size(other)
+            .unwrap_or_else(|| self.shared_in(other, 0..usize::MAX))
     }
 
     /// Returns the number of items in both sets if one of them has all items.
@@ -77,9 +84,14 @@ impl Plane {
 
     /// Counts the shared items in some of the words; 0 if a set has all items.
     fn shared_in(&self, other: &Self, words: Range<usize>) -> u64 {
-        let (Some(own), Some(others)) = (&self.words, &other.words) else { return 0 };
+        let (Some(own), Some(others)) = (&self.words, &other.words) else {
+            return 0;
+        };
         let (own, others) = (part(own, &words), part(others, &words));
-        own.iter().zip(others).map(|(own, other)| u64::from((own & other).count_ones())).sum()
+        own.iter()
+            .zip(others)
+            .map(|(own, other)| u64::from((own & other).count_ones()))
+            .sum()
     }
 }
 
@@ -98,7 +110,10 @@ impl OutcomePlanes {
     /// Takes for each item whether it passed; `None` if no outcome counts.
     pub fn of(outcomes: impl Iterator<Item = Option<bool>> + Clone) -> Self {
         Self {
-            passed: outcomes.clone().map(|outcome| outcome == Some(true)).collect(),
+            passed: outcomes
+                .clone()
+                .map(|outcome| outcome == Some(true))
+                .collect(),
             counted: outcomes.map(|outcome| outcome.is_some()).collect(),
         }
     }
@@ -110,13 +125,23 @@ impl OutcomePlanes {
 
     /// Returns the sets whose shared items make the table: passed by both, passed by each with an outcome of the other, and all.
     fn meeting<'a>(&'a self, other: &'a Self) -> [(&'a Plane, &'a Plane); 4] {
-        [(&self.passed, &other.passed), (&self.passed, &other.counted), (&self.counted, &other.passed), (&self.counted, &other.counted)]
+        [
+            (&self.passed, &other.passed),
+            (&self.passed, &other.counted),
+            (&self.counted, &other.passed),
+            (&self.counted, &other.counted),
+        ]
     }
 }
 
 /// Makes a table from the sizes of [`OutcomePlanes::meeting`].
 fn table([both, passed_a, passed_b, all]: [u64; 4]) -> Pairs {
-    Pairs { both, only_a: passed_a - both, only_b: passed_b - both, neither: all + both - passed_a - passed_b }
+    Pairs {
+        both,
+        only_a: passed_a - both,
+        only_b: passed_b - both,
+        neither: all + both - passed_a - passed_b,
+    }
 }
 
 /// Arms that meet all others together, and the words of their planes that meet at a time: 32 parts of 4 KiB, which stay in the caches.
@@ -126,33 +151,46 @@ const BLOCK: usize = 512;
 /// Calls `of_pair` with each pair of arms, `first < second`, and with their table. Returns the results in ascending order of the pairs.
 ///
 /// Computes the stripes on all cores. Each core needs 32 bytes for each of the arms in each row of a stripe.
-pub fn all_pairs<T: Send>(arms: &[impl AsRef<OutcomePlanes> + Sync], of_pair: impl Fn(usize, usize, Pairs) -> T + Sync) -> Vec<T> {
-    let stripes = (0..arms.len()).into_par_iter().step_by(STRIPE).map(|start| {
-        let rows = start..arms.len().min(start + STRIPE);
-        let mut counts = vec![[0; 4]; rows.len() * (arms.len() - start)];
-        let at = |first: usize, second: usize| (first - start) * (arms.len() - start) + second - start;
-        let words = arms[start].as_ref().passed.items.div_ceil(BITS);
-        for from in (0..words).step_by(BLOCK) {
-            for second in start + 1..arms.len() {
-                for first in start..rows.end.min(second) {
-                    let meeting = arms[first].as_ref().meeting(arms[second].as_ref());
-                    for (count, (own, others)) in counts[at(first, second)].iter_mut().zip(meeting) {
-                        *count += own.shared_in(others, from..from + BLOCK);
+pub fn all_pairs<T: Send>(
+    arms: &[impl AsRef<OutcomePlanes> + Sync],
+    of_pair: impl Fn(usize, usize, Pairs) -> T + Sync,
+) -> Vec<T> {
+    let stripes = (0..arms.len())
+        .into_par_iter()
+        .step_by(STRIPE)
+        .map(|start| {
+            let rows = start..arms.len().min(start + STRIPE);
+            let mut counts = vec![[0; 4]; rows.len() * (arms.len() - start)];
+            let at = |first: usize, second: usize| {
+                (first - start) * (arms.len() - start) + second - start
+            };
+            let words = arms[start].as_ref().passed.items.div_ceil(BITS);
+            for from in (0..words).step_by(BLOCK) {
+                for second in start + 1..arms.len() {
+                    for first in start..rows.end.min(second) {
+                        let meeting = arms[first].as_ref().meeting(arms[second].as_ref());
+                        for (count, (own, others)) in
+                            counts[at(first, second)].iter_mut().zip(meeting)
+                        {
+                            *count += own.shared_in(others, from..from + BLOCK);
+                        }
                     }
                 }
             }
-        }
-        let pair = |first: usize, second: usize| {
-            let mut counts = counts[at(first, second)];
-            for (count, (own, others)) in counts.iter_mut().zip(arms[first].as_ref().meeting(arms[second].as_ref())) {
-                *count = own.shared_by_size(others).unwrap_or(*count);
-            }
-            of_pair(first, second, table(counts))
-        };
-        rows.flat_map(|first| (first + 1..arms.len()).map(move |second| (first, second)))
-            .map(|(first, second)| pair(first, second))
-            .collect()
-    });
+            let pair = |first: usize, second: usize| {
+                let mut counts = counts[at(first, second)];
+                for (count, (own, others)) in counts
+                    .iter_mut()
+                    .zip(arms[first].as_ref().meeting(arms[second].as_ref()))
+                {
+                    *count = own.shared_by_size(others).unwrap_or(*count);
+                }
+                of_pair(first, second, table(counts))
+            };
+            rows.flat_map(|first| (first + 1..arms.len()).map(move |second| (first, second)))
+                .map(|(first, second)| pair(first, second))
+                .collect()
+        });
     let mut all = Vec::with_capacity(arms.len() * arms.len().saturating_sub(1) / 2);
     for stripe in stripes.collect::<Vec<Vec<T>>>() {
         all.extend(stripe);
@@ -177,14 +215,20 @@ mod tests {
     fn draws() -> impl FnMut() -> u64 {
         let mut state = 1_u64;
         move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % 100
         }
     }
 
     fn by_item(one: &[Option<bool>], other: &[Option<bool>]) -> Pairs {
         let mut pairs = Pairs::default();
-        for outcomes in one.iter().zip(other).filter_map(|(one, other)| (*one).zip(*other)) {
+        for outcomes in one
+            .iter()
+            .zip(other)
+            .filter_map(|(one, other)| (*one).zip(*other))
+        {
             *match outcomes {
                 (true, true) => &mut pairs.both,
                 (true, false) => &mut pairs.only_a,
@@ -196,7 +240,9 @@ mod tests {
     }
 
     fn planes(rows: &[Vec<Option<bool>>]) -> Vec<OutcomePlanes> {
-        rows.iter().map(|row| OutcomePlanes::of(row.iter().copied())).collect()
+        rows.iter()
+            .map(|row| OutcomePlanes::of(row.iter().copied()))
+            .collect()
     }
 
     /// Counts of numpy 2, p-values of `scipy.stats.binomtest`, adjusted by `statsmodels.stats.multitest.multipletests`. Of every second arm,
@@ -208,42 +254,115 @@ mod tests {
             99 if arm % 2 == 1 => None,
             drawn => Some(drawn < 40 + 8 * arm),
         };
-        let rows: Vec<Vec<Option<bool>>> = (0..6).map(|arm| (0..130).map(|_| outcome(arm)).collect()).collect();
+        let rows: Vec<Vec<Option<bool>>> = (0..6)
+            .map(|arm| (0..130).map(|_| outcome(arm)).collect())
+            .collect();
         let expected: [([u64; 4], f64, f64); 15] = [
             ([15, 33, 35, 45], 0.903_597_345_683_512_7, 1.0),
-            ([23, 26, 40, 41], 0.108_856_964_409_716_12, 0.544_284_822_048_580_6),
-            ([33, 15, 55, 25], 1.652_519_847_797_991e-6, 1.652_519_847_797_991e-5),
-            ([34, 15, 62, 19], 6.083_249_930_070_788e-8, 6.691_574_923_077_866e-7),
-            ([38, 11, 66, 13], 1.053_988_007_766_114_4e-10, 1.475_583_210_872_560_2e-9),
-            ([30, 20, 32, 46], 0.126_347_075_813_921_35, 0.544_284_822_048_580_6),
-            ([32, 18, 54, 22], 2.568_720_337_924_735e-5, 0.000_231_184_830_413_226_14),
-            ([39, 11, 57, 21], 1.275_003_237_445_051_7e-8, 1.530_003_884_934_062e-7),
-            ([45, 4, 58, 19], 2.591_759_272_474_458_7e-13, 3.887_638_908_711_688e-12),
-            ([42, 20, 46, 20], 0.001_858_230_307_565_808_5, 0.013_007_612_152_960_66),
-            ([49, 14, 47, 20], 2.719_187_682_281_854_3e-5, 0.000_231_184_830_413_226_14),
-            ([55, 7, 49, 17], 7.455_210_310_203_242e-9, 9.691_773_403_264_214e-8),
+            (
+                [23, 26, 40, 41],
+                0.108_856_964_409_716_12,
+                0.544_284_822_048_580_6,
+            ),
+            (
+                [33, 15, 55, 25],
+                1.652_519_847_797_991e-6,
+                1.652_519_847_797_991e-5,
+            ),
+            (
+                [34, 15, 62, 19],
+                6.083_249_930_070_788e-8,
+                6.691_574_923_077_866e-7,
+            ),
+            (
+                [38, 11, 66, 13],
+                1.053_988_007_766_114_4e-10,
+                1.475_583_210_872_560_2e-9,
+            ),
+            (
+                [30, 20, 32, 46],
+                0.126_347_075_813_921_35,
+                0.544_284_822_048_580_6,
+            ),
+            (
+                [32, 18, 54, 22],
+                2.568_720_337_924_735e-5,
+                0.000_231_184_830_413_226_14,
+            ),
+            (
+                [39, 11, 57, 21],
+                1.275_003_237_445_051_7e-8,
+                1.530_003_884_934_062e-7,
+            ),
+            (
+                [45, 4, 58, 19],
+                2.591_759_272_474_458_7e-13,
+                3.887_638_908_711_688e-12,
+            ),
+            (
+                [42, 20, 46, 20],
+                0.001_858_230_307_565_808_5,
+                0.013_007_612_152_960_66,
+            ),
+            (
+                [49, 14, 47, 20],
+                2.719_187_682_281_854_3e-5,
+                0.000_231_184_830_413_226_14,
+            ),
+            (
+                [55, 7, 49, 17],
+                7.455_210_310_203_242e-9,
+                9.691_773_403_264_214e-8,
+            ),
             ([61, 27, 33, 7], 0.518_958_003_189_651_9, 1.0),
-            ([72, 14, 30, 10], 0.022_628_841_205_914_796, 0.135_773_047_235_488_78),
-            ([75, 19, 29, 5], 0.193_412_652_861_937_37, 0.580_237_958_585_812_2),
+            (
+                [72, 14, 30, 10],
+                0.022_628_841_205_914_796,
+                0.135_773_047_235_488_78,
+            ),
+            (
+                [75, 19, 29, 5],
+                0.193_412_652_861_937_37,
+                0.580_237_958_585_812_2,
+            ),
         ];
-        let pairs = all_pairs(&planes(&rows), |first, second, pairs| (first, second, pairs));
+        let pairs = all_pairs(&planes(&rows), |first, second, pairs| {
+            (first, second, pairs)
+        });
         let exact: Vec<f64> =
-            mcnemar_each(pairs.iter().map(|(.., pairs)| (pairs.only_a, pairs.only_b))).iter().map(|test| test.exact).collect();
+            mcnemar_each(pairs.iter().map(|(.., pairs)| (pairs.only_a, pairs.only_b)))
+                .iter()
+                .map(|test| test.exact)
+                .collect();
         let adjusted = holm(&exact).expect("probabilities");
         let close = |got: f64, expected: f64| (got / expected - 1.0).abs() < 1e-11;
         for (at, (counts, p, after)) in expected.iter().enumerate() {
-            let Pairs { both, only_a, only_b, neither } = pairs[at].2;
+            let Pairs {
+                both,
+                only_a,
+                only_b,
+                neither,
+            } = pairs[at].2;
             assert_eq!([both, only_a, only_b, neither], *counts, "pair {at}");
-            assert!(close(exact[at], *p) && close(adjusted[at], *after), "pair {at}: {} {}", exact[at], adjusted[at]);
+            assert!(
+                close(exact[at], *p) && close(adjusted[at], *after),
+                "pair {at}: {} {}",
+                exact[at],
+                adjusted[at]
+            );
         }
         let mut beats = vec![vec![false; rows.len()]; rows.len()];
         for ((first, second, pairs), _) in pairs.iter().zip(&adjusted).filter(|(_, p)| **p < 0.05) {
             let is_first = pairs.only_a > pairs.only_b;
-            beats[if is_first { *first } else { *second }][if is_first { *second } else { *first }] = true;
+            beats[if is_first { *first } else { *second }]
+                [if is_first { *second } else { *first }] = true;
         }
         let range = |best, worst| RankRange { best, worst };
         let (behind, ahead) = (range(4, 6), range(1, 3));
-        assert_eq!(rank_ranges(&beats), Ok(vec![behind, behind, behind, ahead, ahead, ahead]));
+        assert_eq!(
+            rank_ranges(&beats),
+            Ok(vec![behind, behind, behind, ahead, ahead, ahead])
+        );
     }
 
     #[test]
@@ -251,15 +370,40 @@ mod tests {
         let mut draw = draws();
         let items = BLOCK * BITS + 100;
         let rows: Vec<Vec<Option<bool>>> = (0..3)
-            .map(|arm| (0..items).map(|_| Some(draw()).filter(|drawn| arm == 0 || *drawn > 3).map(|drawn| drawn < 50)).collect())
+            .map(|arm| {
+                (0..items)
+                    .map(|_| {
+                        Some(draw())
+                            .filter(|drawn| arm == 0 || *drawn > 3)
+                            .map(|drawn| drawn < 50)
+                    })
+                    .collect()
+            })
             .collect();
-        let found = all_pairs(&planes(&rows), |first, second, pairs| (first, second, pairs));
-        assert_eq!(found, [(0, 1), (0, 2), (1, 2)].map(|(first, second)| (first, second, by_item(&rows[first], &rows[second]))));
-        let many: Vec<Vec<Option<bool>>> = (0..STRIPE + 3).map(|_| (0..70).map(|_| Some(draw() < 50)).collect()).collect();
-        let mut found = all_pairs(&planes(&many), |first, second, pairs| (first, second, pairs)).into_iter();
+        let found = all_pairs(&planes(&rows), |first, second, pairs| {
+            (first, second, pairs)
+        });
+        assert_eq!(
+            found,
+            [(0, 1), (0, 2), (1, 2)].map(|(first, second)| (
+                first,
+                second,
+                by_item(&rows[first], &rows[second])
+            ))
+        );
+        let many: Vec<Vec<Option<bool>>> = (0..STRIPE + 3)
+            .map(|_| (0..70).map(|_| Some(draw() < 50)).collect())
+            .collect();
+        let mut found = all_pairs(&planes(&many), |first, second, pairs| {
+            (first, second, pairs)
+        })
+        .into_iter();
         for first in 0..many.len() {
             for second in first + 1..many.len() {
-                assert_eq!(found.next(), Some((first, second, by_item(&many[first], &many[second]))));
+                assert_eq!(
+                    found.next(),
+                    Some((first, second, by_item(&many[first], &many[second])))
+                );
             }
         }
         assert_eq!(found.next(), None);
@@ -270,9 +414,20 @@ mod tests {
         let all: Plane = std::iter::repeat_n(true, 200).collect();
         assert!(all.words.is_none() && all.size() == 200);
         let some: Plane = (0..200).map(|item| item % 3 == 0).collect();
-        assert_eq!((some.size(), all.shared(&some), some.shared(&all), some.shared(&some)), (67, 67, 67, 67));
+        assert_eq!(
+            (
+                some.size(),
+                all.shared(&some),
+                some.shared(&all),
+                some.shared(&some)
+            ),
+            (67, 67, 67, 67)
+        );
         assert!(all_pairs::<Pairs>(&[] as &[OutcomePlanes], |_, _, pairs| pairs).is_empty());
-        assert_eq!(OutcomePlanes::of(std::iter::empty()).pairs(&OutcomePlanes::of(std::iter::empty())), Pairs::default());
+        assert_eq!(
+            OutcomePlanes::of(std::iter::empty()).pairs(&OutcomePlanes::of(std::iter::empty())),
+            Pairs::default()
+        );
     }
 
     proptest::proptest! {

@@ -23,7 +23,12 @@ impl BetaPrior {
 /// Returns the equal-tailed credible interval of a pass rate after `passed` of `total` runs.
 ///
 /// If `total` is 0 it is the prior's interval, which is no evidence; callers decide whether to show it.
-pub fn beta_credible_interval(passed: u64, total: u64, prior: BetaPrior, confidence: f64) -> Result<Interval, Undefined> {
+pub fn beta_credible_interval(
+    passed: u64,
+    total: u64,
+    prior: BetaPrior,
+    confidence: f64,
+) -> Result<Interval, Undefined> {
     let (a, b) = shapes(passed, total, prior)?;
     beta_interval(a, b, confidence)
 }
@@ -32,7 +37,11 @@ pub fn beta_credible_interval(passed: u64, total: u64, prior: BetaPrior, confide
 pub(super) fn beta_interval(a: f64, b: f64, confidence: f64) -> Result<Interval, Undefined> {
     let upper = upper_level(confidence)?;
     let posterior = Beta::new(a, b).map_err(|_| Undefined::OutOfRange)?;
-    Interval::new(posterior.inverse_cdf(1.0 - upper), posterior.inverse_cdf(upper)).ok_or(Undefined::NotFinite)
+    Interval::new(
+        posterior.inverse_cdf(1.0 - upper),
+        posterior.inverse_cdf(upper),
+    )
+    .ok_or(Undefined::NotFinite)
 }
 
 /// Returns the posterior probability that an item is flaky: that its pass rate is between `margin` and 1 − `margin`.
@@ -67,14 +76,26 @@ mod tests {
     fn intervals_in_closed_form() {
         // All of n under a uniform prior: the posterior's distribution function is p^(n + 1).
         let interval = beta_credible_interval(5, 5, BetaPrior::UNIFORM, 0.95).expect("in range");
-        assert!((interval.low - 0.025f64.powf(1.0 / 6.0)).abs() < 1e-9 && (interval.high - 0.975f64.powf(1.0 / 6.0)).abs() < 1e-9);
+        assert!(
+            (interval.low - 0.025f64.powf(1.0 / 6.0)).abs() < 1e-9
+                && (interval.high - 0.975f64.powf(1.0 / 6.0)).abs() < 1e-9
+        );
         // Jeffreys' prior alone is the arcsine distribution.
         let prior = beta_credible_interval(0, 0, BetaPrior::JEFFREYS, 0.95).expect("in range");
         let arcsine = (std::f64::consts::FRAC_PI_2 * 0.025).sin().powi(2);
         assert!((prior.low - arcsine).abs() < 1e-9 && (prior.high - (1.0 - arcsine)).abs() < 1e-9);
-        assert_eq!(beta_credible_interval(2, 1, BetaPrior::UNIFORM, 0.95), Err(Undefined::OutOfRange));
-        assert_eq!(beta_credible_interval(1, 1, BetaPrior { a: 0.0, b: 1.0 }, 0.95), Err(Undefined::OutOfRange));
-        assert_eq!(beta_credible_interval(1, 1, BetaPrior::UNIFORM, 1.0), Err(Undefined::OutOfRange));
+        assert_eq!(
+            beta_credible_interval(2, 1, BetaPrior::UNIFORM, 0.95),
+            Err(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            beta_credible_interval(1, 1, BetaPrior { a: 0.0, b: 1.0 }, 0.95),
+            Err(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            beta_credible_interval(1, 1, BetaPrior::UNIFORM, 1.0),
+            Err(Undefined::OutOfRange)
+        );
     }
 
     #[test]

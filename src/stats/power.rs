@@ -64,10 +64,16 @@ impl PairedVariance {
         if self.runs_a == 0 || self.runs_b == 0 {
             return Err(Undefined::NoData);
         }
-        if [self.omega2, self.sigma2_a, self.sigma2_b].iter().any(|part| *part < 0.0) {
+        if [self.omega2, self.sigma2_a, self.sigma2_b]
+            .iter()
+            .any(|part| *part < 0.0)
+        {
             return Err(Undefined::OutOfRange);
         }
-        spread((self.omega2 + self.sigma2_a / self.runs_a as f64 + self.sigma2_b / self.runs_b as f64).sqrt())
+        spread(
+            (self.omega2 + self.sigma2_a / self.runs_a as f64 + self.sigma2_b / self.runs_b as f64)
+                .sqrt(),
+        )
     }
 }
 
@@ -83,7 +89,13 @@ pub fn n_miller(variance: PairedVariance, delta: f64, aim: Aim) -> Result<u64, U
 
 /// Returns the power of a test at `alpha` to separate two true shares; normal approximation with the unpooled standard error, ignoring the
 /// far tail.
-pub fn power_two_proportions(p1: f64, n1: u64, p2: f64, n2: u64, alpha: f64) -> Result<f64, Undefined> {
+pub fn power_two_proportions(
+    p1: f64,
+    n1: u64,
+    p2: f64,
+    n2: u64,
+    alpha: f64,
+) -> Result<f64, Undefined> {
     if n1 == 0 || n2 == 0 {
         return Err(Undefined::NoData);
     }
@@ -111,7 +123,11 @@ pub fn mde_two_proportions(p1: f64, n1: u64, n2: u64, aim: Aim) -> Result<f64, U
     let slope = second * (1.0 - 2.0 * p1).abs();
     let root = (slope * slope + 4.0 * (1.0 + second) * variance * (first + second)).sqrt();
     let distance = (slope + root) / (2.0 * (1.0 + second));
-    if distance > p1.max(1.0 - p1) { Err(Undefined::TooFew) } else { Ok(distance) }
+    if distance > p1.max(1.0 - p1) {
+        Err(Undefined::TooFew)
+    } else {
+        Ok(distance)
+    }
 }
 
 /// Returns the number of pairs that McNemar's test needs, from the share of discordant pairs and the difference `delta` of the two shares
@@ -157,12 +173,20 @@ pub fn n_welch(sd_a: f64, sd_b: f64, delta: f64, aim: Aim) -> Result<u64, Undefi
     let reaches = |n: u64| Ok(mde_welch(Side { sd: sd_a, n }, Side { sd: sd_b, n }, aim)? <= delta);
     let mut enough = 2;
     while !reaches(enough)? {
-        enough = if enough < MOST { enough * 2 } else { return Err(Undefined::OutOfRange) };
+        enough = if enough < MOST {
+            enough * 2
+        } else {
+            return Err(Undefined::OutOfRange);
+        };
     }
     let mut short = enough / 2;
     while enough - short > 1 {
         let middle = short.midpoint(enough);
-        if middle >= 2 && reaches(middle)? { enough = middle } else { short = middle }
+        if middle >= 2 && reaches(middle)? {
+            enough = middle
+        } else {
+            short = middle
+        }
     }
     Ok(enough)
 }
@@ -185,16 +209,28 @@ fn spread(sd: f64) -> Result<f64, Undefined> {
     if sd < 0.0 {
         return Err(Undefined::OutOfRange);
     }
-    if sd == 0.0 { Err(Undefined::NoVariation) } else { Ok(sd) }
+    if sd == 0.0 {
+        Err(Undefined::NoVariation)
+    } else {
+        Ok(sd)
+    }
 }
 
 fn distance(delta: f64) -> Result<f64, Undefined> {
-    if delta.is_finite() && delta != 0.0 { Ok(delta.abs()) } else { Err(Undefined::OutOfRange) }
+    if delta.is_finite() && delta != 0.0 {
+        Ok(delta.abs())
+    } else {
+        Err(Undefined::OutOfRange)
+    }
 }
 
 /// Returns the variance of one trial with probability `p`.
 fn share(p: f64) -> Result<f64, Undefined> {
-    if (0.0..=1.0).contains(&p) { Ok(p * (1.0 - p)) } else { Err(Undefined::OutOfRange) }
+    if (0.0..=1.0).contains(&p) {
+        Ok(p * (1.0 - p))
+    } else {
+        Err(Undefined::OutOfRange)
+    }
 }
 
 /// Converts `n` units for one aim to another aim: sample sizes grow with the square of the sum of both quantiles.
@@ -203,16 +239,27 @@ pub fn n_at(n: u64, usual: Aim, other: Aim) -> Result<u64, Undefined> {
 }
 
 /// Rounds a number of units up.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a count")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be a count"
+)]
 pub fn whole(n: f64) -> Result<u64, Undefined> {
-    if n >= 0.0 && n <= MOST as f64 { Ok(n.ceil() as u64) } else { Err(Undefined::OutOfRange) }
+    if n >= 0.0 && n <= MOST as f64 {
+        Ok(n.ceil() as u64)
+    } else {
+        Err(Undefined::OutOfRange)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const USUAL: Aim = Aim { alpha: 0.05, power: 0.8 };
+    const USUAL: Aim = Aim {
+        alpha: 0.05,
+        power: 0.8,
+    };
 
     #[test]
     fn textbook_sizes() {
@@ -221,11 +268,22 @@ mod tests {
         assert_eq!(n_paired(1.0, 0.5, USUAL), Ok(32));
         // 50 % against 60 %: 7.84888 · 0.49 / 0.01 = 384.6.
         assert_eq!(n_two_proportions(0.5, 0.6, USUAL), Ok(385));
-        assert!((power_two_proportions(0.5, 385, 0.6, 385, 0.05).expect("varied") - 0.8).abs() < 1e-3);
+        assert!(
+            (power_two_proportions(0.5, 385, 0.6, 385, 0.05).expect("varied") - 0.8).abs() < 1e-3
+        );
         // A fifth of the pairs discordant, shares 12.5 points apart: about a hundred pairs.
         assert_eq!(n_mcnemar(0.2, 0.125, USUAL), Ok(99));
-        let plan = PairedVariance { omega2: 0.1, sigma2_a: 0.3, sigma2_b: 0.2, runs_a: 3, runs_b: 2 };
-        assert_eq!(n_miller(plan, 0.1, USUAL), n_paired(0.3f64.sqrt(), 0.1, USUAL));
+        let plan = PairedVariance {
+            omega2: 0.1,
+            sigma2_a: 0.3,
+            sigma2_b: 0.2,
+            runs_a: 3,
+            runs_b: 2,
+        };
+        assert_eq!(
+            n_miller(plan, 0.1, USUAL),
+            n_paired(0.3f64.sqrt(), 0.1, USUAL)
+        );
         let split = mde_miller(plan, 50, USUAL).expect("varied");
         assert!((split - mde_paired(0.3f64.sqrt(), 50, USUAL).expect("varied")).abs() < 1e-12);
     }
@@ -233,13 +291,19 @@ mod tests {
     #[test]
     fn few_runs_see_little() {
         // Three runs per arm, equal spread: (t(4) 2.7764 + 0.9410) · sqrt(2/3).
-        let three = mde_welch(Side { sd: 1.0, n: 3 }, Side { sd: 1.0, n: 3 }, USUAL).expect("varied");
-        assert!((three - (2.776_445 + 0.940_965) * (2.0f64 / 3.0).sqrt()).abs() < 1e-5, "{three}");
+        let three =
+            mde_welch(Side { sd: 1.0, n: 3 }, Side { sd: 1.0, n: 3 }, USUAL).expect("varied");
+        assert!(
+            (three - (2.776_445 + 0.940_965) * (2.0f64 / 3.0).sqrt()).abs() < 1e-5,
+            "{three}"
+        );
         // If one sample has no spread, n − 1 degrees of freedom remain.
-        let alone = mde_welch(Side { sd: 1.0, n: 14 }, Side { sd: 0.0, n: 14 }, USUAL).expect("varied");
+        let alone =
+            mde_welch(Side { sd: 1.0, n: 14 }, Side { sd: 0.0, n: 14 }, USUAL).expect("varied");
         assert!((mde_few(1.0, 14, USUAL).expect("varied") - alone).abs() < 1e-12);
         assert_eq!(mde_few(1.0, 1, USUAL), Err(Undefined::TooFew));
-        let many = mde_welch(Side { sd: 1.0, n: 1000 }, Side { sd: 1.0, n: 1000 }, USUAL).expect("varied");
+        let many =
+            mde_welch(Side { sd: 1.0, n: 1000 }, Side { sd: 1.0, n: 1000 }, USUAL).expect("varied");
         assert!((many / (2.801_585 * (2.0f64 / 1000.0).sqrt()) - 1.0).abs() < 1e-3);
         assert_eq!(n_welch(1.0, 1.0, three, USUAL), Ok(3));
         assert_eq!(n_welch(1.0, 1.0, three - 1e-6, USUAL), Ok(4));
@@ -262,10 +326,29 @@ mod tests {
         assert_eq!(n_paired(1.0, 0.0, USUAL), Err(Undefined::OutOfRange));
         assert_eq!(n_paired(1.0, 1e-12, USUAL), Err(Undefined::OutOfRange));
         assert_eq!(n_mcnemar(0.1, 0.2, USUAL), Err(Undefined::OutOfRange));
-        assert_eq!(power_two_proportions(1.0, 5, 0.0, 5, 0.05), Err(Undefined::NoVariation));
-        assert_eq!(mde_two_proportions(0.5, 3, 3, USUAL), Err(Undefined::TooFew));
-        assert_eq!(mde_welch(Side { sd: 1.0, n: 1 }, Side { sd: 1.0, n: 3 }, USUAL), Err(Undefined::TooFew));
-        assert_eq!(mde_paired(1.0, 10, Aim { alpha: 0.0, power: 0.8 }), Err(Undefined::OutOfRange));
+        assert_eq!(
+            power_two_proportions(1.0, 5, 0.0, 5, 0.05),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            mde_two_proportions(0.5, 3, 3, USUAL),
+            Err(Undefined::TooFew)
+        );
+        assert_eq!(
+            mde_welch(Side { sd: 1.0, n: 1 }, Side { sd: 1.0, n: 3 }, USUAL),
+            Err(Undefined::TooFew)
+        );
+        assert_eq!(
+            mde_paired(
+                1.0,
+                10,
+                Aim {
+                    alpha: 0.0,
+                    power: 0.8
+                }
+            ),
+            Err(Undefined::OutOfRange)
+        );
     }
 
     proptest::proptest! {

@@ -32,15 +32,24 @@ pub struct PredictionPowered {
 /// With n labels Y, the judge's values f of the same items and g of N other items: λ·mean(g) + mean(Y − λf), with λ = cov(Y, f) / (var(f, g) ·
 /// (1 + n/N)) between 0 and 1, and the variance var(Y − λf)/n + λ²·var(g)/N. Variances have the divisor n, apart from that of all values of
 /// the judge. The normal interval covers too seldom with few labels or extreme rates; [`super::corrected_rate`] has another.
-pub fn prediction_powered(data: Judged<'_>, confidence: f64) -> Result<PredictionPowered, Undefined> {
+pub fn prediction_powered(
+    data: Judged<'_>,
+    confidence: f64,
+) -> Result<PredictionPowered, Undefined> {
     let z = normal_quantile(upper_level(confidence)?)?;
     let lambda = data.lambda()?;
     let residuals = data.residuals(lambda);
     let n = residuals.len() as f64;
     let mean = data.predicted(lambda) + mean(&residuals);
     let standard_error = (squares(&residuals) / (n * n) + data.prediction_variance(lambda)).sqrt();
-    let interval = Interval::new(mean - z * standard_error, mean + z * standard_error).ok_or(Undefined::NotFinite)?;
-    Ok(PredictionPowered { mean, standard_error, lambda, interval })
+    let interval = Interval::new(mean - z * standard_error, mean + z * standard_error)
+        .ok_or(Undefined::NotFinite)?;
+    Ok(PredictionPowered {
+        mean,
+        standard_error,
+        lambda,
+        interval,
+    })
 }
 
 impl Judged<'_> {
@@ -51,7 +60,13 @@ impl Judged<'_> {
         if self.labels.is_empty() {
             return Err(Undefined::NoData);
         }
-        if self.labels.iter().chain(self.judged).chain(self.others).any(|value| !value.is_finite()) {
+        if self
+            .labels
+            .iter()
+            .chain(self.judged)
+            .chain(self.others)
+            .any(|value| !value.is_finite())
+        {
             return Err(Undefined::NotFinite);
         }
         Ok(())
@@ -65,24 +80,46 @@ impl Judged<'_> {
         }
         let (labels, judged) = (mean(self.labels), mean(self.judged));
         let n = self.labels.len() as f64;
-        let covariance = total(self.labels.iter().zip(self.judged).map(|(label, said)| (label - labels) * (said - judged))) / n;
+        let covariance = total(
+            self.labels
+                .iter()
+                .zip(self.judged)
+                .map(|(label, said)| (label - labels) * (said - judged)),
+        ) / n;
         let all: Vec<f64> = self.judged.iter().chain(self.others).copied().collect();
-        let variance = squares(&all) / (all.len() as f64 - 1.0) * (1.0 + n / self.others.len() as f64);
-        Ok(if variance > 0.0 { (covariance / variance).clamp(0.0, 1.0) } else { 0.0 })
+        let variance =
+            squares(&all) / (all.len() as f64 - 1.0) * (1.0 + n / self.others.len() as f64);
+        Ok(if variance > 0.0 {
+            (covariance / variance).clamp(0.0, 1.0)
+        } else {
+            0.0
+        })
     }
 
     /// Returns λ times the mean of the judge's values of the items without a label.
     fn predicted(&self, lambda: f64) -> f64 {
-        if lambda > 0.0 { lambda * mean(self.others) } else { 0.0 }
+        if lambda > 0.0 {
+            lambda * mean(self.others)
+        } else {
+            0.0
+        }
     }
 
     fn prediction_variance(&self, lambda: f64) -> f64 {
         let n = self.others.len() as f64;
-        if lambda > 0.0 { lambda * lambda * squares(self.others) / (n * n) } else { 0.0 }
+        if lambda > 0.0 {
+            lambda * lambda * squares(self.others) / (n * n)
+        } else {
+            0.0
+        }
     }
 
     fn residuals(&self, lambda: f64) -> Vec<f64> {
-        self.labels.iter().zip(self.judged).map(|(label, said)| label - lambda * said).collect()
+        self.labels
+            .iter()
+            .zip(self.judged)
+            .map(|(label, said)| label - lambda * said)
+            .collect()
     }
 }
 
@@ -93,7 +130,11 @@ fn mean(values: &[f64]) -> f64 {
 /// Returns the sum of squared deviations from the mean.
 fn squares(values: &[f64]) -> f64 {
     let centre = mean(values);
-    total(values.iter().map(|value| (value - centre) * (value - centre)))
+    total(
+        values
+            .iter()
+            .map(|value| (value - centre) * (value - centre)),
+    )
 }
 
 #[cfg(test)]
@@ -137,28 +178,64 @@ mod tests {
             let [both, people, judge, neither] = self.labelled;
             let list = |passed: [bool; 4]| -> Vec<f64> {
                 let counts = [both, people, judge, neither];
-                counts.into_iter().zip(passed).flat_map(|(count, passed)| vec![f64::from(u8::from(passed)); count]).collect()
+                counts
+                    .into_iter()
+                    .zip(passed)
+                    .flat_map(|(count, passed)| vec![f64::from(u8::from(passed)); count])
+                    .collect()
             };
             let [n, passed] = self.others;
-            let others = (0..n).map(|item| f64::from(u8::from(item < passed))).collect();
-            let (labels, judged) = (list([true, true, false, false]), list([true, false, true, false]));
-            Listed { confidence: self.confidence, labels, judged, others, ppi: self.ppi }
+            let others = (0..n)
+                .map(|item| f64::from(u8::from(item < passed)))
+                .collect();
+            let (labels, judged) = (
+                list([true, true, false, false]),
+                list([true, false, true, false]),
+            );
+            Listed {
+                confidence: self.confidence,
+                labels,
+                judged,
+                others,
+                ppi: self.ppi,
+            }
         }
     }
 
     fn vectors() -> Vec<Listed> {
-        let vectors: Vectors = serde_json::from_str(include_str!("../../tests/fixtures/judges/vectors.json")).expect("vectors");
-        vectors.binary.into_iter().map(Counted::listed).chain(vectors.values).collect()
+        let vectors: Vectors =
+            serde_json::from_str(include_str!("../../tests/fixtures/judges/vectors.json"))
+                .expect("vectors");
+        vectors
+            .binary
+            .into_iter()
+            .map(Counted::listed)
+            .chain(vectors.values)
+            .collect()
     }
 
     #[test]
     fn equals_ppi_python() {
-        for Listed { confidence, labels, judged, others, ppi } in vectors() {
-            let data = Judged { labels: &labels, judged: &judged, others: &others };
+        for Listed {
+            confidence,
+            labels,
+            judged,
+            others,
+            ppi,
+        } in vectors()
+        {
+            let data = Judged {
+                labels: &labels,
+                judged: &judged,
+                others: &others,
+            };
             let found = prediction_powered(data, confidence).expect("an estimate");
-            for (own, expected) in
-                [(found.mean, ppi.mean), (found.lambda, ppi.lambda), (found.interval.low, ppi.ci[0]), (found.interval.high, ppi.ci[1])]
-            {
+            for (own, expected) in [
+                (found.mean, ppi.mean),
+                (found.lambda, ppi.lambda),
+                (found.interval.low, ppi.ci[0]),
+                (found.interval.high, ppi.ci[1]),
+            ] {
                 assert!((own - expected).abs() < 1e-9, "{own} {expected}");
             }
         }

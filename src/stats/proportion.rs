@@ -15,7 +15,11 @@ pub fn wilson(passed: u64, total: u64, confidence: f64) -> Result<Interval, Unde
 ///
 /// The effective number is the number of items if runs never varied, of clusters, or of runs that share one artefact. It need not be whole.
 /// Passes and fails have the largest spread for a given mean, so the interval for scores is too wide rather than too narrow.
-pub fn effective_interval(value: f64, n_effective: f64, confidence: f64) -> Result<Interval, Undefined> {
+pub fn effective_interval(
+    value: f64,
+    n_effective: f64,
+    confidence: f64,
+) -> Result<Interval, Undefined> {
     let z = normal_quantile(upper_level(confidence)?)?;
     if !(n_effective > 0.0 && n_effective.is_finite()) {
         return Err(Undefined::NoData);
@@ -26,8 +30,16 @@ pub fn effective_interval(value: f64, n_effective: f64, confidence: f64) -> Resu
     let (n, z2) = (n_effective, z * z);
     let centre = (value + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = z / (1.0 + z2 / n) * (value * (1.0 - value) / n + z2 / (4.0 * n * n)).sqrt();
-    let low = if value <= 0.0 { 0.0 } else { (centre - half).clamp(0.0, value) };
-    let high = if value >= 1.0 { 1.0 } else { (centre + half).clamp(value, 1.0) };
+    let low = if value <= 0.0 {
+        0.0
+    } else {
+        (centre - half).clamp(0.0, value)
+    };
+    let high = if value >= 1.0 {
+        1.0
+    } else {
+        (centre + half).clamp(value, 1.0)
+    };
     Interval::new(low, high).ok_or(Undefined::NotFinite)
 }
 
@@ -74,7 +86,11 @@ fn lower_end(passed: u64, total: u64, tail: f64) -> f64 {
         }
         // The tail's slope is its first term times passed / chance.
         let step = chance - (at_least - tail) / (exactly * passed as f64 / chance);
-        let next = if step > low && step < high { step } else { f64::midpoint(low, high) };
+        let next = if step > low && step < high {
+            step
+        } else {
+            f64::midpoint(low, high)
+        };
         if (next - chance).abs() <= f64::EPSILON * chance {
             return next;
         }
@@ -84,7 +100,11 @@ fn lower_end(passed: u64, total: u64, tail: f64) -> f64 {
 }
 
 /// Returns the probabilities of at least and of exactly `passed` of `total`, summed from the most likely count outwards.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the most likely count lies between 0 and the total")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the most likely count lies between 0 and the total"
+)]
 fn upper_tail(passed: u64, total: u64, chance: f64) -> (f64, f64) {
     /// A share of the sum too small to change it.
     const NOTHING: f64 = 1e-20;
@@ -145,9 +165,15 @@ mod tests {
             (0, 20, (0.0, 0.1611), (0.0, 0.1684)),
             (1, 29, (0.0061, 0.1718), (0.0009, 0.1776)),
         ] {
-            for (interval, (low, high)) in [(wilson(passed, total, 0.95), wilsons), (clopper_pearson(passed, total, 0.95), exact)] {
+            for (interval, (low, high)) in [
+                (wilson(passed, total, 0.95), wilsons),
+                (clopper_pearson(passed, total, 0.95), exact),
+            ] {
                 let interval = interval.expect("a defined interval");
-                assert!((interval.low - low).abs() < 5e-5 && (interval.high - high).abs() < 5e-5, "{passed}/{total}: {interval:?}");
+                assert!(
+                    (interval.low - low).abs() < 5e-5 && (interval.high - high).abs() < 5e-5,
+                    "{passed}/{total}: {interval:?}"
+                );
             }
         }
     }
@@ -172,8 +198,14 @@ mod tests {
         let between = effective_interval(0.85, 12.5, 0.95).expect("some");
         assert!(between.low < 0.85 && between.high > 0.85 && between.high < 1.0);
         assert_eq!(effective_interval(0.0, 0.0, 0.95), Err(Undefined::NoData));
-        assert_eq!(effective_interval(1.2, 3.0, 0.95), Err(Undefined::OutOfRange));
-        assert_eq!(effective_interval(f64::NAN, 3.0, 0.95), Err(Undefined::OutOfRange));
+        assert_eq!(
+            effective_interval(1.2, 3.0, 0.95),
+            Err(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            effective_interval(f64::NAN, 3.0, 0.95),
+            Err(Undefined::OutOfRange)
+        );
     }
 
     #[test]
@@ -183,17 +215,32 @@ mod tests {
         assert_eq!(chance_adjusted_accuracy(0.625, 0.25), Ok(0.5));
         assert_eq!(chance_adjusted_accuracy(0.0, 0.5), Ok(-1.0));
         assert_eq!(chance_adjusted_accuracy(0.7, 0.0), Ok(0.7));
-        assert_eq!(chance_adjusted_accuracy(1.0, 1.0), Err(Undefined::OutOfRange));
-        assert_eq!(chance_adjusted_accuracy(1.1, 0.5), Err(Undefined::OutOfRange));
-        assert_eq!(chance_adjusted_accuracy(f64::NAN, 0.5), Err(Undefined::OutOfRange));
+        assert_eq!(
+            chance_adjusted_accuracy(1.0, 1.0),
+            Err(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            chance_adjusted_accuracy(1.1, 0.5),
+            Err(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            chance_adjusted_accuracy(f64::NAN, 0.5),
+            Err(Undefined::OutOfRange)
+        );
     }
 
     #[test]
     fn many_items() {
         // Above the size at which the library's beta distribution fails.
         let interval = clopper_pearson(1, 1_000_000, 0.95).expect("a defined interval");
-        assert!((interval.low / 2.531_780_766e-8 - 1.0).abs() < 1e-8, "{interval:?}");
-        assert!((interval.high / 5.571_630_655e-6 - 1.0).abs() < 1e-8, "{interval:?}");
+        assert!(
+            (interval.low / 2.531_780_766e-8 - 1.0).abs() < 1e-8,
+            "{interval:?}"
+        );
+        assert!(
+            (interval.high / 5.571_630_655e-6 - 1.0).abs() < 1e-8,
+            "{interval:?}"
+        );
     }
 
     proptest::proptest! {

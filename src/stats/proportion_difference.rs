@@ -33,21 +33,40 @@ impl Pairs {
         if n < 2.0 {
             return Err(Undefined::TooFew);
         }
-        let (only_a, only_b, alike) = (self.only_a as f64, self.only_b as f64, (self.both + self.neither) as f64);
-        let squares = only_a * (1.0 - mean).powi(2) + only_b * (1.0 + mean).powi(2) + alike * mean.powi(2);
+        let (only_a, only_b, alike) = (
+            self.only_a as f64,
+            self.only_b as f64,
+            (self.both + self.neither) as f64,
+        );
+        let squares =
+            only_a * (1.0 - mean).powi(2) + only_b * (1.0 + mean).powi(2) + alike * mean.powi(2);
         Ok((squares / (n - 1.0)).sqrt())
     }
 }
 
 /// The interval for the difference of two independent proportions, from the Wilson intervals of both (Newcombe 1998, Statistics in
 /// Medicine 17:873, method 10).
-pub fn newcombe(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64, confidence: f64) -> Result<Interval, Undefined> {
-    effective_difference((share(passed_a, total_a)?, total_a as f64), (share(passed_b, total_b)?, total_b as f64), confidence)
+pub fn newcombe(
+    passed_a: u64,
+    total_a: u64,
+    passed_b: u64,
+    total_b: u64,
+    confidence: f64,
+) -> Result<Interval, Undefined> {
+    effective_difference(
+        (share(passed_a, total_a)?, total_a as f64),
+        (share(passed_b, total_b)?, total_b as f64),
+        confidence,
+    )
 }
 
 /// [`newcombe`] for means of values from 0 to 1 at effective numbers of independent passes and fails: for arms whose runs never varied,
 /// with their numbers of runs; see [`effective_interval`].
-pub fn effective_difference(a: (f64, f64), b: (f64, f64), confidence: f64) -> Result<Interval, Undefined> {
+pub fn effective_difference(
+    a: (f64, f64),
+    b: (f64, f64),
+    confidence: f64,
+) -> Result<Interval, Undefined> {
     let a = Margin::new(a.0, a.1, confidence)?;
     let b = Margin::new(b.0, b.1, confidence)?;
     combined(a, b, 0.0, a.share - b.share)
@@ -55,7 +74,12 @@ pub fn effective_difference(a: (f64, f64), b: (f64, f64), confidence: f64) -> Re
 
 /// [`tango`] for an effective number of independent items or clusters, from the shares that only a and only b passed, or by which a and b
 /// were better: for differences that are the same everywhere. ± z² / (n + z²) if there is no difference.
-pub fn effective_paired_difference(only_a: f64, only_b: f64, n_effective: f64, confidence: f64) -> Result<Interval, Undefined> {
+pub fn effective_paired_difference(
+    only_a: f64,
+    only_b: f64,
+    n_effective: f64,
+    confidence: f64,
+) -> Result<Interval, Undefined> {
     let z = normal_quantile(upper_level(confidence)?)?;
     if !(n_effective > 0.0 && n_effective.is_finite()) {
         return Err(Undefined::NoData);
@@ -65,15 +89,27 @@ pub fn effective_paired_difference(only_a: f64, only_b: f64, n_effective: f64, c
     }
     let (won, lost) = (only_a * n_effective, only_b * n_effective);
     // The lower end is the upper end of the swapped question, so that swapping the arms mirrors the interval exactly.
-    Interval::new(-score_end(lost, won, n_effective, z), score_end(won, lost, n_effective, z)).ok_or(Undefined::NotFinite)
+    Interval::new(
+        -score_end(lost, won, n_effective, z),
+        score_end(won, lost, n_effective, z),
+    )
+    .ok_or(Undefined::NotFinite)
 }
 
 /// The interval for the difference of two proportions on the same items, from both Wilson intervals and the correlation of the outcomes
 /// (Newcombe 1998, Statistics in Medicine 17:2635, method 10).
 pub fn newcombe_paired(pairs: Pairs, confidence: f64) -> Result<Interval, Undefined> {
     let total = pairs.total();
-    let a = Margin::new(share(pairs.both + pairs.only_a, total)?, total as f64, confidence)?;
-    let b = Margin::new(share(pairs.both + pairs.only_b, total)?, total as f64, confidence)?;
+    let a = Margin::new(
+        share(pairs.both + pairs.only_a, total)?,
+        total as f64,
+        confidence,
+    )?;
+    let b = Margin::new(
+        share(pairs.both + pairs.only_b, total)?,
+        total as f64,
+        confidence,
+    )?;
     combined(a, b, correlation(pairs), pairs.difference()?)
 }
 
@@ -86,7 +122,11 @@ pub fn tango(pairs: Pairs, confidence: f64) -> Result<Interval, Undefined> {
     let total = pairs.total() as f64;
     let (won, lost) = (pairs.only_a as f64, pairs.only_b as f64);
     // The lower end is the upper end of the swapped question, so that swapping the arms mirrors the interval exactly.
-    Interval::new(-score_end(lost, won, total, z), score_end(won, lost, total, z)).ok_or(Undefined::NotFinite)
+    Interval::new(
+        -score_end(lost, won, total, z),
+        score_end(won, lost, total, z),
+    )
+    .ok_or(Undefined::NotFinite)
 }
 
 /// A proportion with its Wilson interval.
@@ -98,27 +138,46 @@ struct Margin {
 
 impl Margin {
     fn new(share: f64, n: f64, confidence: f64) -> Result<Self, Undefined> {
-        Ok(Self { share, interval: effective_interval(share, n, confidence)? })
+        Ok(Self {
+            share,
+            interval: effective_interval(share, n, confidence)?,
+        })
     }
 }
 
-fn combined(a: Margin, b: Margin, correlation: f64, difference: f64) -> Result<Interval, Undefined> {
-    let reach = |of_a: f64, of_b: f64| (of_a * of_a - 2.0 * correlation * of_a * of_b + of_b * of_b).max(0.0).sqrt();
+fn combined(
+    a: Margin,
+    b: Margin,
+    correlation: f64,
+    difference: f64,
+) -> Result<Interval, Undefined> {
+    let reach = |of_a: f64, of_b: f64| {
+        (of_a * of_a - 2.0 * correlation * of_a * of_b + of_b * of_b)
+            .max(0.0)
+            .sqrt()
+    };
     let below = reach(a.share - a.interval.low, b.interval.high - b.share);
     let above = reach(a.interval.high - a.share, b.share - b.interval.low);
-    Interval::new(difference - below, difference + above).map(|interval| interval.clipped(-1.0, 1.0)).ok_or(Undefined::NotFinite)
+    Interval::new(difference - below, difference + above)
+        .map(|interval| interval.clipped(-1.0, 1.0))
+        .ok_or(Undefined::NotFinite)
 }
 
 /// Returns the correlation of paired outcomes, with a continuity correction of half an item per item if it is positive; 0 if an arm does
 /// not vary.
 fn correlation(pairs: Pairs) -> f64 {
-    let [both, only_a, only_b, neither] = [pairs.both, pairs.only_a, pairs.only_b, pairs.neither].map(|count| count as f64);
+    let [both, only_a, only_b, neither] =
+        [pairs.both, pairs.only_a, pairs.only_b, pairs.neither].map(|count| count as f64);
     let margins = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither);
     if margins <= 0.0 {
         return 0.0;
     }
     let product = both * neither - only_a * only_b;
-    let corrected = if product > 0.0 { (product - pairs.total() as f64 / 2.0).max(0.0) } else { product };
+    let corrected = if product > 0.0 {
+        (product - pairs.total() as f64 / 2.0).max(0.0)
+    } else {
+        product
+    };
     corrected / margins.sqrt()
 }
 
@@ -148,7 +207,11 @@ fn score(won: f64, lost: f64, total: f64, difference: f64) -> f64 {
     let b = (2.0 * total - won + lost) * difference - won - lost;
     let c = -lost * difference * (1.0 - difference);
     let root = (b * b - 4.0 * a * c).max(0.0).sqrt();
-    let only_b = if b > 0.0 { -2.0 * c / (root + b) } else { (root - b) / (2.0 * a) };
+    let only_b = if b > 0.0 {
+        -2.0 * c / (root + b)
+    } else {
+        (root - b) / (2.0 * a)
+    };
     let variance = total * (2.0 * only_b + difference * (1.0 - difference));
     let distance = won - lost - total * difference;
     if variance > 0.0 {
@@ -165,17 +228,48 @@ mod tests {
     use super::*;
 
     fn near(interval: Result<Interval, Undefined>, low: f64, high: f64) -> bool {
-        interval.is_ok_and(|interval| (interval.low - low).abs() < 5e-4 && (interval.high - high).abs() < 5e-4)
+        interval.is_ok_and(|interval| {
+            (interval.low - low).abs() < 5e-4 && (interval.high - high).abs() < 5e-4
+        })
     }
 
     #[test]
     fn deviation_of_the_differences() {
         // numpy.std(ddof=1) of two 1, one −1 and three 0; of equal differences; of a single item.
-        let spread = Pairs { both: 2, only_a: 2, only_b: 1, neither: 1 }.deviation().expect("items");
+        let spread = Pairs {
+            both: 2,
+            only_a: 2,
+            only_b: 1,
+            neither: 1,
+        }
+        .deviation()
+        .expect("items");
         assert!((spread - 0.752_772_652_709_081).abs() < 1e-15, "{spread}");
-        assert_eq!(Pairs { only_a: 7, ..Pairs::default() }.deviation(), Ok(0.0));
-        assert_eq!(Pairs { both: 3, neither: 4, ..Pairs::default() }.deviation(), Ok(0.0));
-        assert_eq!(Pairs { both: 1, ..Pairs::default() }.deviation(), Err(Undefined::TooFew));
+        assert_eq!(
+            Pairs {
+                only_a: 7,
+                ..Pairs::default()
+            }
+            .deviation(),
+            Ok(0.0)
+        );
+        assert_eq!(
+            Pairs {
+                both: 3,
+                neither: 4,
+                ..Pairs::default()
+            }
+            .deviation(),
+            Ok(0.0)
+        );
+        assert_eq!(
+            Pairs {
+                both: 1,
+                ..Pairs::default()
+            }
+            .deviation(),
+            Err(Undefined::TooFew)
+        );
     }
 
     #[test]
@@ -184,25 +278,63 @@ mod tests {
         assert!(near(newcombe(56, 70, 48, 80, 0.95), 0.0524, 0.3339));
         assert!(near(newcombe(9, 10, 3, 10, 0.95), 0.1705, 0.8090));
         // Airway responses in Fagerland, Lydersen and Laake 2014: 1, 1, 7, 12.
-        let airways = Pairs { both: 1, only_a: 1, only_b: 7, neither: 12 };
-        assert!(near(tango(airways, 0.95), -0.517, -0.026), "{:?}", tango(airways, 0.95));
+        let airways = Pairs {
+            both: 1,
+            only_a: 1,
+            only_b: 7,
+            neither: 12,
+        };
+        assert!(
+            near(tango(airways, 0.95), -0.517, -0.026),
+            "{:?}",
+            tango(airways, 0.95)
+        );
         assert!(near(newcombe_paired(airways, 0.95), -0.507, -0.026));
     }
 
     #[test]
     fn borders() {
-        let (z2, alike) = (1.959_963_984_540_054f64.powi(2), Pairs { both: 12, neither: 8, ..Pairs::default() });
+        let (z2, alike) = (
+            1.959_963_984_540_054f64.powi(2),
+            Pairs {
+                both: 12,
+                neither: 8,
+                ..Pairs::default()
+            },
+        );
         let interval = tango(alike, 0.95).expect("defined");
-        assert!((interval.high - z2 / (20.0 + z2)).abs() < 1e-14 && (interval.low + z2 / (20.0 + z2)).abs() < 1e-14);
+        assert!(
+            (interval.high - z2 / (20.0 + z2)).abs() < 1e-14
+                && (interval.low + z2 / (20.0 + z2)).abs() < 1e-14
+        );
         let effective = effective_paired_difference(0.0, 0.0, 20.0, 0.95).expect("defined");
-        assert!((effective.high - interval.high).abs() < 1e-14 && (effective.low - interval.low).abs() < 1e-14);
+        assert!(
+            (effective.high - interval.high).abs() < 1e-14
+                && (effective.low - interval.low).abs() < 1e-14
+        );
         // Two arms that passed everything in eight runs each: difference 0, and each may be as low as 8 / (8 + z²).
         let nights = effective_difference((1.0, 8.0), (1.0, 8.0), 0.95).expect("defined");
         assert_eq!(Ok(nights), newcombe(8, 8, 8, 8, 0.95));
-        assert!((nights.high - z2 / (8.0 + z2)).abs() < 1e-12 && (nights.low + nights.high).abs() < 1e-15);
-        assert_eq!(effective_paired_difference(0.7, 0.4, 20.0, 0.95), Err(Undefined::OutOfRange));
-        assert_eq!(effective_paired_difference(0.0, 0.0, 0.0, 0.95), Err(Undefined::NoData));
-        let swept = tango(Pairs { only_a: 9, ..Pairs::default() }, 0.95).expect("defined");
+        assert!(
+            (nights.high - z2 / (8.0 + z2)).abs() < 1e-12
+                && (nights.low + nights.high).abs() < 1e-15
+        );
+        assert_eq!(
+            effective_paired_difference(0.7, 0.4, 20.0, 0.95),
+            Err(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            effective_paired_difference(0.0, 0.0, 0.0, 0.95),
+            Err(Undefined::NoData)
+        );
+        let swept = tango(
+            Pairs {
+                only_a: 9,
+                ..Pairs::default()
+            },
+            0.95,
+        )
+        .expect("defined");
         assert!((swept.high - 1.0).abs() < f64::EPSILON && swept.low > 0.0 && swept.low < 1.0);
         for method in [tango, newcombe_paired] {
             assert_eq!(method(Pairs::default(), 0.95), Err(Undefined::NoData));

@@ -42,8 +42,13 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Result<MedianInterval
         found = Some((left_out, coverage));
     }
     let (left_out, coverage) = found.ok_or(Undefined::TooFew)?;
-    let interval = Interval::new(sorted[left_out], sorted[n - 1 - left_out]).ok_or(Undefined::NotFinite)?;
-    Ok(MedianInterval { median: between(&sorted, 0.5), interval, coverage })
+    let interval =
+        Interval::new(sorted[left_out], sorted[n - 1 - left_out]).ok_or(Undefined::NotFinite)?;
+    Ok(MedianInterval {
+        median: between(&sorted, 0.5),
+        interval,
+        coverage,
+    })
 }
 
 /// Returns the median of the distances from the median, not scaled to a standard deviation.
@@ -66,7 +71,11 @@ fn sorted(values: &[f64]) -> Result<Vec<f64>, Undefined> {
 }
 
 /// Interpolates in at least one sorted value.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the place lies between 0 and the last index")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the place lies between 0 and the last index"
+)]
 fn between(sorted: &[f64], level: f64) -> f64 {
     let place = level * (sorted.len() - 1) as f64;
     let below = place.floor();
@@ -94,18 +103,43 @@ mod tests {
         // The smallest and the largest of six values enclose the median unless all are on one side: 1 - 2 / 64. Of ten, the second and the
         // ninth: 1 - 22 / 1024.
         let six = median_interval(&[6.0, 5.0, 4.0, 3.0, 2.0, 1.0], 0.95).expect("six are enough");
-        assert_eq!((six.median, six.interval, six.coverage), (3.5, Interval { low: 1.0, high: 6.0 }, 0.96875));
+        assert_eq!(
+            (six.median, six.interval, six.coverage),
+            (
+                3.5,
+                Interval {
+                    low: 1.0,
+                    high: 6.0
+                },
+                0.96875
+            )
+        );
         let ten: Vec<f64> = (1..=10).map(f64::from).collect();
         let ten = median_interval(&ten, 0.95).expect("ten are enough");
-        assert_eq!((ten.interval, ten.coverage), (Interval { low: 2.0, high: 9.0 }, 1.0 - 22.0 / 1024.0));
-        assert_eq!(median_interval(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.95), Err(Undefined::TooFew));
+        assert_eq!(
+            (ten.interval, ten.coverage),
+            (
+                Interval {
+                    low: 2.0,
+                    high: 9.0
+                },
+                1.0 - 22.0 / 1024.0
+            )
+        );
+        assert_eq!(
+            median_interval(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.95),
+            Err(Undefined::TooFew)
+        );
         assert_eq!(median_interval(&[], 0.95), Err(Undefined::NoData));
         assert_eq!(median_interval(&[1.0; 9], 1.0), Err(Undefined::OutOfRange));
     }
 
     #[test]
     fn distances_from_the_median() {
-        assert_eq!(median_absolute_deviation(&[1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]), Ok(1.0));
+        assert_eq!(
+            median_absolute_deviation(&[1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]),
+            Ok(1.0)
+        );
         assert_eq!(median_absolute_deviation(&[]), Err(Undefined::NoData));
     }
 }

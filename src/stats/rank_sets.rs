@@ -69,7 +69,11 @@ pub fn rank_sets(
     }
     let family = Family::new(&units, multiplier)?;
     let is_exact = multiplier == Multiplier::Sign && family.units.items() <= ENUMERATED;
-    let sums = if is_exact { family.all_signs() } else { family.draw(draws, seed) };
+    let sums = if is_exact {
+        family.all_signs()
+    } else {
+        family.draw(draws, seed)
+    };
     family.step_down(&sums, confidence, is_exact)
 }
 
@@ -90,26 +94,57 @@ impl Family {
     fn new(units: &ScoreMatrix, multiplier: Multiplier) -> Result<Self, Undefined> {
         let (systems, items) = (units.systems(), units.items());
         let means = units.means();
-        let centre: Vec<f64> = if multiplier == Multiplier::Normal { means.clone() } else { vec![0.0; systems] };
-        let rows: Vec<Vec<f64>> =
-            (0..systems).map(|system| units.row(system).iter().map(|score| score - centre[system]).collect()).collect();
-        let largest = rows.iter().flatten().fold(0.0_f64, |largest, score| largest.max(score.abs()));
+        let centre: Vec<f64> = if multiplier == Multiplier::Normal {
+            means.clone()
+        } else {
+            vec![0.0; systems]
+        };
+        let rows: Vec<Vec<f64>> = (0..systems)
+            .map(|system| {
+                units
+                    .row(system)
+                    .iter()
+                    .map(|score| score - centre[system])
+                    .collect()
+            })
+            .collect();
+        let largest = rows
+            .iter()
+            .flatten()
+            .fold(0.0_f64, |largest, score| largest.max(score.abs()));
         let units = ScoreMatrix::new(&rows)?;
         let scales: Vec<f64> = pairs(systems)
             .collect::<Vec<(usize, usize)>>()
             .into_par_iter()
             .map(|(first, second)| {
-                let squares: f64 = rows[first].iter().zip(&rows[second]).map(|(one, other)| (one - other).powi(2)).sum();
+                let squares: f64 = rows[first]
+                    .iter()
+                    .zip(&rows[second])
+                    .map(|(one, other)| (one - other).powi(2))
+                    .sum();
                 let length = squares.sqrt();
-                if length > TIE * largest * (items as f64).sqrt() { length.recip() } else { 0.0 }
+                if length > TIE * largest * (items as f64).sqrt() {
+                    length.recip()
+                } else {
+                    0.0
+                }
             })
             .collect();
         if scales.iter().all(|scale| *scale == 0.0) {
             return Err(Undefined::NoVariation);
         }
         let totals: Vec<f64> = means.iter().map(|mean| mean * items as f64).collect();
-        let observed = pairs(systems).zip(&scales).map(|((first, second), scale)| (totals[first] - totals[second]).abs() * scale).collect();
-        Ok(Self { units, multiplier, scales, observed, totals })
+        let observed = pairs(systems)
+            .zip(&scales)
+            .map(|((first, second), scale)| (totals[first] - totals[second]).abs() * scale)
+            .collect();
+        Ok(Self {
+            units,
+            multiplier,
+            scales,
+            observed,
+            totals,
+        })
     }
 
     /// Returns each draw's sums over the units, system by system.
@@ -136,19 +171,35 @@ impl Family {
         for way in 0..1_usize << free {
             let mut sums = vec![0.0; self.units.systems()];
             for (at, scores) in self.units.by_item().enumerate() {
-                add(&mut sums, scores, if at < free && way >> at & 1 == 1 { -1.0 } else { 1.0 });
+                add(
+                    &mut sums,
+                    scores,
+                    if at < free && way >> at & 1 == 1 {
+                        -1.0
+                    } else {
+                        1.0
+                    },
+                );
             }
             all.extend(sums);
         }
         all
     }
 
-    fn step_down(&self, sums: &[f64], confidence: f64, is_exact: bool) -> Result<RankSets, Undefined> {
+    fn step_down(
+        &self,
+        sums: &[f64],
+        confidence: f64,
+        is_exact: bool,
+    ) -> Result<RankSets, Undefined> {
         let systems = self.units.systems();
         let mut scales = self.scales.clone();
         let (mut critical, mut first, mut steps) = (f64::INFINITY, None, 0);
         loop {
-            let mut largest: Vec<f64> = sums.par_chunks_exact(systems).map(|sums| largest(sums, &scales)).collect();
+            let mut largest: Vec<f64> = sums
+                .par_chunks_exact(systems)
+                .map(|sums| largest(sums, &scales))
+                .collect();
             // Fewer pairs have no larger maximum; of a sample of quantiles that is not sure by rounding.
             critical = f64::min(critical, self.critical(&mut largest, confidence, is_exact)?);
             first.get_or_insert(critical);
@@ -164,10 +215,12 @@ impl Family {
             }
         }
         let mut beats = vec![vec![false; systems]; systems];
-        for ((first, second), (left, scale)) in pairs(systems).zip(scales.iter().zip(&self.scales)) {
+        for ((first, second), (left, scale)) in pairs(systems).zip(scales.iter().zip(&self.scales))
+        {
             if *left == 0.0 && *scale > 0.0 {
                 let is_first = self.totals[first] > self.totals[second];
-                beats[if is_first { first } else { second }][if is_first { second } else { first }] = true;
+                beats[if is_first { first } else { second }]
+                    [if is_first { second } else { first }] = true;
             }
         }
         let ranges = rank_ranges(&beats)?;
@@ -184,19 +237,37 @@ impl Family {
 
     /// Returns the value that a statistic must exceed. Of signs, the data count as one of the draws, so that the error is at most the stated
     /// one whatever their number.
-    fn critical(&self, largest: &mut [f64], confidence: f64, is_exact: bool) -> Result<f64, Undefined> {
+    fn critical(
+        &self,
+        largest: &mut [f64],
+        confidence: f64,
+        is_exact: bool,
+    ) -> Result<f64, Undefined> {
         if self.multiplier == Multiplier::Normal {
             return quantile(largest, confidence);
         }
         largest.sort_unstable_by(f64::total_cmp);
-        let others = if is_exact { largest.len() } else { largest.len() + 1 };
-        let allowed = whole((1.0 - confidence) * others as f64 + TIE) - usize::from(!is_exact && others > 0);
+        let others = if is_exact {
+            largest.len()
+        } else {
+            largest.len() + 1
+        };
+        let allowed =
+            whole((1.0 - confidence) * others as f64 + TIE) - usize::from(!is_exact && others > 0);
         // A statistic is rejected if at most so many are as large.
-        Ok(if allowed == 0 { f64::INFINITY } else { largest[largest.len() - 1 - allowed] })
+        Ok(if allowed == 0 {
+            f64::INFINITY
+        } else {
+            largest[largest.len() - 1 - allowed]
+        })
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of draws")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of draws"
+)]
 fn whole(count: f64) -> usize {
     count as usize
 }
@@ -219,12 +290,22 @@ fn largest(sums: &[f64], scales: &[f64]) -> f64 {
         let others = &sums[first + 1..];
         let (scales, later) = rest.split_at(others.len());
         rest = later;
-        let (whole, tail) = (others.chunks_exact(LANES), others.chunks_exact(LANES).remainder());
-        let (scale, scale_tail) = (scales.chunks_exact(LANES), scales.chunks_exact(LANES).remainder());
+        let (whole, tail) = (
+            others.chunks_exact(LANES),
+            others.chunks_exact(LANES).remainder(),
+        );
+        let (scale, scale_tail) = (
+            scales.chunks_exact(LANES),
+            scales.chunks_exact(LANES).remainder(),
+        );
         for (others, scales) in whole.zip(scale) {
             for lane in 0..LANES {
                 let statistic = (own - others[lane]).abs() * scales[lane];
-                lanes[lane] = if statistic > lanes[lane] { statistic } else { lanes[lane] };
+                lanes[lane] = if statistic > lanes[lane] {
+                    statistic
+                } else {
+                    lanes[lane]
+                };
             }
         }
         for (other, scale) in tail.iter().zip(scale_tail) {
@@ -245,7 +326,12 @@ struct Weights {
 
 impl Weights {
     fn new(multiplier: Multiplier) -> Self {
-        Self { multiplier, spare: None, bits: 0, left: 0 }
+        Self {
+            multiplier,
+            spare: None,
+            bits: 0,
+            left: 0,
+        }
     }
 
     fn next(&mut self, random: &mut ChaCha8Rng) -> f64 {

@@ -17,7 +17,13 @@ pub struct RankRange {
 ///
 /// Coarser than [`rank_ranges`]: overlap of two intervals is no test of their difference.
 pub fn rank_intervals(intervals: &[Interval], higher_is_better: bool) -> Vec<RankRange> {
-    let beats = |a: &Interval, b: &Interval| if higher_is_better { a.low > b.high } else { a.high < b.low };
+    let beats = |a: &Interval, b: &Interval| {
+        if higher_is_better {
+            a.low > b.high
+        } else {
+            a.high < b.low
+        }
+    };
     intervals
         .iter()
         .map(|own| RankRange {
@@ -40,7 +46,11 @@ pub fn rank_ranges(beats: &[impl AsRef<[bool]>]) -> Result<Vec<RankRange>, Undef
 /// Returns the indices, ascending, of the entry with the best point and of all entries that are not significantly worse.
 ///
 /// If several share the best point, an entry is excluded only if each of them beats it.
-pub fn leading_group(points: &[f64], higher_is_better: bool, beats: &[impl AsRef<[bool]>]) -> Result<Vec<usize>, Undefined> {
+pub fn leading_group(
+    points: &[f64],
+    higher_is_better: bool,
+    beats: &[impl AsRef<[bool]>],
+) -> Result<Vec<usize>, Undefined> {
     square(beats)?;
     if points.len() != beats.len() {
         return Err(Undefined::Unequal);
@@ -48,13 +58,25 @@ pub fn leading_group(points: &[f64], higher_is_better: bool, beats: &[impl AsRef
     if points.iter().any(|point| !point.is_finite()) {
         return Err(Undefined::NotFinite);
     }
-    let best = points.iter().copied().reduce(if higher_is_better { f64::max } else { f64::min }).ok_or(Undefined::NoData)?;
-    let leaders: Vec<usize> = (0..points.len()).filter(|&entry| points[entry].total_cmp(&best).is_eq()).collect();
-    Ok((0..points.len()).filter(|&entry| !leaders.iter().all(|&leader| beats[leader].as_ref()[entry])).collect())
+    let best = points
+        .iter()
+        .copied()
+        .reduce(if higher_is_better { f64::max } else { f64::min })
+        .ok_or(Undefined::NoData)?;
+    let leaders: Vec<usize> = (0..points.len())
+        .filter(|&entry| points[entry].total_cmp(&best).is_eq())
+        .collect();
+    Ok((0..points.len())
+        .filter(|&entry| !leaders.iter().all(|&leader| beats[leader].as_ref()[entry]))
+        .collect())
 }
 
 fn square(matrix: &[impl AsRef<[bool]>]) -> Result<(), Undefined> {
-    if matrix.iter().any(|row| row.as_ref().len() != matrix.len()) { Err(Undefined::Unequal) } else { Ok(()) }
+    if matrix.iter().any(|row| row.as_ref().len() != matrix.len()) {
+        Err(Undefined::Unequal)
+    } else {
+        Ok(())
+    }
 }
 
 /// Means closer than this share of the largest score are equal: sums in another order differ by less.
@@ -104,7 +126,11 @@ pub fn probability_of_best(
     if counted == 0.0 {
         return Err(Undefined::NoData);
     }
-    Ok(shares.iter().zip(&table.has_scores).map(|(share, has)| has.then_some(share / counted)).collect())
+    Ok(shares
+        .iter()
+        .zip(&table.has_scores)
+        .map(|(share, has)| has.then_some(share / counted))
+        .collect())
 }
 
 /// Scores by unit, so that one pass adds up all entries at once.
@@ -124,17 +150,30 @@ struct Table {
 }
 
 impl Table {
-    fn new(scores: &[impl AsRef<[Option<f64>]>], clusters: Option<&[u32]>, higher_is_better: bool) -> Result<Self, Undefined> {
+    fn new(
+        scores: &[impl AsRef<[Option<f64>]>],
+        clusters: Option<&[u32]>,
+        higher_is_better: bool,
+    ) -> Result<Self, Undefined> {
         let entries = scores.len();
         let items = scores.first().ok_or(Undefined::NoData)?.as_ref().len();
-        if scores.iter().any(|row| row.as_ref().len() != items) || clusters.is_some_and(|clusters| clusters.len() != items) {
+        if scores.iter().any(|row| row.as_ref().len() != items)
+            || clusters.is_some_and(|clusters| clusters.len() != items)
+        {
             return Err(Undefined::Unequal);
         }
-        if scores.iter().flat_map(AsRef::as_ref).flatten().any(|score| !score.is_finite()) {
+        if scores
+            .iter()
+            .flat_map(AsRef::as_ref)
+            .flatten()
+            .any(|score| !score.is_finite())
+        {
             return Err(Undefined::NotFinite);
         }
         let unit_of = clusters.map(dense);
-        let units = unit_of.as_ref().map_or(items, |of| of.iter().max().map_or(0, |last| last + 1));
+        let units = unit_of
+            .as_ref()
+            .map_or(items, |of| of.iter().max().map_or(0, |last| last + 1));
         let mut columns = entries;
         let mut counts = vec![None; entries];
         for (row, count) in scores.iter().zip(&mut counts) {
@@ -157,11 +196,22 @@ impl Table {
                 }
             }
         }
-        let has_scores: Vec<bool> = scores.iter().map(|row| row.as_ref().iter().any(Option::is_some)).collect();
+        let has_scores: Vec<bool> = scores
+            .iter()
+            .map(|row| row.as_ref().iter().any(Option::is_some))
+            .collect();
         if !has_scores.contains(&true) {
             return Err(Undefined::NoData);
         }
-        Ok(Self { units, entries, cells, columns, counts, has_scores, tie: TIE * largest })
+        Ok(Self {
+            units,
+            entries,
+            cells,
+            columns,
+            counts,
+            has_scores,
+            tie: TIE * largest,
+        })
     }
 
     /// Returns the entries with the best mean if each unit counts `times`. Empty if no entry has a score there.
@@ -177,8 +227,12 @@ impl Table {
             let count = self.counts[entry].map_or(self.units as f64, |column| sums[column]);
             (count > 0.0).then(|| sums[entry] / count)
         };
-        let best = (0..self.entries).filter_map(mean).fold(f64::NEG_INFINITY, f64::max);
-        (0..self.entries).filter(|&entry| mean(entry).is_some_and(|mean| mean >= best - self.tie)).collect()
+        let best = (0..self.entries)
+            .filter_map(mean)
+            .fold(f64::NEG_INFINITY, f64::max);
+        (0..self.entries)
+            .filter(|&entry| mean(entry).is_some_and(|mean| mean >= best - self.tie))
+            .collect()
     }
 }
 
@@ -187,7 +241,10 @@ fn dense(codes: &[u32]) -> Vec<usize> {
     let mut distinct = codes.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
-    codes.iter().map(|code| distinct.partition_point(|known| known < code)).collect()
+    codes
+        .iter()
+        .map(|code| distinct.partition_point(|known| known < code))
+        .collect()
 }
 
 #[cfg(test)]
@@ -196,10 +253,17 @@ mod tests {
 
     #[test]
     fn ranges_from_intervals() {
-        let intervals = [(45.0, 51.0), (69.0, 82.0), (47.0, 56.0)].map(|(low, high)| Interval { low, high });
+        let intervals =
+            [(45.0, 51.0), (69.0, 82.0), (47.0, 56.0)].map(|(low, high)| Interval { low, high });
         let range = |best, worst| RankRange { best, worst };
-        assert_eq!(rank_intervals(&intervals, true), [range(2, 3), range(1, 1), range(2, 3)]);
-        assert_eq!(rank_intervals(&intervals, false), [range(1, 2), range(3, 3), range(1, 2)]);
+        assert_eq!(
+            rank_intervals(&intervals, true),
+            [range(2, 3), range(1, 1), range(2, 3)]
+        );
+        assert_eq!(
+            rank_intervals(&intervals, false),
+            [range(1, 2), range(3, 3), range(1, 2)]
+        );
         // Touching ends are not "wholly better".
         let touching = [(0.0, 1.0), (1.0, 2.0)].map(|(low, high)| Interval { low, high });
         assert_eq!(rank_intervals(&touching, true), [range(1, 2), range(1, 2)]);
@@ -208,16 +272,40 @@ mod tests {
     #[test]
     fn ranges_and_leaders_from_tests() {
         // 0 beats 2 and 3, 1 beats 3.
-        let beats = [[false, false, true, true], [false, false, false, true], [false; 4], [false; 4]];
-        let ranges: Vec<(usize, usize)> = rank_ranges(&beats).expect("square").iter().map(|range| (range.best, range.worst)).collect();
+        let beats = [
+            [false, false, true, true],
+            [false, false, false, true],
+            [false; 4],
+            [false; 4],
+        ];
+        let ranges: Vec<(usize, usize)> = rank_ranges(&beats)
+            .expect("square")
+            .iter()
+            .map(|range| (range.best, range.worst))
+            .collect();
         assert_eq!(ranges, [(1, 2), (1, 3), (2, 4), (3, 4)]);
-        assert_eq!(leading_group(&[0.9, 0.8, 0.7, 0.6], true, &beats), Ok(vec![0, 1]));
+        assert_eq!(
+            leading_group(&[0.9, 0.8, 0.7, 0.6], true, &beats),
+            Ok(vec![0, 1])
+        );
         // Of two equal leaders one has not beaten 2, so 2 stays.
-        assert_eq!(leading_group(&[0.9, 0.9, 0.7, 0.6], true, &beats), Ok(vec![0, 1, 2]));
-        assert_eq!(leading_group(&[0.9, 0.8, 0.7, 0.6], false, &beats), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(
+            leading_group(&[0.9, 0.9, 0.7, 0.6], true, &beats),
+            Ok(vec![0, 1, 2])
+        );
+        assert_eq!(
+            leading_group(&[0.9, 0.8, 0.7, 0.6], false, &beats),
+            Ok(vec![0, 1, 2, 3])
+        );
         assert_eq!(leading_group(&[1.0], true, &beats), Err(Undefined::Unequal));
-        assert_eq!(leading_group(&[f64::NAN], true, &[[false]]), Err(Undefined::NotFinite));
-        assert_eq!(leading_group(&[], true, &[[false; 0]; 0]), Err(Undefined::NoData));
+        assert_eq!(
+            leading_group(&[f64::NAN], true, &[[false]]),
+            Err(Undefined::NotFinite)
+        );
+        assert_eq!(
+            leading_group(&[], true, &[[false; 0]; 0]),
+            Err(Undefined::NoData)
+        );
         assert_eq!(rank_ranges(&[vec![false], vec![]]), Err(Undefined::Unequal));
     }
 
@@ -227,13 +315,21 @@ mod tests {
 
     #[test]
     fn the_chance_to_lead() {
-        let scores = [some(&[1.0, 0.0, 1.0, 1.0]), some(&[0.0, 1.0, 0.0, 0.0]), some(&[1.0, 0.0, 1.0, 1.0]), vec![None; 4]];
+        let scores = [
+            some(&[1.0, 0.0, 1.0, 1.0]),
+            some(&[0.0, 1.0, 0.0, 0.0]),
+            some(&[1.0, 0.0, 1.0, 1.0]),
+            vec![None; 4],
+        ];
         let shares = probability_of_best(&scores, None, true, 20_000, Seed(5)).expect("scores");
         // Twins share; entry 1 leads alone when item 1 is drawn three or four times, (4·3 + 1)/256, and ties at two, 6·9/256.
         let alone = 13.0 / 256.0 + 54.0 / 256.0 / 3.0;
         assert_eq!(shares[3], None);
         assert_eq!(shares[0], shares[2]);
-        assert!((shares[1].expect("scores") - alone).abs() < 0.01, "{shares:?}");
+        assert!(
+            (shares[1].expect("scores") - alone).abs() < 0.01,
+            "{shares:?}"
+        );
         assert!((shares.iter().flatten().sum::<f64>() - 1.0).abs() < 1e-9);
         let lowest = probability_of_best(&scores, None, false, 20_000, Seed(5)).expect("scores");
         assert!(lowest[1] > Some(0.6));
@@ -245,39 +341,77 @@ mod tests {
         let shares = probability_of_best(&scores, None, true, 2000, Seed(1)).expect("scores");
         // The first entry is missing only in a resample of the item that it lacks: 1/27.
         assert!((shares[0].expect("scores") - 26.0 / 27.0).abs() < 0.02);
-        assert_eq!(probability_of_best(&[[None, None]], None, true, 10, Seed(1)), Err(Undefined::NoData));
-        assert_eq!(probability_of_best(&[[Some(f64::NAN)]], None, true, 10, Seed(1)), Err(Undefined::NotFinite));
-        assert_eq!(probability_of_best(&[vec![Some(1.0)], vec![]], None, true, 10, Seed(1)), Err(Undefined::Unequal));
-        assert_eq!(probability_of_best(&[[None; 1]; 0], None, true, 10, Seed(1)), Err(Undefined::NoData));
+        assert_eq!(
+            probability_of_best(&[[None, None]], None, true, 10, Seed(1)),
+            Err(Undefined::NoData)
+        );
+        assert_eq!(
+            probability_of_best(&[[Some(f64::NAN)]], None, true, 10, Seed(1)),
+            Err(Undefined::NotFinite)
+        );
+        assert_eq!(
+            probability_of_best(&[vec![Some(1.0)], vec![]], None, true, 10, Seed(1)),
+            Err(Undefined::Unequal)
+        );
+        assert_eq!(
+            probability_of_best(&[[None; 1]; 0], None, true, 10, Seed(1)),
+            Err(Undefined::NoData)
+        );
     }
 
     #[test]
     fn means_apart_by_rounding_are_equal() {
         let scores = [some(&[0.1 + 0.2; 3]), some(&[0.3; 3])];
-        assert_eq!(probability_of_best(&scores, None, true, 500, Seed(2)), Ok(vec![Some(0.5), Some(0.5)]));
+        assert_eq!(
+            probability_of_best(&scores, None, true, 500, Seed(2)),
+            Ok(vec![Some(0.5), Some(0.5)])
+        );
     }
 
     #[test]
     fn clusters_are_drawn_whole() {
         // Within each of two clusters all items are equal: 0 leads in one, 1 by less in the other.
-        let scores = [some(&[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), some(&[0.0, 0.0, 0.0, 0.5, 0.5, 0.5])];
+        let scores = [
+            some(&[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]),
+            some(&[0.0, 0.0, 0.0, 0.5, 0.5, 0.5]),
+        ];
         let clusters = [9, 9, 9, 4, 4, 4];
-        let shares = probability_of_best(&scores, Some(&clusters), true, 20_000, Seed(3)).expect("scores");
+        let shares =
+            probability_of_best(&scores, Some(&clusters), true, 20_000, Seed(3)).expect("scores");
         // 1 leads only if the second cluster is drawn twice.
-        assert!((shares[1].expect("scores") - 0.25).abs() < 0.01, "{shares:?}");
+        assert!(
+            (shares[1].expect("scores") - 0.25).abs() < 0.01,
+            "{shares:?}"
+        );
         let single: Vec<u32> = (0..6).collect();
         let by_item = probability_of_best(&scores, None, true, 500, Seed(3));
-        assert_eq!(probability_of_best(&scores, Some(&single), true, 500, Seed(3)), by_item, "clusters of one are items");
-        assert_eq!(probability_of_best(&scores, Some(&[1]), true, 500, Seed(3)), Err(Undefined::Unequal));
+        assert_eq!(
+            probability_of_best(&scores, Some(&single), true, 500, Seed(3)),
+            by_item,
+            "clusters of one are items"
+        );
+        assert_eq!(
+            probability_of_best(&scores, Some(&[1]), true, 500, Seed(3)),
+            Err(Undefined::Unequal)
+        );
     }
 
     #[test]
     fn threads_do_not_matter() {
-        let scores: Vec<Vec<Option<f64>>> =
-            (0..5).map(|entry| (0..40).map(|item| Some(f64::from((entry * 7 + item * 13) % 11) / 10.0)).collect()).collect();
+        let scores: Vec<Vec<Option<f64>>> = (0..5)
+            .map(|entry| {
+                (0..40)
+                    .map(|item| Some(f64::from((entry * 7 + item * 13) % 11) / 10.0))
+                    .collect()
+            })
+            .collect();
         let on = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads");
-            pool.install(|| probability_of_best(&scores, None, true, 501, Seed(9))).expect("scores")
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("a pool of threads");
+            pool.install(|| probability_of_best(&scores, None, true, 501, Seed(9)))
+                .expect("scores")
         };
         assert_eq!(on(1), on(8));
     }

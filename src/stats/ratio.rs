@@ -35,7 +35,11 @@ impl RatioOfMeans {
     /// Returns the interval with Student's quantile, because the normal one is too narrow for few units.
     pub fn with_student(&self, degrees: f64, confidence: f64) -> Result<Interval, Undefined> {
         let t = t_quantile(upper_level(confidence)?, degrees)?;
-        Interval::new(self.ratio * (-t * self.se_log).exp(), self.ratio * (t * self.se_log).exp()).ok_or(Undefined::NotFinite)
+        Interval::new(
+            self.ratio * (-t * self.se_log).exp(),
+            self.ratio * (t * self.se_log).exp(),
+        )
+        .ok_or(Undefined::NotFinite)
     }
 }
 
@@ -62,7 +66,8 @@ impl PairSums {
         }
         let n = self.n as f64;
         let (mean_a, mean_b) = (self.a / n, self.b / n);
-        let squares = self.aa / (mean_a * mean_a) - 2.0 * self.ab / (mean_a * mean_b) + self.bb / (mean_b * mean_b);
+        let squares = self.aa / (mean_a * mean_a) - 2.0 * self.ab / (mean_a * mean_b)
+            + self.bb / (mean_b * mean_b);
         // Sums that cancel leave only a rounding error.
         let se_log = (if squares <= 1e-12 * n { 0.0 } else { squares } / (n * (n - 1.0))).sqrt();
         around(mean_a, mean_b, se_log, confidence)?.with_student(n - 1.0, confidence)
@@ -81,7 +86,10 @@ pub fn log_ratio_welch(a: &[f64], b: &[f64], confidence: f64) -> Result<LogRatio
 /// Undefined if a value is not above zero, or if all ratios are equal.
 pub fn log_ratio_paired(a: &[f64], b: &[f64], confidence: f64) -> Result<LogRatio, Undefined> {
     let (a, b) = (logarithms(a)?, logarithms(b)?);
-    let largest = a.iter().chain(&b).fold(1.0, |largest: f64, value| largest.max(value.abs()));
+    let largest = a
+        .iter()
+        .chain(&b)
+        .fold(1.0, |largest: f64, value| largest.max(value.abs()));
     exponentiated(paired(&a, &b, 8.0 * f64::EPSILON * largest, confidence)?)
 }
 
@@ -112,7 +120,12 @@ pub struct ItemRatios {
 ///
 /// If values are means over runs, use [`super::two_way()`] on the logarithms, which includes the variation of runs. Undefined if the arms
 /// differ in length, if a value is not finite, or if no item has two values above zero.
-pub fn log_ratio_items(a: &[Option<f64>], b: &[Option<f64>], confidence: f64, resampling: Resampling) -> Result<ItemRatios, Undefined> {
+pub fn log_ratio_items(
+    a: &[Option<f64>],
+    b: &[Option<f64>],
+    confidence: f64,
+    resampling: Resampling,
+) -> Result<ItemRatios, Undefined> {
     if a.len() != b.len() {
         return Err(Undefined::Unequal);
     }
@@ -120,10 +133,23 @@ pub fn log_ratio_items(a: &[Option<f64>], b: &[Option<f64>], confidence: f64, re
     if known.iter().any(|(a, b)| !(a.is_finite() && b.is_finite())) {
         return Err(Undefined::NotFinite);
     }
-    let (of_a, of_b): (Vec<f64>, Vec<f64>) = known.iter().filter(|(a, b)| *a > 0.0 && *b > 0.0).copied().unzip();
-    let logs: Vec<f64> = of_a.iter().zip(&of_b).map(|(a, b)| a.ln() - b.ln()).collect();
+    let (of_a, of_b): (Vec<f64>, Vec<f64>) = known
+        .iter()
+        .filter(|(a, b)| *a > 0.0 && *b > 0.0)
+        .copied()
+        .unzip();
+    let logs: Vec<f64> = of_a
+        .iter()
+        .zip(&of_b)
+        .map(|(a, b)| a.ln() - b.ln())
+        .collect();
     let mean = summary(&logs)?.mean;
-    let count = |holds: fn(f64, f64) -> bool| of_a.iter().zip(&of_b).filter(|(a, b)| holds(**a, **b)).count() as u64;
+    let count = |holds: fn(f64, f64) -> bool| {
+        of_a.iter()
+            .zip(&of_b)
+            .filter(|(a, b)| holds(**a, **b))
+            .count() as u64
+    };
     let (interval, p) = match log_ratio_paired(&of_a, &of_b, confidence) {
         Ok(tested) if logs.len() >= ITEMS_FOR_T => (Some(tested.interval), Some(tested.log.p)),
         Ok(_) => (None, Some(sign_flip(&logs, resampling)?.p)),
@@ -153,7 +179,11 @@ pub fn ratio_of_means(a: &[f64], b: &[f64], confidence: f64) -> Result<RatioOfMe
 }
 
 /// Returns the ratio of the means, or totals, on the same units, with the delta method on its logarithm. Variation shared by both cancels.
-pub fn ratio_of_means_paired(a: &[f64], b: &[f64], confidence: f64) -> Result<RatioOfMeans, Undefined> {
+pub fn ratio_of_means_paired(
+    a: &[f64],
+    b: &[f64],
+    confidence: f64,
+) -> Result<RatioOfMeans, Undefined> {
     if a.len() != b.len() {
         return Err(Undefined::Unequal);
     }
@@ -162,8 +192,17 @@ pub fn ratio_of_means_paired(a: &[f64], b: &[f64], confidence: f64) -> Result<Ra
         return Err(Undefined::TooFew);
     }
     let n = a.len() as f64;
-    let squares = total(a.iter().zip(b).map(|(a, b)| (a / mean_a - b / mean_b).powi(2)));
-    around(mean_a, mean_b, (squares / (n * (n - 1.0))).sqrt(), confidence)
+    let squares = total(
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| (a / mean_a - b / mean_b).powi(2)),
+    );
+    around(
+        mean_a,
+        mean_b,
+        (squares / (n * (n - 1.0))).sqrt(),
+        confidence,
+    )
 }
 
 /// Returns the change from `base` to `new` as a share of `base`, which must be above zero.
@@ -174,7 +213,9 @@ pub fn relative_change(new: f64, base: f64) -> Result<f64, Undefined> {
     if base <= 0.0 {
         return Err(Undefined::NotPositive);
     }
-    Some((new - base) / base).filter(|change| change.is_finite()).ok_or(Undefined::NotFinite)
+    Some((new - base) / base)
+        .filter(|change| change.is_finite())
+        .ok_or(Undefined::NotFinite)
 }
 
 fn logarithms(values: &[f64]) -> Result<Vec<f64>, Undefined> {
@@ -188,11 +229,21 @@ fn logarithms(values: &[f64]) -> Result<Vec<f64>, Undefined> {
 }
 
 fn exponentiated(log: MeanDifference) -> Result<LogRatio, Undefined> {
-    let interval = Interval::new(log.interval.low.exp(), log.interval.high.exp()).ok_or(Undefined::NotFinite)?;
-    Ok(LogRatio { ratio: log.difference.exp(), interval, log })
+    let interval = Interval::new(log.interval.low.exp(), log.interval.high.exp())
+        .ok_or(Undefined::NotFinite)?;
+    Ok(LogRatio {
+        ratio: log.difference.exp(),
+        interval,
+        log,
+    })
 }
 
-fn around(mean_a: f64, mean_b: f64, se_log: f64, confidence: f64) -> Result<RatioOfMeans, Undefined> {
+fn around(
+    mean_a: f64,
+    mean_b: f64,
+    se_log: f64,
+    confidence: f64,
+) -> Result<RatioOfMeans, Undefined> {
     let z = normal_quantile(upper_level(confidence)?)?;
     if mean_a <= 0.0 || mean_b <= 0.0 {
         return Err(Undefined::NotPositive);
@@ -202,8 +253,13 @@ fn around(mean_a: f64, mean_b: f64, se_log: f64, confidence: f64) -> Result<Rati
         return Err(Undefined::NoVariation);
     }
     let ratio = mean_a / mean_b;
-    let interval = Interval::new(ratio * (-z * se_log).exp(), ratio * (z * se_log).exp()).ok_or(Undefined::NotFinite)?;
-    Ok(RatioOfMeans { ratio, se_log, interval })
+    let interval = Interval::new(ratio * (-z * se_log).exp(), ratio * (z * se_log).exp())
+        .ok_or(Undefined::NotFinite)?;
+    Ok(RatioOfMeans {
+        ratio,
+        se_log,
+        interval,
+    })
 }
 
 #[cfg(test)]
@@ -215,11 +271,18 @@ mod tests {
     #[test]
     fn by_hand() {
         // Logarithms 0, 1, 2 and 1, 2, 3: one apart, se = sqrt(2/3), t(4, 0.975) = 2.776445.
-        let got = log_ratio_welch(&[1.0, E, E * E], &[E, E * E, E.powi(3)], 0.95).expect("positive");
+        let got =
+            log_ratio_welch(&[1.0, E, E * E], &[E, E * E, E.powi(3)], 0.95).expect("positive");
         assert!((got.ratio - 1.0 / E).abs() < 1e-14 && (got.log.degrees - 4.0).abs() < 1e-12);
-        assert!((got.interval.high.ln() - (-1.0 + 2.776_445_105 * (2.0f64 / 3.0).sqrt())).abs() < 1e-8);
-        let paired = log_ratio_paired(&[1.0, E, E * E], &[E, E, E * E], 0.95).expect("ratios differ");
-        assert!((paired.ratio - (-1.0f64 / 3.0).exp()).abs() < 1e-14 && (paired.log.t + 1.0).abs() < 1e-12);
+        assert!(
+            (got.interval.high.ln() - (-1.0 + 2.776_445_105 * (2.0f64 / 3.0).sqrt())).abs() < 1e-8
+        );
+        let paired =
+            log_ratio_paired(&[1.0, E, E * E], &[E, E, E * E], 0.95).expect("ratios differ");
+        assert!(
+            (paired.ratio - (-1.0f64 / 3.0).exp()).abs() < 1e-14
+                && (paired.log.t + 1.0).abs() < 1e-12
+        );
         assert!((geometric_mean(&[1.0, 100.0]).expect("positive") - 10.0).abs() < 1e-12);
         // Means 2 and 4, both with variance 2: se² = (2/4 + 2/16) / 2.
         let bill = ratio_of_means(&[1.0, 3.0], &[3.0, 5.0], 0.95).expect("positive");
@@ -228,43 +291,97 @@ mod tests {
         let same = ratio_of_means_paired(&[1.0, 3.0], &[3.0, 5.0], 0.95).expect("positive");
         assert!((same.se_log - 0.25).abs() < 1e-14);
         // The same from sums; t(1, 0.975) = 12.7062.
-        let sums = PairSums { n: 2, a: 4.0, b: 8.0, aa: 10.0, ab: 18.0, bb: 34.0 };
+        let sums = PairSums {
+            n: 2,
+            a: 4.0,
+            b: 8.0,
+            aa: 10.0,
+            ab: 18.0,
+            bb: 34.0,
+        };
         let interval = sums.ratio_interval(0.95).expect("positive");
-        assert!((interval.high / 0.5 - (12.706_204_736 * 0.25f64).exp()).abs() < 1e-6, "{interval:?}");
+        assert!(
+            (interval.high / 0.5 - (12.706_204_736 * 0.25f64).exp()).abs() < 1e-6,
+            "{interval:?}"
+        );
         assert_eq!(same.with_student(1.0, 0.95), Ok(interval));
-        let proportional = PairSums { n: 2, a: 4.0, b: 8.0, aa: 10.0, ab: 20.0, bb: 40.0 };
-        assert_eq!(proportional.ratio_interval(0.95), Err(Undefined::NoVariation));
+        let proportional = PairSums {
+            n: 2,
+            a: 4.0,
+            b: 8.0,
+            aa: 10.0,
+            ab: 20.0,
+            bb: 40.0,
+        };
+        assert_eq!(
+            proportional.ratio_interval(0.95),
+            Err(Undefined::NoVariation)
+        );
     }
 
     #[test]
     fn items_with_what_is_left_out() {
         const DRAWS: Resampling = Resampling { seed: 7, draws: 99 };
         // Twelve items at about half the price, one free, one unknown in either arm.
-        let b: Vec<Option<f64>> = (1..=12).map(|at| Some(f64::from(at))).chain([Some(1.0), None, Some(2.0)]).collect();
+        let b: Vec<Option<f64>> = (1..=12)
+            .map(|at| Some(f64::from(at)))
+            .chain([Some(1.0), None, Some(2.0)])
+            .collect();
         let halves = (1..=12).map(|at| Some(f64::from(at) * if at % 2 == 0 { 0.25 } else { 1.0 }));
         let a: Vec<Option<f64>> = halves.chain([Some(0.0), Some(1.0), None]).collect();
         let got = log_ratio_items(&a, &b, 0.95, DRAWS).expect("ratios");
         assert!((got.ratio - 0.5).abs() < 1e-12, "{got:?}");
-        assert_eq!((got.n, got.without_ratio, got.unknown, got.lower, got.higher), (12, 1, 2, 6, 0));
+        assert_eq!(
+            (got.n, got.without_ratio, got.unknown, got.lower, got.higher),
+            (12, 1, 2, 6, 0)
+        );
         // Logarithms alternate between 0 and −ln 4: mean −ln 2, sd ln 2 · √(12/11), t = −√11.
-        assert!((got.p.expect("varied") - super::super::t_two_sided(11f64.sqrt(), 11.0).expect("some")).abs() < 1e-12);
+        assert!(
+            (got.p.expect("varied") - super::super::t_two_sided(11f64.sqrt(), 11.0).expect("some"))
+                .abs()
+                < 1e-12
+        );
         let few = log_ratio_items(&a[..6], &b[..6], 0.95, DRAWS).expect("ratios");
         // Three non-zero differences: two of eight ways.
         assert_eq!((few.interval, few.p), (None, Some(0.25)));
-        let doubled: Vec<Option<f64>> = b.iter().map(|value| value.map(|value| 2.0 * value)).collect();
+        let doubled: Vec<Option<f64>> = b
+            .iter()
+            .map(|value| value.map(|value| 2.0 * value))
+            .collect();
         let all = log_ratio_items(&doubled, &b, 0.95, DRAWS).expect("ratios");
         assert!((all.ratio - 2.0).abs() < 1e-12 && all.p.is_none() && all.higher == 14);
-        assert_eq!(log_ratio_items(&[None], &[Some(1.0)], 0.95, DRAWS), Err(Undefined::NoData));
-        assert_eq!(log_ratio_items(&[Some(f64::INFINITY)], &[Some(1.0)], 0.95, DRAWS), Err(Undefined::NotFinite));
-        assert_eq!(log_ratio_items(&[], &[None], 0.95, DRAWS), Err(Undefined::Unequal));
+        assert_eq!(
+            log_ratio_items(&[None], &[Some(1.0)], 0.95, DRAWS),
+            Err(Undefined::NoData)
+        );
+        assert_eq!(
+            log_ratio_items(&[Some(f64::INFINITY)], &[Some(1.0)], 0.95, DRAWS),
+            Err(Undefined::NotFinite)
+        );
+        assert_eq!(
+            log_ratio_items(&[], &[None], 0.95, DRAWS),
+            Err(Undefined::Unequal)
+        );
     }
 
     #[test]
     fn what_has_no_ratio() {
-        assert_eq!(log_ratio_welch(&[0.0, 1.0], &[1.0, 2.0], 0.95), Err(Undefined::NotPositive));
-        assert_eq!(log_ratio_paired(&[0.1, 0.3, 0.7], &[0.2, 0.6, 1.4], 0.95), Err(Undefined::NoVariation));
-        assert_eq!(ratio_of_means(&[0.0, 0.0], &[1.0, 2.0], 0.95), Err(Undefined::NotPositive));
-        assert_eq!(ratio_of_means_paired(&[1.0, 3.0], &[2.0, 6.0], 0.95), Err(Undefined::NoVariation));
+        assert_eq!(
+            log_ratio_welch(&[0.0, 1.0], &[1.0, 2.0], 0.95),
+            Err(Undefined::NotPositive)
+        );
+        assert_eq!(
+            log_ratio_paired(&[0.1, 0.3, 0.7], &[0.2, 0.6, 1.4], 0.95),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            ratio_of_means(&[0.0, 0.0], &[1.0, 2.0], 0.95),
+            Err(Undefined::NotPositive)
+        );
+        assert_eq!(
+            ratio_of_means_paired(&[1.0, 3.0], &[2.0, 6.0], 0.95),
+            Err(Undefined::NoVariation)
+        );
         assert_eq!(geometric_mean(&[]), Err(Undefined::NoData));
         assert_eq!(relative_change(1.0, 0.0), Err(Undefined::NotPositive));
         assert_eq!(relative_change(1.5, 1.0), Ok(0.5));

@@ -18,23 +18,37 @@ impl Calibration {
     /// Returns the judge's skill, sensitivity + specificity − 1, by which a difference of its rates is too small, with the standard error.
     pub fn skill(self) -> (f64, f64) {
         let variance = |share: f64, n: f64| share * (1.0 - share) / n;
-        let error = (variance(self.sensitivity, self.passes) + variance(self.specificity, self.fails)).sqrt();
+        let error = (variance(self.sensitivity, self.passes)
+            + variance(self.specificity, self.fails))
+        .sqrt();
         (self.sensitivity + self.specificity - 1.0, error)
     }
 
     /// Corrects a difference of two judged rates with its interval: both are divided by the skill, whose error widens the interval (delta
     /// method). It assumes that the judge errs alike about both arms. Returns also the p-value that the judge has no skill.
-    pub fn difference(self, value: f64, interval: Interval, confidence: f64) -> Result<(f64, Interval, f64), Undefined> {
+    pub fn difference(
+        self,
+        value: f64,
+        interval: Interval,
+        confidence: f64,
+    ) -> Result<(f64, Interval, f64), Undefined> {
         let z = normal_quantile(upper_level(confidence)?)?;
         let (skill, error) = self.skill();
         if skill <= 0.0 {
             return Err(Undefined::NotPositive);
         }
         let own = z * value * error / skill;
-        let (below, above) = ((value - interval.low).hypot(own) / skill, (interval.high - value).hypot(own) / skill);
+        let (below, above) = (
+            (value - interval.low).hypot(own) / skill,
+            (interval.high - value).hypot(own) / skill,
+        );
         let value = value / skill;
         let found = Interval::new(value - below, value + above).ok_or(Undefined::NotFinite)?;
-        let p = if error > 0.0 { normal_two_sided(skill / error) } else { 0.0 };
+        let p = if error > 0.0 {
+            normal_two_sided(skill / error)
+        } else {
+            0.0
+        };
         Ok((value.clamp(-1.0, 1.0), found.clipped(-1.0, 1.0), p))
     }
 }
@@ -55,7 +69,12 @@ pub struct TrueRate {
 ///
 /// The interval is that of Lee et al. (2025, arXiv:2511.21140): the rates are drawn towards one half (z² more items for p, two for q), and the
 /// centre is shifted by 2z²[θ′q₁′(1 − q₁′)/m₁′ − (1 − θ′)q₀′(1 − q₀′)/m₀′]. Undefined for a judge no better than chance.
-pub fn rogan_gladen(judged: f64, n: f64, known: Calibration, confidence: f64) -> Result<TrueRate, Undefined> {
+pub fn rogan_gladen(
+    judged: f64,
+    n: f64,
+    known: Calibration,
+    confidence: f64,
+) -> Result<TrueRate, Undefined> {
     let z = normal_quantile(upper_level(confidence)?)?;
     let is_share = |share: f64| (0.0..=1.0).contains(&share);
     if !is_share(judged) || !is_share(known.sensitivity) || !is_share(known.specificity) {
@@ -75,10 +94,18 @@ pub fn rogan_gladen(judged: f64, n: f64, known: Calibration, confidence: f64) ->
     };
     let (centre, reach) = at((judged * n + z2 / 2.0) / (n + z2), n + z2, smoothed)?;
     let spread = |share: f64, count: f64| share * (1.0 - share) / count;
-    let shift =
-        2.0 * z2 * (centre * spread(smoothed.sensitivity, smoothed.passes) - (1.0 - centre) * spread(smoothed.specificity, smoothed.fails));
-    let interval = Interval::new(centre + shift - z * reach, centre + shift + z * reach).ok_or(Undefined::NotFinite)?.clipped(0.0, 1.0);
-    Ok(TrueRate { rate, standard_error: error, interval })
+    let shift = 2.0
+        * z2
+        * (centre * spread(smoothed.sensitivity, smoothed.passes)
+            - (1.0 - centre) * spread(smoothed.specificity, smoothed.fails));
+    let interval = Interval::new(centre + shift - z * reach, centre + shift + z * reach)
+        .ok_or(Undefined::NotFinite)?
+        .clipped(0.0, 1.0);
+    Ok(TrueRate {
+        rate,
+        standard_error: error,
+        interval,
+    })
 }
 
 fn at(judged: f64, n: f64, known: Calibration) -> Result<(f64, f64), Undefined> {
@@ -100,7 +127,9 @@ mod tests {
 
     #[test]
     fn equals_the_formulas_in_numpy() {
-        let vectors: serde_json::Value = serde_json::from_str(include_str!("../../tests/fixtures/judges/vectors.json")).expect("vectors");
+        let vectors: serde_json::Value =
+            serde_json::from_str(include_str!("../../tests/fixtures/judges/vectors.json"))
+                .expect("vectors");
         let mut tested = 0;
         for vector in vectors["binary"].as_array().expect("a list") {
             let of = |key: &str| vector["rogan_gladen"][key].as_f64();
@@ -114,10 +143,18 @@ mod tests {
             };
             let confidence = vector["confidence"].as_f64().expect("a confidence");
             let found = rogan_gladen(number("p"), number("n"), known, confidence).expect("a rate");
-            assert!((found.rate - rate).abs() < 1e-9 && (found.standard_error - number("se")).abs() < 1e-9, "{found:?}");
+            assert!(
+                (found.rate - rate).abs() < 1e-9
+                    && (found.standard_error - number("se")).abs() < 1e-9,
+                "{found:?}"
+            );
             if let Some(ends) = vector["lee"].as_array() {
                 let [low, high] = [0, 1].map(|end: usize| ends[end].as_f64().expect("an end"));
-                assert!((found.interval.low - low).abs() < 1e-9 && (found.interval.high - high).abs() < 1e-9, "{found:?} {low} {high}");
+                assert!(
+                    (found.interval.low - low).abs() < 1e-9
+                        && (found.interval.high - high).abs() < 1e-9,
+                    "{found:?} {low} {high}"
+                );
             }
             tested += 1;
         }
@@ -126,8 +163,27 @@ mod tests {
 
     #[test]
     fn a_judge_no_better_than_chance_says_nothing() {
-        let known = Calibration { sensitivity: 0.5, passes: 50.0, specificity: 0.5, fails: 50.0 };
-        assert_eq!(rogan_gladen(0.5, 100.0, known, 0.95), Err(Undefined::NotPositive));
-        assert_eq!(rogan_gladen(0.5, 0.0, Calibration { sensitivity: 0.9, ..known }, 0.95), Err(Undefined::NoData));
+        let known = Calibration {
+            sensitivity: 0.5,
+            passes: 50.0,
+            specificity: 0.5,
+            fails: 50.0,
+        };
+        assert_eq!(
+            rogan_gladen(0.5, 100.0, known, 0.95),
+            Err(Undefined::NotPositive)
+        );
+        assert_eq!(
+            rogan_gladen(
+                0.5,
+                0.0,
+                Calibration {
+                    sensitivity: 0.9,
+                    ..known
+                },
+                0.95
+            ),
+            Err(Undefined::NoData)
+        );
     }
 }

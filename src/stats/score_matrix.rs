@@ -23,11 +23,21 @@ impl ScoreMatrix {
         if rows.iter().any(|row| row.as_ref().len() != items) {
             return Err(Undefined::Unequal);
         }
-        if rows.iter().flat_map(AsRef::as_ref).any(|score| !score.is_finite()) {
+        if rows
+            .iter()
+            .flat_map(AsRef::as_ref)
+            .any(|score| !score.is_finite())
+        {
             return Err(Undefined::NotFinite);
         }
-        let cells = (0..items).flat_map(|item| rows.iter().map(move |row| row.as_ref()[item])).collect();
-        Ok(Self { systems: rows.len(), items, cells })
+        let cells = (0..items)
+            .flat_map(|item| rows.iter().map(move |row| row.as_ref()[item]))
+            .collect();
+        Ok(Self {
+            systems: rows.len(),
+            items,
+            cells,
+        })
     }
 
     pub fn systems(&self) -> usize {
@@ -50,17 +60,23 @@ impl ScoreMatrix {
 
     /// Returns whether each score is 0 or 1.
     pub fn is_binary(&self) -> bool {
-        self.cells.iter().all(|score| *score == 0.0 || (*score - 1.0).abs() < f64::EPSILON)
+        self.cells
+            .iter()
+            .all(|score| *score == 0.0 || (*score - 1.0).abs() < f64::EPSILON)
     }
 
     /// Returns each system's mean score.
     pub fn means(&self) -> Vec<f64> {
-        (0..self.systems).map(|system| total(self.by_item().map(|scores| scores[system])) / self.items as f64).collect()
+        (0..self.systems)
+            .map(|system| total(self.by_item().map(|scores| scores[system])) / self.items as f64)
+            .collect()
     }
 
     /// Returns the mean score of each item.
     pub fn item_means(&self) -> Vec<f64> {
-        self.by_item().map(|scores| total(scores.iter().copied()) / self.systems as f64).collect()
+        self.by_item()
+            .map(|scores| total(scores.iter().copied()) / self.systems as f64)
+            .collect()
     }
 
     /// Returns the systems by falling mean. Systems with equal means keep the order of the rows.
@@ -73,8 +89,19 @@ impl ScoreMatrix {
 
     /// Returns the matrix of these items only, in this order.
     pub(super) fn of_items(&self, items: &[usize]) -> Self {
-        let cells = items.iter().flat_map(|item| self.cells[item * self.systems..][..self.systems].iter().copied()).collect();
-        Self { systems: self.systems, items: items.len(), cells }
+        let cells = items
+            .iter()
+            .flat_map(|item| {
+                self.cells[item * self.systems..][..self.systems]
+                    .iter()
+                    .copied()
+            })
+            .collect();
+        Self {
+            systems: self.systems,
+            items: items.len(),
+            cells,
+        }
     }
 
     /// Returns the sums of each group's items, as a matrix of groups. `groups` gives each item's group code.
@@ -92,7 +119,11 @@ impl ScoreMatrix {
                 *sum += score;
             }
         }
-        Ok(Self { systems: self.systems, items: codes.len(), cells })
+        Ok(Self {
+            systems: self.systems,
+            items: codes.len(),
+            cells,
+        })
     }
 }
 
@@ -102,8 +133,12 @@ mod tests {
 
     #[test]
     fn rows_and_columns() {
-        let matrix = ScoreMatrix::new(&[[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]).expect("scores");
-        assert_eq!((matrix.systems(), matrix.items(), matrix.is_binary()), (3, 3, true));
+        let matrix =
+            ScoreMatrix::new(&[[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]).expect("scores");
+        assert_eq!(
+            (matrix.systems(), matrix.items(), matrix.is_binary()),
+            (3, 3, true)
+        );
         assert_eq!(matrix.order(), [1, 2, 0], "equal means keep their order");
         assert_eq!(matrix.row(2), [1.0, 0.0, 1.0]);
         assert_eq!(matrix.of_items(&[2, 0]).row(1), [1.0, 0.0]);
@@ -115,7 +150,10 @@ mod tests {
     fn matrices_that_are_none() {
         assert_eq!(ScoreMatrix::new(&[[0.0; 0]; 2]), Err(Undefined::NoData));
         assert_eq!(ScoreMatrix::new(&[[0.0; 1]; 0]), Err(Undefined::NoData));
-        assert_eq!(ScoreMatrix::new(&[vec![1.0], vec![]]), Err(Undefined::Unequal));
+        assert_eq!(
+            ScoreMatrix::new(&[vec![1.0], vec![]]),
+            Err(Undefined::Unequal)
+        );
         assert_eq!(ScoreMatrix::new(&[[f64::NAN]]), Err(Undefined::NotFinite));
     }
 }

@@ -29,19 +29,39 @@ pub struct Separation {
 }
 
 /// Compares the first system with the second. Undefined for fewer than two items.
-pub fn separation(matrix: &ScoreMatrix, first: usize, second: usize) -> Result<Separation, Undefined> {
+pub fn separation(
+    matrix: &ScoreMatrix,
+    first: usize,
+    second: usize,
+) -> Result<Separation, Undefined> {
     if matrix.items() < 2 {
         return Err(Undefined::TooFew);
     }
     let n = matrix.items() as f64;
-    let differences: Vec<f64> = matrix.by_item().map(|scores| scores[first] - scores[second]).collect();
+    let differences: Vec<f64> = matrix
+        .by_item()
+        .map(|scores| scores[first] - scores[second])
+        .collect();
     let gap = total(differences.iter().copied()) / n;
-    let standard_error = above_zero((total(differences.iter().map(|d| (d - gap).powi(2))) / (n - 1.0)).sqrt() / n.sqrt());
+    let standard_error = above_zero(
+        (total(differences.iter().map(|d| (d - gap).powi(2))) / (n - 1.0)).sqrt() / n.sqrt(),
+    );
     let t = standard_error.map(|error| gap / error);
     let squares = total(differences.iter().map(|d| d * d));
-    let effective_items = above_zero(squares).map(|squares| total(differences.iter().map(|d| d.abs())).powi(2) / squares);
-    let needed_items = effective_items.zip(t).filter(|(_, t)| *t != 0.0).map(|(items, t)| items * (2.0 / t).powi(2));
-    Ok(Separation { gap, standard_error, t, kappa: Kappas::new(matrix).of(first, second), effective_items, needed_items })
+    let effective_items = above_zero(squares)
+        .map(|squares| total(differences.iter().map(|d| d.abs())).powi(2) / squares);
+    let needed_items = effective_items
+        .zip(t)
+        .filter(|(_, t)| *t != 0.0)
+        .map(|(items, t)| items * (2.0 / t).powi(2));
+    Ok(Separation {
+        gap,
+        standard_error,
+        t,
+        kappa: Kappas::new(matrix).of(first, second),
+        effective_items,
+        needed_items,
+    })
 }
 
 /// Returns the median of [`Separation::kappa`] over all pairs that have it.
@@ -70,17 +90,29 @@ impl Kappas {
         let means = matrix.item_means();
         let rows: Vec<Vec<f64>> = (0..matrix.systems())
             .map(|system| {
-                let row: Vec<f64> = matrix.row(system).iter().zip(&means).map(|(score, mean)| score - mean).collect();
+                let row: Vec<f64> = matrix
+                    .row(system)
+                    .iter()
+                    .zip(&means)
+                    .map(|(score, mean)| score - mean)
+                    .collect();
                 let mean = total(row.iter().copied()) / row.len() as f64;
                 row.iter().map(|score| score - mean).collect()
             })
             .collect();
-        let variances = rows.iter().map(|row| row.iter().map(|value| value * value).sum::<f64>()).collect();
+        let variances = rows
+            .iter()
+            .map(|row| row.iter().map(|value| value * value).sum::<f64>())
+            .collect();
         Self { rows, variances }
     }
 
     fn of(&self, first: usize, second: usize) -> Option<f64> {
-        let apart: f64 = self.rows[first].iter().zip(&self.rows[second]).map(|(one, other)| (one - other).powi(2)).sum();
+        let apart: f64 = self.rows[first]
+            .iter()
+            .zip(&self.rows[second])
+            .map(|(one, other)| (one - other).powi(2))
+            .sum();
         above_zero(self.variances[first] + self.variances[second]).map(|both| (apart / both).sqrt())
     }
 }
@@ -96,7 +128,10 @@ pub fn discordance(matrix: &ScoreMatrix, systems: &[usize]) -> Result<f64, Undef
     let sum = total(matrix.by_item().map(|scores| {
         let mut own: Vec<f64> = systems.iter().map(|system| scores[*system]).collect();
         own.sort_by(f64::total_cmp);
-        own.iter().enumerate().map(|(place, score)| score * (2.0 * place as f64 - (count - 1) as f64)).sum::<f64>()
+        own.iter()
+            .enumerate()
+            .map(|(place, score)| score * (2.0 * place as f64 - (count - 1) as f64))
+            .sum::<f64>()
     }));
     Ok(sum / (count * (count - 1) / 2) as f64)
 }
@@ -127,8 +162,13 @@ pub fn splitting(matrix: &ScoreMatrix, systems: &[usize]) -> Result<Splitting, U
         .collect();
     let live_items = splits.iter().filter(|pairs| **pairs > 0.0).count() as u64;
     let squares = total(splits.iter().map(|pairs| pairs * pairs));
-    let effective_items = above_zero(squares).map(|squares| total(splits.iter().copied()).powi(2) / squares);
-    Ok(Splitting { live_items, dead_items: splits.len() as u64 - live_items, effective_items })
+    let effective_items =
+        above_zero(squares).map(|squares| total(splits.iter().copied()).powi(2) / squares);
+    Ok(Splitting {
+        live_items,
+        dead_items: splits.len() as u64 - live_items,
+        effective_items,
+    })
 }
 
 /// The fewest items without which another system leads.
@@ -144,7 +184,11 @@ pub struct Minority {
 pub fn minority(matrix: &ScoreMatrix, leader: usize) -> Option<Minority> {
     let order = matrix.order();
     let against = |rival: usize| {
-        let mut items: Vec<(usize, f64)> = matrix.by_item().map(|scores| scores[leader] - scores[rival]).enumerate().collect();
+        let mut items: Vec<(usize, f64)> = matrix
+            .by_item()
+            .map(|scores| scores[leader] - scores[rival])
+            .enumerate()
+            .collect();
         // The same items whatever their order would be among equal differences.
         items.sort_by(|one, other| other.1.total_cmp(&one.1));
         let mut rest = total(items.iter().map(|item| item.1));
@@ -154,9 +198,16 @@ pub fn minority(matrix: &ScoreMatrix, leader: usize) -> Option<Minority> {
             rest -= difference;
             left_out += 1;
         }
-        Some(Minority { rival, items: items[..left_out].iter().map(|item| item.0).collect() })
+        Some(Minority {
+            rival,
+            items: items[..left_out].iter().map(|item| item.0).collect(),
+        })
     };
-    order.into_iter().filter(|rival| *rival != leader).filter_map(against).min_by_key(|found| found.items.len())
+    order
+        .into_iter()
+        .filter(|rival| *rival != leader)
+        .filter_map(against)
+        .min_by_key(|found| found.items.len())
 }
 
 #[cfg(test)]
@@ -164,7 +215,14 @@ mod tests {
     use super::*;
 
     fn passes(rows: &[&str]) -> ScoreMatrix {
-        let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.bytes().map(|mark| f64::from(u8::from(mark == b'1'))).collect()).collect();
+        let rows: Vec<Vec<f64>> = rows
+            .iter()
+            .map(|row| {
+                row.bytes()
+                    .map(|mark| f64::from(u8::from(mark == b'1')))
+                    .collect()
+            })
+            .collect();
         ScoreMatrix::new(&rows).expect("scores")
     }
 
@@ -184,7 +242,15 @@ mod tests {
     #[test]
     fn equal_systems_have_no_t() {
         let found = separation(&passes(&["1100", "1100"]), 0, 1).expect("items");
-        assert_eq!((found.gap, found.t, found.effective_items, found.needed_items), (0.0, None, None, None));
+        assert_eq!(
+            (
+                found.gap,
+                found.t,
+                found.effective_items,
+                found.needed_items
+            ),
+            (0.0, None, None, None)
+        );
         let turned = separation(&passes(&["1100", "0011"]), 0, 1).expect("items");
         assert_eq!((turned.t, turned.needed_items), (Some(0.0), None));
     }
@@ -194,9 +260,18 @@ mod tests {
         // Pairs split: 2, 0, 0, 2 of three systems.
         let matrix = passes(&["1100", "1101", "0100"]);
         let found = splitting(&matrix, &[0, 1, 2]).expect("passes");
-        assert_eq!((found.live_items, found.dead_items, found.effective_items), (2, 2, Some(2.0)));
-        assert_eq!(splitting(&matrix, &[0]).expect("passes").effective_items, None);
-        assert_eq!(splitting(&ScoreMatrix::new(&[[0.5]]).expect("scores"), &[0]), Err(Undefined::OutOfRange));
+        assert_eq!(
+            (found.live_items, found.dead_items, found.effective_items),
+            (2, 2, Some(2.0))
+        );
+        assert_eq!(
+            splitting(&matrix, &[0]).expect("passes").effective_items,
+            None
+        );
+        assert_eq!(
+            splitting(&ScoreMatrix::new(&[[0.5]]).expect("scores"), &[0]),
+            Err(Undefined::OutOfRange)
+        );
         assert!((discordance(&matrix, &[0, 1, 2]).expect("three") - 4.0 / 3.0).abs() < 1e-12);
     }
 
@@ -204,15 +279,34 @@ mod tests {
     fn a_minority_decides_the_first_place() {
         // The first leads 5 to 4; without two of its three items the second has more.
         let matrix = passes(&["11111000", "11000110", "00000001"]);
-        assert_eq!(minority(&matrix, 0), Some(Minority { rival: 1, items: vec![2, 3] }));
-        assert_eq!(minority(&passes(&["111", "011"]), 0), None, "nothing makes the second larger");
+        assert_eq!(
+            minority(&matrix, 0),
+            Some(Minority {
+                rival: 1,
+                items: vec![2, 3]
+            })
+        );
+        assert_eq!(
+            minority(&passes(&["111", "011"]), 0),
+            None,
+            "nothing makes the second larger"
+        );
     }
 
     #[test]
     fn related_systems_have_a_small_kappa() {
         let matrix = passes(&["11110000", "11100000", "00001111", "10101010"]);
-        let close = separation(&matrix, 0, 1).expect("items").kappa.expect("variation");
-        let far = separation(&matrix, 0, 2).expect("items").kappa.expect("variation");
-        assert!(close < 0.7 && far > 1.2 && median_kappa(&matrix).is_ok(), "{close} {far}");
+        let close = separation(&matrix, 0, 1)
+            .expect("items")
+            .kappa
+            .expect("variation");
+        let far = separation(&matrix, 0, 2)
+            .expect("items")
+            .kappa
+            .expect("variation");
+        assert!(
+            close < 0.7 && far > 1.2 && median_kappa(&matrix).is_ok(),
+            "{close} {far}"
+        );
     }
 }

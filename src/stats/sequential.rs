@@ -12,7 +12,8 @@ use super::{Interval, Undefined};
 /// pairs every day: the same questions run again are not new. At most [`f64::MAX`].
 pub fn mcnemar_e_value(b: u64, c: u64) -> f64 {
     let (b, c) = (b as f64, c as f64);
-    let log = (b + c) * std::f64::consts::LN_2 + ln_gamma(b + 1.0) + ln_gamma(c + 1.0) - ln_gamma(b + c + 2.0);
+    let log = (b + c) * std::f64::consts::LN_2 + ln_gamma(b + 1.0) + ln_gamma(c + 1.0)
+        - ln_gamma(b + c + 2.0);
     log.exp().min(f64::MAX)
 }
 
@@ -27,13 +28,22 @@ pub fn bernoulli_confidence_sequence(k: u64, n: u64, alpha: f64) -> Result<Inter
     let (passed, failed) = (k as f64, (n - k) as f64);
     let limit = ln_beta(passed + 1.0, failed + 1.0) + alpha.ln();
     let ruled_out = |p: f64| {
-        let likelihood = if k == 0 { 0.0 } else { passed * p.ln() } + if k == n { 0.0 } else { failed * (-p).ln_1p() };
+        let likelihood = if k == 0 { 0.0 } else { passed * p.ln() }
+            + if k == n { 0.0 } else { failed * (-p).ln_1p() };
         limit > likelihood
     };
     let share = if n == 0 { 0.5 } else { passed / n as f64 };
     // The likelihood rises up to the observed share and falls after it.
-    let low = if k == 0 { 0.0 } else { boundary(0.0, share, ruled_out) };
-    let high = if k == n { 1.0 } else { boundary(1.0, share, ruled_out) };
+    let low = if k == 0 {
+        0.0
+    } else {
+        boundary(0.0, share, ruled_out)
+    };
+    let high = if k == n {
+        1.0
+    } else {
+        boundary(1.0, share, ruled_out)
+    };
     Interval::new(low, high).ok_or(Undefined::NotFinite)
 }
 
@@ -44,7 +54,11 @@ fn boundary(mut outer: f64, mut inner: f64, outside: impl Fn(f64) -> bool) -> f6
         if middle.total_cmp(&outer).is_eq() || middle.total_cmp(&inner).is_eq() {
             return inner;
         }
-        if outside(middle) { outer = middle } else { inner = middle }
+        if outside(middle) {
+            outer = middle
+        } else {
+            inner = middle
+        }
     }
 }
 
@@ -67,13 +81,29 @@ mod tests {
     fn the_sequence_in_closed_form() {
         // All of n: (n + 1) p^n ≥ α.
         for n in [1, 5, 40, 12_000u32] {
-            let interval = bernoulli_confidence_sequence(u64::from(n), u64::from(n), 0.05).expect("in range");
+            let interval =
+                bernoulli_confidence_sequence(u64::from(n), u64::from(n), 0.05).expect("in range");
             let low = (0.05 / f64::from(n + 1)).powf(1.0 / f64::from(n));
-            assert!((interval.low - low).abs() < 1e-10 && interval.high >= 1.0, "{n}: {interval:?} {low}");
+            assert!(
+                (interval.low - low).abs() < 1e-10 && interval.high >= 1.0,
+                "{n}: {interval:?} {low}"
+            );
         }
-        assert_eq!(bernoulli_confidence_sequence(0, 0, 0.05), Ok(Interval { low: 0.0, high: 1.0 }));
-        assert_eq!(bernoulli_confidence_sequence(2, 1, 0.05), Err(Undefined::OutOfRange));
-        assert_eq!(bernoulli_confidence_sequence(1, 2, 1.0), Err(Undefined::OutOfRange));
+        assert_eq!(
+            bernoulli_confidence_sequence(0, 0, 0.05),
+            Ok(Interval {
+                low: 0.0,
+                high: 1.0
+            })
+        );
+        assert_eq!(
+            bernoulli_confidence_sequence(2, 1, 0.05),
+            Err(Undefined::OutOfRange)
+        );
+        assert_eq!(
+            bernoulli_confidence_sequence(1, 2, 1.0),
+            Err(Undefined::OutOfRange)
+        );
     }
 
     #[test]

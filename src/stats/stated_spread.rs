@@ -27,7 +27,14 @@ const ONE_ERROR: f64 = 0.682_689_492_137_085_9;
 const TWO_ERRORS: f64 = 0.954_499_736_103_641_6;
 
 impl SpreadFormula {
-    pub const ALL: [Self; 6] = [Self::Wald, Self::WaldOfSample, Self::Wilson, Self::ClopperPearson, Self::AgrestiCoull, Self::Student];
+    pub const ALL: [Self; 6] = [
+        Self::Wald,
+        Self::WaldOfSample,
+        Self::Wilson,
+        Self::ClopperPearson,
+        Self::AgrestiCoull,
+        Self::Student,
+    ];
 
     /// Returns the interval of `passed` of `total` at a level. `None` if the formula needs more items.
     pub fn interval(self, passed: u64, total: u64, level: f64) -> Option<Interval> {
@@ -39,7 +46,9 @@ impl SpreadFormula {
             Self::Wald => around(share, z * standard_error(passed, total, false)?),
             Self::WaldOfSample => around(share, z * standard_error(passed, total, true)?),
             Self::Student => {
-                let quantile = t_quantile(upper_level(level).ok()?, n - 1.0).ok().filter(|_| total > 1)?;
+                let quantile = t_quantile(upper_level(level).ok()?, n - 1.0)
+                    .ok()
+                    .filter(|_| total > 1)?;
                 around(share, quantile * standard_error(passed, total, true)?)
             }
             Self::Wilson => wilson(passed, total, level).ok(),
@@ -60,8 +69,16 @@ pub fn standard_error(passed: u64, total: u64, of_sample: bool) -> Option<f64> {
 /// Returns the standard deviation of outcomes of 0 and 1: √(p(1 − p)), or times √(n/(n − 1)) for a sample. `None` if there are too few items.
 pub fn standard_deviation(passed: u64, total: u64, of_sample: bool) -> Option<f64> {
     let share = passed as f64 / total as f64;
-    let divisor = if of_sample { total.checked_sub(1)? } else { total };
-    (divisor > 0).then(|| (share * (1.0 - share) * total as f64 / divisor as f64).max(0.0).sqrt())
+    let divisor = if of_sample {
+        total.checked_sub(1)?
+    } else {
+        total
+    };
+    (divisor > 0).then(|| {
+        (share * (1.0 - share) * total as f64 / divisor as f64)
+            .max(0.0)
+            .sqrt()
+    })
 }
 
 #[cfg(test)]
@@ -72,26 +89,93 @@ mod tests {
     fn intervals_are_those_of_statsmodels() {
         // statsmodels 0.14, proportion_confint(139, 225, alpha, method); scipy, stats.t.interval and stats.norm.ppf over the 225 values.
         for (formula, level, low, high) in [
-            (SpreadFormula::Wald, 0.95, 0.554_284_033_343_079_5, 0.681_271_522_212_476),
-            (SpreadFormula::Wald, 0.99, 0.534_332_852_872_527_1, 0.701_222_702_683_028_4),
-            (SpreadFormula::WaldOfSample, 0.95, 0.554_142_464_060_449_5, 0.681_413_091_495_106),
-            (SpreadFormula::Student, 0.95, 0.553_796_782_354_546_9, 0.681_758_773_201_008_6),
-            (SpreadFormula::Wilson, 0.95, 0.552_811_091_172_032_2, 0.678_790_299_035_532_7),
-            (SpreadFormula::Wilson, 0.99, 0.532_093_859_887_191_2, 0.696_714_496_615_713_7),
-            (SpreadFormula::ClopperPearson, 0.95, 0.550_846_205_640_748_2, 0.681_561_904_628_703_1),
-            (SpreadFormula::ClopperPearson, 0.99, 0.530_286_258_131_612_3, 0.700_162_852_833_304_5),
-            (SpreadFormula::AgrestiCoull, 0.95, 0.552_780_591_619_500_3, 0.678_820_798_588_064_8),
-            (SpreadFormula::AgrestiCoull, 0.99, 0.532_026_731_803_584_2, 0.696_781_624_699_319_3),
+            (
+                SpreadFormula::Wald,
+                0.95,
+                0.554_284_033_343_079_5,
+                0.681_271_522_212_476,
+            ),
+            (
+                SpreadFormula::Wald,
+                0.99,
+                0.534_332_852_872_527_1,
+                0.701_222_702_683_028_4,
+            ),
+            (
+                SpreadFormula::WaldOfSample,
+                0.95,
+                0.554_142_464_060_449_5,
+                0.681_413_091_495_106,
+            ),
+            (
+                SpreadFormula::Student,
+                0.95,
+                0.553_796_782_354_546_9,
+                0.681_758_773_201_008_6,
+            ),
+            (
+                SpreadFormula::Wilson,
+                0.95,
+                0.552_811_091_172_032_2,
+                0.678_790_299_035_532_7,
+            ),
+            (
+                SpreadFormula::Wilson,
+                0.99,
+                0.532_093_859_887_191_2,
+                0.696_714_496_615_713_7,
+            ),
+            (
+                SpreadFormula::ClopperPearson,
+                0.95,
+                0.550_846_205_640_748_2,
+                0.681_561_904_628_703_1,
+            ),
+            (
+                SpreadFormula::ClopperPearson,
+                0.99,
+                0.530_286_258_131_612_3,
+                0.700_162_852_833_304_5,
+            ),
+            (
+                SpreadFormula::AgrestiCoull,
+                0.95,
+                0.552_780_591_619_500_3,
+                0.678_820_798_588_064_8,
+            ),
+            (
+                SpreadFormula::AgrestiCoull,
+                0.99,
+                0.532_026_731_803_584_2,
+                0.696_781_624_699_319_3,
+            ),
         ] {
             let found = formula.interval(139, 225, level).expect("an interval");
-            assert!((found.low - low).abs() < 1e-9 && (found.high - high).abs() < 1e-9, "{formula:?} {level} {found:?}");
+            assert!(
+                (found.low - low).abs() < 1e-9 && (found.high - high).abs() < 1e-9,
+                "{formula:?} {level} {found:?}"
+            );
         }
-        for (of_sample, expected) in [(false, 0.032_395_362_841_117_895), (true, 0.032_467_593_394_202_895)] {
-            assert!(standard_error(139, 225, of_sample).is_some_and(|error| (error - expected).abs() < 1e-12), "{of_sample}");
+        for (of_sample, expected) in [
+            (false, 0.032_395_362_841_117_895),
+            (true, 0.032_467_593_394_202_895),
+        ] {
+            assert!(
+                standard_error(139, 225, of_sample)
+                    .is_some_and(|error| (error - expected).abs() < 1e-12),
+                "{of_sample}"
+            );
         }
         // Python 3.11, statistics.pstdev and statistics.stdev of the 225 values.
-        for (of_sample, expected) in [(false, 0.485_930_442_616_768_3), (true, 0.487_013_900_913_043_4)] {
-            assert!(standard_deviation(139, 225, of_sample).is_some_and(|found| (found - expected).abs() < 1e-12), "{of_sample}");
+        for (of_sample, expected) in [
+            (false, 0.485_930_442_616_768_3),
+            (true, 0.487_013_900_913_043_4),
+        ] {
+            assert!(
+                standard_deviation(139, 225, of_sample)
+                    .is_some_and(|found| (found - expected).abs() < 1e-12),
+                "{of_sample}"
+            );
         }
         assert_eq!(standard_error(1, 1, true), None);
         assert_eq!(SpreadFormula::Student.interval(1, 1, 0.95), None);

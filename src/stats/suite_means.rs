@@ -21,9 +21,18 @@ impl SuiteMeans {
     /// pairs when the signs of whole suites are flipped: the first step of [`rank_sets`]. Signs of the differences themselves are exact for
     /// equal systems. Signs of their distances from the systems' means give intervals that hold if systems are far apart, because then the
     /// differences of many pairs are alike. The larger value counts. For one mean it is Student's quantile on the same scale. Undefined for fewer than two systems or suites, and for weights that are not above 0.
-    pub fn of_sample(rows: Vec<Vec<f64>>, weights: &[f64], confidence: f64, draws: usize, seed: Seed) -> Result<Self, Undefined> {
+    pub fn of_sample(
+        rows: Vec<Vec<f64>>,
+        weights: &[f64],
+        confidence: f64,
+        draws: usize,
+        seed: Seed,
+    ) -> Result<Self, Undefined> {
         let sum: f64 = weights.iter().sum();
-        if weights.iter().any(|weight| !(*weight > 0.0 && weight.is_finite())) {
+        if weights
+            .iter()
+            .any(|weight| !(*weight > 0.0 && weight.is_finite()))
+        {
             return Err(Undefined::OutOfRange);
         }
         if rows.iter().any(|row| row.len() != weights.len()) {
@@ -31,14 +40,29 @@ impl SuiteMeans {
         }
         let weights: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
         let n = weights.len() as f64;
-        let mean = |row: &Vec<f64>| row.iter().zip(&weights).map(|(value, weight)| value * weight).sum::<f64>();
+        let mean = |row: &Vec<f64>| {
+            row.iter()
+                .zip(&weights)
+                .map(|(value, weight)| value * weight)
+                .sum::<f64>()
+        };
         let largest = |centre: &dyn Fn(&Vec<f64>) -> f64| {
             let weighed = |row: &Vec<f64>| -> Vec<f64> {
                 let centre = centre(row);
-                row.iter().zip(&weights).map(|(value, weight)| (value - centre) * weight * n).collect()
+                row.iter()
+                    .zip(&weights)
+                    .map(|(value, weight)| (value - centre) * weight * n)
+                    .collect()
             };
             let weighed: Vec<Vec<f64>> = rows.iter().map(weighed).collect();
-            match rank_sets(&ScoreMatrix::new(&weighed)?, None, Multiplier::Sign, confidence, draws, seed) {
+            match rank_sets(
+                &ScoreMatrix::new(&weighed)?,
+                None,
+                Multiplier::Sign,
+                confidence,
+                draws,
+                seed,
+            ) {
                 Ok(sets) => Ok(Some(sets.critical)),
                 Err(Undefined::NoVariation) => Ok(None),
                 Err(other) => Err(other),
@@ -50,12 +74,21 @@ impl SuiteMeans {
             (own, _) => own.unwrap_or(f64::INFINITY),
         };
         let t = t_quantile(1.0 - (1.0 - confidence) / 2.0, n - 1.0)?;
-        Ok(Self { rows, weights, critical, of_one: t * (n / (n - 1.0 + t * t)).sqrt() })
+        Ok(Self {
+            rows,
+            weights,
+            critical,
+            of_one: t * (n / (n - 1.0 + t * t)).sqrt(),
+        })
     }
 
     /// Returns a system's weighted mean.
     pub fn mean(&self, system: usize) -> f64 {
-        self.rows[system].iter().zip(&self.weights).map(|(value, weight)| value * weight).sum()
+        self.rows[system]
+            .iter()
+            .zip(&self.weights)
+            .map(|(value, weight)| value * weight)
+            .sum()
     }
 
     /// Returns the interval of a system's mean. `None` if the suites are too few for their weights.
@@ -65,14 +98,24 @@ impl SuiteMeans {
 
     /// Returns the interval of the first system's mean minus the second's. All pairs' hold at once. `None` if any difference is possible.
     pub fn difference(&self, first: usize, second: usize) -> Option<Interval> {
-        let differences: Vec<f64> = self.rows[first].iter().zip(&self.rows[second]).map(|(one, other)| one - other).collect();
+        let differences: Vec<f64> = self.rows[first]
+            .iter()
+            .zip(&self.rows[second])
+            .map(|(one, other)| one - other)
+            .collect();
         inverted(&differences, &self.weights, self.critical)
     }
 }
 
 /// Returns all means m with |Σw(x − m)| ≤ c √Σw²(x − m)², for weights whose sum is 1. With equal weights this is Student's interval.
 fn inverted(values: &[f64], weights: &[f64], critical: f64) -> Option<Interval> {
-    let sum = |of: &dyn Fn(f64, f64) -> f64| values.iter().zip(weights).map(|(value, weight)| of(*value, *weight)).sum::<f64>();
+    let sum = |of: &dyn Fn(f64, f64) -> f64| {
+        values
+            .iter()
+            .zip(weights)
+            .map(|(value, weight)| of(*value, *weight))
+            .sum::<f64>()
+    };
     let mean = sum(&|value, weight| weight * value);
     // Distances from the mean, so that no digits cancel.
     let squares = sum(&|_, weight| weight * weight);
@@ -85,21 +128,31 @@ fn inverted(values: &[f64], weights: &[f64], critical: f64) -> Option<Interval> 
     }
     // (1 − c²A) e² + 2c²B e − c²C ≤ 0 for e = m − mean.
     let half = (c2 * mixed).hypot((leading * c2 * spread).sqrt());
-    Interval::new(mean + (-c2 * mixed - half) / leading, mean + (-c2 * mixed + half) / leading)
+    Interval::new(
+        mean + (-c2 * mixed - half) / leading,
+        mean + (-c2 * mixed + half) / leading,
+    )
 }
 
 /// Returns the factor by which the intervals of single pairs become wider so that they hold for all pairs at once: the critical value of
 /// the largest statistic on the scale of Student's t, over the quantile of a single interval. `None` if no interval is wide enough.
 pub fn widening(critical: f64, units: f64, single: f64) -> Option<f64> {
     let left = units - critical * critical;
-    (left > 0.0 && single > 0.0).then(|| (critical * ((units - 1.0) / left).sqrt() / single).max(1.0))
+    (left > 0.0 && single > 0.0)
+        .then(|| (critical * ((units - 1.0) / left).sqrt() / single).max(1.0))
 }
 
 /// Returns the number of units of one suite that measures as well as units in several suites, given as weight and number: (Σw²/n)² /
 /// Σw⁴/n³ (Satterthwaite 1946, for units of equal variance). Few units with a large weight decide.
 pub fn effective_units(suites: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
-    let sum = suites.clone().map(|(weight, units)| weight * weight / units).sum::<f64>();
-    sum * sum / suites.map(|(weight, units)| weight.powi(4) / units.powi(3)).sum::<f64>()
+    let sum = suites
+        .clone()
+        .map(|(weight, units)| weight * weight / units)
+        .sum::<f64>();
+    sum * sum
+        / suites
+            .map(|(weight, units)| weight.powi(4) / units.powi(3))
+            .sum::<f64>()
 }
 
 #[cfg(test)]
@@ -112,7 +165,10 @@ mod tests {
 
     #[test]
     fn equal_weights_give_students_interval() {
-        let rows = vec![vec![0.5, 0.7, 0.6, 0.9, 0.4], vec![0.4, 0.6, 0.65, 0.7, 0.2]];
+        let rows = vec![
+            vec![0.5, 0.7, 0.6, 0.9, 0.4],
+            vec![0.4, 0.6, 0.65, 0.7, 0.2],
+        ];
         let means = SuiteMeans::of_sample(rows, &[2.0; 5], 0.95, 99, Seed(1)).expect("a sample");
         near(means.mean(0), 0.62);
         // scipy.stats.t.interval(0.95, 4, loc=mean, scale=sem) of the first row.
@@ -124,14 +180,21 @@ mod tests {
     #[test]
     fn a_weight_counts_as_much_as_it_says() {
         let rows = vec![vec![1.0, 0.0, 0.5, 0.25, 0.75, 0.5], vec![0.0; 6]];
-        let means = SuiteMeans::of_sample(rows, &[3.0, 1.0, 1.0, 1.0, 1.0, 1.0], 0.95, 99, Seed(1)).expect("a sample");
+        let means = SuiteMeans::of_sample(rows, &[3.0, 1.0, 1.0, 1.0, 1.0, 1.0], 0.95, 99, Seed(1))
+            .expect("a sample");
         near(means.mean(0), 5.0 / 8.0);
         // The ends are where the statistic equals its critical value.
         let ends = means.interval(0).expect("an interval");
         for end in [ends.low, ends.high] {
             let weights = [0.375, 0.125, 0.125, 0.125, 0.125, 0.125];
-            let apart = || [1.0, 0.0, 0.5, 0.25, 0.75, 0.5].into_iter().zip(weights).map(|(value, weight)| weight * (value - end));
-            let statistic = apart().sum::<f64>().abs() / apart().map(|part| part * part).sum::<f64>().sqrt();
+            let apart = || {
+                [1.0, 0.0, 0.5, 0.25, 0.75, 0.5]
+                    .into_iter()
+                    .zip(weights)
+                    .map(|(value, weight)| weight * (value - end))
+            };
+            let statistic =
+                apart().sum::<f64>().abs() / apart().map(|part| part * part).sum::<f64>().sqrt();
             near(statistic, means.of_one);
         }
         assert!(ends.low < 0.625 && ends.high > 0.625);
@@ -139,12 +202,29 @@ mod tests {
 
     #[test]
     fn few_suites_and_equal_systems_establish_nothing() {
-        let few = SuiteMeans::of_sample(vec![vec![1.0, 0.9, 0.8], vec![0.1, 0.2, 0.0]], &[1.0; 3], 0.95, 99, Seed(1)).expect("suites");
-        assert_eq!(few.difference(0, 1), None, "eight ways of signs cannot be 5% rare");
-        let equal = SuiteMeans::of_sample(vec![vec![0.5; 12]; 2], &[1.0; 12], 0.95, 99, Seed(1)).expect("suites");
+        let few = SuiteMeans::of_sample(
+            vec![vec![1.0, 0.9, 0.8], vec![0.1, 0.2, 0.0]],
+            &[1.0; 3],
+            0.95,
+            99,
+            Seed(1),
+        )
+        .expect("suites");
+        assert_eq!(
+            few.difference(0, 1),
+            None,
+            "eight ways of signs cannot be 5% rare"
+        );
+        let equal = SuiteMeans::of_sample(vec![vec![0.5; 12]; 2], &[1.0; 12], 0.95, 99, Seed(1))
+            .expect("suites");
         assert_eq!(equal.difference(0, 1), None);
-        assert!(SuiteMeans::of_sample(vec![vec![0.5; 3]; 2], &[1.0, 0.0, 1.0], 0.95, 99, Seed(1)).is_err());
-        assert!(SuiteMeans::of_sample(vec![vec![0.5; 3]; 2], &[1.0; 2], 0.95, 99, Seed(1)).is_err());
+        assert!(
+            SuiteMeans::of_sample(vec![vec![0.5; 3]; 2], &[1.0, 0.0, 1.0], 0.95, 99, Seed(1))
+                .is_err()
+        );
+        assert!(
+            SuiteMeans::of_sample(vec![vec![0.5; 3]; 2], &[1.0; 2], 0.95, 99, Seed(1)).is_err()
+        );
     }
 
     #[test]
@@ -163,6 +243,9 @@ mod tests {
         near(effective_units([(2.0, 30.0)].into_iter()), 30.0);
         // (1/30 + 1/200)² / (1/30³ + 1/200³).
         let both = effective_units([(0.5, 200.0), (0.5, 30.0)].into_iter());
-        near(both, (1.0_f64 / 30.0 + 1.0 / 200.0).powi(2) / (1.0 / 27_000.0 + 1.0 / 8_000_000.0));
+        near(
+            both,
+            (1.0_f64 / 30.0 + 1.0 / 200.0).powi(2) / (1.0 / 27_000.0 + 1.0 / 8_000_000.0),
+        );
     }
 }

@@ -22,10 +22,20 @@ impl Cholesky {
         for row in 0..size {
             let (above, own) = factor.split_at_mut(row * size);
             for column in 0..=row {
-                let other = if column < row { &above[column * size..][..column] } else { &own[..0] };
-                let dot = |left: &[f64], right: &[f64]| left.iter().zip(right).map(|(one, other)| one * other).sum::<f64>();
+                let other = if column < row {
+                    &above[column * size..][..column]
+                } else {
+                    &own[..0]
+                };
+                let dot = |left: &[f64], right: &[f64]| {
+                    left.iter()
+                        .zip(right)
+                        .map(|(one, other)| one * other)
+                        .sum::<f64>()
+                };
                 if column < row {
-                    own[column] = (matrix[row * size + column] - dot(&own[..column], other)) / above[column * size + column];
+                    own[column] = (matrix[row * size + column] - dot(&own[..column], other))
+                        / above[column * size + column];
                 } else {
                     let diagonal = matrix[row * size + row];
                     let pivot = diagonal - dot(&own[..row], &own[..row]);
@@ -44,11 +54,15 @@ impl Cholesky {
         let (size, factor) = (self.size, &self.factor);
         let mut found = right.to_vec();
         for row in 0..size {
-            let known: f64 = (0..row).map(|column| factor[row * size + column] * found[column]).sum();
+            let known: f64 = (0..row)
+                .map(|column| factor[row * size + column] * found[column])
+                .sum();
             found[row] = (found[row] - known) / factor[row * size + row];
         }
         for row in (0..size).rev() {
-            let known: f64 = (row + 1..size).map(|lower| factor[lower * size + row] * found[lower]).sum();
+            let known: f64 = (row + 1..size)
+                .map(|lower| factor[lower * size + row] * found[lower])
+                .sum();
             found[row] = (found[row] - known) / factor[row * size + row];
         }
         found
@@ -56,8 +70,14 @@ impl Cholesky {
 
     /// Returns the rows of the inverse.
     pub fn inverse(&self) -> Vec<Vec<f64>> {
-        let unit = |place| (0..self.size).map(|at| f64::from(u8::from(at == place))).collect::<Vec<f64>>();
-        (0..self.size).map(|place| self.solve(&unit(place))).collect()
+        let unit = |place| {
+            (0..self.size)
+                .map(|at| f64::from(u8::from(at == place)))
+                .collect::<Vec<f64>>()
+        };
+        (0..self.size)
+            .map(|place| self.solve(&unit(place)))
+            .collect()
     }
 }
 
@@ -73,8 +93,17 @@ mod tests {
         for (got, wanted) in inverse.iter().flatten().zip([0.375, -0.25, -0.25, 0.5]) {
             assert!((got - wanted).abs() < 1e-15, "{inverse:?}");
         }
-        assert!(found.solve(&[8.0, 8.0]).iter().zip([1.0, 2.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-15));
-        assert_eq!(Cholesky::new(&[1.0, 1.0, 1.0, 1.0], 2).err(), Some(Undefined::NoVariation));
+        assert!(
+            found
+                .solve(&[8.0, 8.0])
+                .iter()
+                .zip([1.0, 2.0])
+                .all(|(got, wanted)| (got - wanted).abs() < 1e-15)
+        );
+        assert_eq!(
+            Cholesky::new(&[1.0, 1.0, 1.0, 1.0], 2).err(),
+            Some(Undefined::NoVariation)
+        );
         assert_eq!(Cholesky::new(&[0.0], 1).err(), Some(Undefined::NoVariation));
     }
 }

@@ -71,12 +71,21 @@ pub struct TwoWay {
 /// `a` and `b` have the same items in the same order; an item without a value in one arm is skipped. `clusters` gives the cluster of each
 /// item. Values are passes (0 and 1), scores, or logarithms of amounts. With one run per arm and no clusters this is the paired t test.
 /// Undefined if the arms have different items, with fewer than two units, or if nothing varies.
-pub fn two_way(a: ItemsByRuns, b: ItemsByRuns, clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
+pub fn two_way(
+    a: ItemsByRuns,
+    b: ItemsByRuns,
+    clusters: Option<&[u32]>,
+    confidence: f64,
+) -> Result<TwoWay, Undefined> {
     estimated(&[a, b], clusters, confidence)
 }
 
 /// Estimates the mean of one arm over items and runs, by the method of [`two_way`]. The interval is not clipped to any range.
-pub fn one_way(arm: ItemsByRuns, clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
+pub fn one_way(
+    arm: ItemsByRuns,
+    clusters: Option<&[u32]>,
+    confidence: f64,
+) -> Result<TwoWay, Undefined> {
     estimated(&[arm], clusters, confidence)
 }
 
@@ -96,11 +105,18 @@ impl SummedArm {
     pub fn of(arm: ItemsByRuns, clusters: Option<&[u32]>) -> Option<Self> {
         let items = items_of(&[arm], clusters).ok()?;
         let largest = largest_of(&arm).ok()?;
-        let means: Vec<f64> = (0..items).map(|item| mean(arm.row(item))).collect::<Option<_>>()?;
+        let means: Vec<f64> = (0..items)
+            .map(|item| mean(arm.row(item)))
+            .collect::<Option<_>>()?;
         let kept: Vec<usize> = (0..items).collect();
         let units = Units::of(&kept, clusters);
         let part = RunsPart::of(&arm, &kept, &units);
-        Some(Self { means, units, largest, part })
+        Some(Self {
+            means,
+            units,
+            largest,
+            part,
+        })
     }
 }
 
@@ -108,7 +124,12 @@ impl SummedArm {
 /// its results to the last digit.
 pub fn two_way_summed(a: &SummedArm, b: &SummedArm, confidence: f64) -> Result<TwoWay, Undefined> {
     // Beginning with zero, as sums do, gives a difference of nothing no sign.
-    let differences: Vec<f64> = a.means.iter().zip(&b.means).map(|(a, b)| 0.0 + a - b).collect();
+    let differences: Vec<f64> = a
+        .means
+        .iter()
+        .zip(&b.means)
+        .map(|(a, b)| 0.0 + a - b)
+        .collect();
     summed(&[a, b], &differences, &a.units, confidence)
 }
 
@@ -118,13 +139,22 @@ pub fn one_way_summed(arm: &SummedArm, confidence: f64) -> Result<TwoWay, Undefi
     summed(&[arm], &means, &arm.units, confidence)
 }
 
-fn summed(arms: &[&SummedArm], differences: &[f64], units: &Units, confidence: f64) -> Result<TwoWay, Undefined> {
+fn summed(
+    arms: &[&SummedArm],
+    differences: &[f64],
+    units: &Units,
+    confidence: f64,
+) -> Result<TwoWay, Undefined> {
     let parts: Vec<RunsPart> = arms.iter().filter_map(|arm| arm.part).collect();
     let largest = arms.iter().map(|arm| arm.largest).fold(0.0, f64::max);
     combined(arms.len(), differences, units, largest, &parts, confidence)
 }
 
-fn estimated(arms: &[ItemsByRuns], clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
+fn estimated(
+    arms: &[ItemsByRuns],
+    clusters: Option<&[u32]>,
+    confidence: f64,
+) -> Result<TwoWay, Undefined> {
     let items = items_of(arms, clusters)?;
     let (mut kept, mut differences) = (Vec::with_capacity(items), Vec::with_capacity(items));
     let mut largest = 0.0_f64;
@@ -134,7 +164,9 @@ fn estimated(arms: &[ItemsByRuns], clusters: Option<&[u32]>, confidence: f64) ->
     for item in 0..items {
         let mut difference = Some(0.0);
         for (arm, sign) in arms.iter().zip([1.0, -1.0]) {
-            difference = difference.zip(mean(arm.row(item))).map(|(sum, mean)| sum + sign * mean);
+            difference = difference
+                .zip(mean(arm.row(item)))
+                .map(|(sum, mean)| sum + sign * mean);
         }
         if let Some(difference) = difference {
             kept.push(item);
@@ -142,8 +174,18 @@ fn estimated(arms: &[ItemsByRuns], clusters: Option<&[u32]>, confidence: f64) ->
         }
     }
     let units = Units::of(&kept, clusters);
-    let parts: Vec<RunsPart> = arms.iter().filter_map(|arm| RunsPart::of(arm, &kept, &units)).collect();
-    combined(arms.len(), &differences, &units, largest, &parts, confidence)
+    let parts: Vec<RunsPart> = arms
+        .iter()
+        .filter_map(|arm| RunsPart::of(arm, &kept, &units))
+        .collect();
+    combined(
+        arms.len(),
+        &differences,
+        &units,
+        largest,
+        &parts,
+        confidence,
+    )
 }
 
 /// Returns the largest absolute value of an arm.
@@ -179,7 +221,9 @@ fn combined(
     if units.ends.len() < 2 {
         return Err(Undefined::TooFew);
     }
-    let squares = units.iter().map(|unit| total(unit.iter().map(|place| differences[*place] - estimate)).powi(2));
+    let squares = units
+        .iter()
+        .map(|unit| total(unit.iter().map(|place| differences[*place] - estimate)).powi(2));
     let mut var_items = count / (count - 1.0) * total(squares) / (n * n);
     // Equal values leave only a rounding error.
     if var_items.sqrt() <= 8.0 * f64::EPSILON * largest {
@@ -245,7 +289,11 @@ fn items_of(arms: &[ItemsByRuns], clusters: Option<&[u32]>) -> Result<usize, Und
 /// Returns the mean over the runs that an item has. Equal values are exactly their own mean.
 fn mean(row: &[Option<f64>]) -> Option<f64> {
     let first = row.iter().flatten().next()?;
-    if row.iter().flatten().all(|value| value.total_cmp(first).is_eq()) {
+    if row
+        .iter()
+        .flatten()
+        .all(|value| value.total_cmp(first).is_eq())
+    {
         return Some(*first);
     }
     Some(row.iter().flatten().sum::<f64>() / row.iter().flatten().count() as f64)
@@ -261,16 +309,29 @@ struct Units {
 impl Units {
     fn of(kept: &[usize], clusters: Option<&[u32]>) -> Self {
         let mut order: Vec<usize> = (0..kept.len()).collect();
-        let Some(clusters) = clusters else { return Self { order, ends: (1..=kept.len()).collect() } };
+        let Some(clusters) = clusters else {
+            return Self {
+                order,
+                ends: (1..=kept.len()).collect(),
+            };
+        };
         let code = |place: usize| clusters[kept[place]];
         order.sort_by_key(|place| code(*place));
-        let ends = (1..=order.len()).filter(|end| order.get(*end).is_none_or(|next| code(*next) != code(order[end - 1]))).collect();
+        let ends = (1..=order.len())
+            .filter(|end| {
+                order
+                    .get(*end)
+                    .is_none_or(|next| code(*next) != code(order[end - 1]))
+            })
+            .collect();
         Self { order, ends }
     }
 
     fn iter(&self) -> impl Iterator<Item = &[usize]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| &self.order[start..*end])
+        starts
+            .zip(&self.ends)
+            .map(|(start, end)| &self.order[start..*end])
     }
 }
 
@@ -292,14 +353,17 @@ impl RunsPart {
     fn of(arm: &ItemsByRuns, kept: &[usize], units: &Units) -> Option<Self> {
         let (runs, n) = (arm.runs, kept.len() as f64);
         // By run: its share in the mean, and the sum of its deviations. The matrix maps run effects to those sums.
-        let (mut shares, mut sums, mut effects) = (vec![0.0; runs], vec![0.0; runs], Effects::none(runs));
+        let (mut shares, mut sums, mut effects) =
+            (vec![0.0; runs], vec![0.0; runs], Effects::none(runs));
         let (mut by_units, mut k_units, mut unit_sums) = (0.0, 0.0, vec![0.0; runs]);
         for unit in units.iter() {
             let mut unit_effects = Effects::none(runs);
             unit_sums.fill(0.0);
             for place in unit {
                 let row = arm.row(kept[*place]);
-                let (Some(mean), has) = (mean(row), row.iter().flatten().count()) else { continue };
+                let (Some(mean), has) = (mean(row), row.iter().flatten().count()) else {
+                    continue;
+                };
                 let weight = 1.0 / (n * has as f64);
                 for (run, value) in row.iter().enumerate() {
                     if let Some(value) = value {
@@ -329,7 +393,12 @@ impl RunsPart {
         let measured = share * squares / k_all;
         // Missing values can leave a remainder below zero.
         let explained = (measured - share * (squares - by_units) / (k_all - k_units)).max(0.0);
-        Some(Self { measured, explained, share, degrees: effects.degrees() })
+        Some(Self {
+            measured,
+            explained,
+            share,
+            degrees: effects.degrees(),
+        })
     }
 
     /// Returns the runs' part of the variance over all arms, and its degrees of freedom (Welch 1947), at most those of runs with equal
@@ -337,15 +406,27 @@ impl RunsPart {
     pub(super) fn together(parts: &[Self]) -> (f64, f64) {
         let combined = |of: fn(&Self) -> f64| {
             let sum: f64 = parts.iter().map(of).sum();
-            (sum, 1.0 / parts.iter().map(|part| (of(part) / sum).powi(2) / part.degrees).sum::<f64>())
+            (
+                sum,
+                1.0 / parts
+                    .iter()
+                    .map(|part| (of(part) / sum).powi(2) / part.degrees)
+                    .sum::<f64>(),
+            )
         };
         let (measured, degrees) = combined(|part| part.measured);
         if measured <= 0.0 || parts.is_empty() {
             return (0.0, 1.0);
         }
         let explained: f64 = parts.iter().map(|part| part.explained).sum();
-        let fewest = parts.iter().map(|part| part.degrees).fold(f64::INFINITY, f64::min);
-        ((measured - caution(fewest) * explained).max(0.0), degrees.min(combined(|part| part.share).1))
+        let fewest = parts
+            .iter()
+            .map(|part| part.degrees)
+            .fold(f64::INFINITY, f64::min);
+        (
+            (measured - caution(fewest) * explained).max(0.0),
+            degrees.min(combined(|part| part.share).1),
+        )
     }
 
     /// Returns the p-value of the F test of no differences between runs beyond what their items explain.
@@ -354,12 +435,20 @@ impl RunsPart {
         if parts.is_empty() {
             return None;
         }
-        let ratio = |part: &Self| if part.measured > 0.0 { part.degrees * part.measured / part.explained } else { 0.0 };
+        let ratio = |part: &Self| {
+            if part.measured > 0.0 {
+                part.degrees * part.measured / part.explained
+            } else {
+                0.0
+            }
+        };
         let f = parts.iter().map(ratio).sum::<f64>() / degrees;
         if f.is_infinite() {
             return Some(0.0);
         }
-        FisherSnedecor::new(degrees, degrees * (units - 1.0)).ok().map(|distribution| distribution.sf(f))
+        FisherSnedecor::new(degrees, degrees * (units - 1.0))
+            .ok()
+            .map(|distribution| distribution.sf(f))
     }
 }
 
@@ -383,7 +472,11 @@ struct Effects {
 
 impl Effects {
     fn none(runs: usize) -> Self {
-        Self { runs, full: 0.0, matrix: Vec::new() }
+        Self {
+            runs,
+            full: 0.0,
+            matrix: Vec::new(),
+        }
     }
 
     fn add(&mut self, row: &[Option<f64>], has: usize, weight: f64) {
@@ -402,7 +495,12 @@ impl Effects {
 
     fn at(&self, run: usize, other: usize) -> f64 {
         let of_full = self.full * (f64::from(u8::from(run == other)) - 1.0 / self.runs as f64);
-        of_full + self.matrix.get(run * self.runs + other).copied().unwrap_or(0.0)
+        of_full
+            + self
+                .matrix
+                .get(run * self.runs + other)
+                .copied()
+                .unwrap_or(0.0)
     }
 
     /// Returns the sum of the squared entries.
@@ -413,7 +511,10 @@ impl Effects {
         if self.matrix.is_empty() {
             return self.full * self.full * (self.runs - 1) as f64;
         }
-        (0..self.runs).flat_map(|run| (0..self.runs).map(move |other| (run, other))).map(|(run, other)| self.at(run, other).powi(2)).sum()
+        (0..self.runs)
+            .flat_map(|run| (0..self.runs).map(move |other| (run, other)))
+            .map(|(run, other)| self.at(run, other).powi(2))
+            .sum()
     }
 
     /// Returns (Σλ)² / Σλ² of the eigenvalues λ of the matrix times itself.
@@ -421,7 +522,11 @@ impl Effects {
         if self.matrix.is_empty() {
             return (self.runs - 1) as f64;
         }
-        let product = |run: usize, other: usize| (0..self.runs).map(|by| self.at(run, by) * self.at(by, other)).sum::<f64>();
+        let product = |run: usize, other: usize| {
+            (0..self.runs)
+                .map(|by| self.at(run, by) * self.at(by, other))
+                .sum::<f64>()
+        };
         let squares: f64 = (0..self.runs)
             .flat_map(|run| (0..self.runs).map(move |other| (run, other)))
             .map(|(run, other)| product(run, other).powi(2))
@@ -452,10 +557,26 @@ mod tests {
         // Run means 2 and 6: s² = 8, over 2 runs 4. Residuals of the additive table are ±(0, 1, 1), squares 4 over 2 degrees: MS 2,
         // over nR = 6: 1/3. Two runs: what items explain is taken off once.
         let values = some(&[1.0, 5.0, 2.0, 4.0, 3.0, 9.0]);
-        let got = one_way(ItemsByRuns { runs: 2, values: &values }, None, 0.95).expect("varied");
-        assert!(close(got.estimate, 4.0) && close(got.var_items, 1.0) && close(got.var_runs, 4.0 - 0.95 / 3.0), "{got:?}");
+        let got = one_way(
+            ItemsByRuns {
+                runs: 2,
+                values: &values,
+            },
+            None,
+            0.95,
+        )
+        .expect("varied");
+        assert!(
+            close(got.estimate, 4.0)
+                && close(got.var_items, 1.0)
+                && close(got.var_runs, 4.0 - 0.95 / 3.0),
+            "{got:?}"
+        );
         // F = 4 / (1/3) = 12 with 1 and 2 degrees, whose tail is 1 - sqrt(F / (F + 2)).
-        assert!((got.runs_p.expect("two runs") - (1.0 - (12.0f64 / 14.0).sqrt())).abs() < 1e-9 && !got.runs_vary);
+        assert!(
+            (got.runs_p.expect("two runs") - (1.0 - (12.0f64 / 14.0).sqrt())).abs() < 1e-9
+                && !got.runs_vary
+        );
         // V²/df: 1/2 of the items', 4² of the runs'.
         let degrees = (5.0f64 - 0.95 / 3.0).powi(2) / (0.5 + 16.0);
         assert!(close(got.degrees, degrees), "{got:?}");
@@ -464,73 +585,209 @@ mod tests {
 
     #[test]
     fn the_variance_of_runs_is_that_of_the_analysis_of_variance() {
-        let table = [[0.0, 1.0, 0.5], [1.0, 1.0, 0.0], [0.0, 2.0, 1.0], [3.0, 1.0, 2.0], [0.0, 0.0, 1.0]];
+        let table = [
+            [0.0, 1.0, 0.5],
+            [1.0, 1.0, 0.0],
+            [0.0, 2.0, 1.0],
+            [3.0, 1.0, 2.0],
+            [0.0, 0.0, 1.0],
+        ];
         let (n, r) = (5.0, 3.0);
         let grand = table.iter().flatten().sum::<f64>() / (n * r);
         let items = table.map(|row| row.iter().sum::<f64>() / r);
         let runs = [0, 1, 2].map(|run| table.iter().map(|row| row[run]).sum::<f64>() / n);
         let ms_runs = n * runs.iter().map(|mean| (mean - grand).powi(2)).sum::<f64>() / (r - 1.0);
-        let left = |(item, run): (usize, usize)| (table[item][run] - items[item] - runs[run] + grand).powi(2);
-        let ms_left = (0..5).flat_map(|item| (0..3).map(move |run| (item, run))).map(left).sum::<f64>() / ((n - 1.0) * (r - 1.0));
+        let left = |(item, run): (usize, usize)| {
+            (table[item][run] - items[item] - runs[run] + grand).powi(2)
+        };
+        let ms_left = (0..5)
+            .flat_map(|item| (0..3).map(move |run| (item, run)))
+            .map(left)
+            .sum::<f64>()
+            / ((n - 1.0) * (r - 1.0));
         let values = some(table.as_flattened());
         let kept = [0, 1, 2, 3, 4];
-        let part = RunsPart::of(&ItemsByRuns { runs: 3, values: &values }, &kept, &Units::of(&kept, None)).expect("three runs");
-        assert!(close(part.measured - part.explained, (ms_runs - ms_left) / (n * r)), "{} {}", part.measured, part.explained);
+        let part = RunsPart::of(
+            &ItemsByRuns {
+                runs: 3,
+                values: &values,
+            },
+            &kept,
+            &Units::of(&kept, None),
+        )
+        .expect("three runs");
+        assert!(
+            close(
+                part.measured - part.explained,
+                (ms_runs - ms_left) / (n * r)
+            ),
+            "{} {}",
+            part.measured,
+            part.explained
+        );
         assert!(close(part.degrees, 2.0));
     }
 
     #[test]
     fn single_runs_are_the_methods_without_runs() {
-        let (a, b) = ([1.0, 0.0, 1.0, 1.0, 0.5, 1.0], [0.0, 0.0, 1.0, 0.0, 0.25, 0.5]);
+        let (a, b) = (
+            [1.0, 0.0, 1.0, 1.0, 0.5, 1.0],
+            [0.0, 0.0, 1.0, 0.0, 0.25, 0.5],
+        );
         let (of_a, of_b) = (some(&a), some(&b));
-        let (one, other) = (ItemsByRuns { runs: 1, values: &of_a }, ItemsByRuns { runs: 1, values: &of_b });
-        let (got, plain) = (two_way(one, other, None, 0.95).expect("varied"), paired_t(&a, &b, 0.95).expect("varied"));
-        assert!(close(got.p, plain.p) && close(got.interval.low, plain.interval.low) && close(got.degrees, 5.0));
-        assert_eq!((got.runs_measured, got.runs_p, got.var_runs), (false, None, 0.0));
+        let (one, other) = (
+            ItemsByRuns {
+                runs: 1,
+                values: &of_a,
+            },
+            ItemsByRuns {
+                runs: 1,
+                values: &of_b,
+            },
+        );
+        let (got, plain) = (
+            two_way(one, other, None, 0.95).expect("varied"),
+            paired_t(&a, &b, 0.95).expect("varied"),
+        );
+        assert!(
+            close(got.p, plain.p)
+                && close(got.interval.low, plain.interval.low)
+                && close(got.degrees, 5.0)
+        );
+        assert_eq!(
+            (got.runs_measured, got.runs_p, got.var_runs),
+            (false, None, 0.0)
+        );
         let codes = [0, 0, 1, 1, 2, 2];
         let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-        let (got, plain) =
-            (two_way(one, other, Some(&codes), 0.95).expect("varied"), clustered_mean(&differences, &codes, 0.95).expect("varied"));
-        assert!(close(got.standard_error, plain.se_cr1) && close(got.interval.high, plain.interval.high) && got.units == 3);
+        let (got, plain) = (
+            two_way(one, other, Some(&codes), 0.95).expect("varied"),
+            clustered_mean(&differences, &codes, 0.95).expect("varied"),
+        );
+        assert!(
+            close(got.standard_error, plain.se_cr1)
+                && close(got.interval.high, plain.interval.high)
+                && got.units == 3
+        );
         let alone = one_way(one, None, 0.95).expect("varied");
-        assert!(close(alone.interval.low, mean_interval(&a, 0.95).expect("varied").low));
+        assert!(close(
+            alone.interval.low,
+            mean_interval(&a, 0.95).expect("varied").low
+        ));
     }
 
     #[test]
     fn runs_that_are_all_alike_add_nothing() {
         let (a, b) = ([0.1, 0.7, 0.3, 0.9, 0.1], [0.2, 0.1, 0.3, 0.4, 0.3]);
-        let thrice = |values: &[f64]| values.iter().flat_map(|value| [Some(*value); 3]).collect::<Vec<_>>();
+        let thrice = |values: &[f64]| {
+            values
+                .iter()
+                .flat_map(|value| [Some(*value); 3])
+                .collect::<Vec<_>>()
+        };
         let (of_a, of_b) = (thrice(&a), thrice(&b));
-        let got = two_way(ItemsByRuns { runs: 3, values: &of_a }, ItemsByRuns { runs: 3, values: &of_b }, None, 0.95).expect("varied");
-        assert!(close(got.p, paired_t(&a, &b, 0.95).expect("varied").p) && got.var_runs == 0.0 && !got.runs_vary);
+        let got = two_way(
+            ItemsByRuns {
+                runs: 3,
+                values: &of_a,
+            },
+            ItemsByRuns {
+                runs: 3,
+                values: &of_b,
+            },
+            None,
+            0.95,
+        )
+        .expect("varied");
+        assert!(
+            close(got.p, paired_t(&a, &b, 0.95).expect("varied").p)
+                && got.var_runs == 0.0
+                && !got.runs_vary
+        );
         assert_eq!(got.runs_p, Some(1.0));
     }
 
     #[test]
     fn a_crashed_run_names_no_winner() {
         // 200 items of which both arms pass every second one in every run, except that the second arm's last run passed nothing.
-        let all: Vec<Option<f64>> = (0..200).flat_map(|item| [Some(f64::from(item % 2)); 3]).collect();
-        let crashed: Vec<Option<f64>> =
-            (0..200).flat_map(|item| [Some(f64::from(item % 2)), Some(f64::from(item % 2)), Some(0.0)]).collect();
-        let got = two_way(ItemsByRuns { runs: 3, values: &all }, ItemsByRuns { runs: 3, values: &crashed }, None, 0.95).expect("varied");
-        assert!(close(got.estimate, 1.0 / 6.0) && got.p > 0.3 && got.runs_vary && got.interval.low < 0.0, "{got:?}");
+        let all: Vec<Option<f64>> = (0..200)
+            .flat_map(|item| [Some(f64::from(item % 2)); 3])
+            .collect();
+        let crashed: Vec<Option<f64>> = (0..200)
+            .flat_map(|item| {
+                [
+                    Some(f64::from(item % 2)),
+                    Some(f64::from(item % 2)),
+                    Some(0.0),
+                ]
+            })
+            .collect();
+        let got = two_way(
+            ItemsByRuns {
+                runs: 3,
+                values: &all,
+            },
+            ItemsByRuns {
+                runs: 3,
+                values: &crashed,
+            },
+            None,
+            0.95,
+        )
+        .expect("varied");
+        assert!(
+            close(got.estimate, 1.0 / 6.0)
+                && got.p > 0.3
+                && got.runs_vary
+                && got.interval.low < 0.0,
+            "{got:?}"
+        );
     }
 
     #[test]
     fn what_has_no_value() {
         let two = some(&[1.0, 0.0]);
         let arm = |runs, values| ItemsByRuns { runs, values };
-        assert_eq!(two_way(arm(1, &two), arm(2, &two), None, 0.95), Err(Undefined::Unequal));
-        assert_eq!(two_way(arm(2, &two), arm(2, &two), None, 0.95), Err(Undefined::TooFew));
-        assert_eq!(two_way(arm(1, &two), arm(1, &two), None, 0.95), Err(Undefined::NoVariation));
-        assert_eq!(two_way(arm(1, &[None, None]), arm(1, &two), None, 0.95), Err(Undefined::NoData));
-        assert_eq!(two_way(arm(0, &[]), arm(1, &two), None, 0.95), Err(Undefined::NoData));
-        assert_eq!(two_way(arm(1, &two), arm(1, &[None, Some(f64::NAN)]), None, 0.95), Err(Undefined::NotFinite));
+        assert_eq!(
+            two_way(arm(1, &two), arm(2, &two), None, 0.95),
+            Err(Undefined::Unequal)
+        );
+        assert_eq!(
+            two_way(arm(2, &two), arm(2, &two), None, 0.95),
+            Err(Undefined::TooFew)
+        );
+        assert_eq!(
+            two_way(arm(1, &two), arm(1, &two), None, 0.95),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            two_way(arm(1, &[None, None]), arm(1, &two), None, 0.95),
+            Err(Undefined::NoData)
+        );
+        assert_eq!(
+            two_way(arm(0, &[]), arm(1, &two), None, 0.95),
+            Err(Undefined::NoData)
+        );
+        assert_eq!(
+            two_way(arm(1, &two), arm(1, &[None, Some(f64::NAN)]), None, 0.95),
+            Err(Undefined::NotFinite)
+        );
         let zeros = some(&[0.0, 0.0]);
-        assert_eq!(two_way(arm(1, &two), arm(1, &zeros), Some(&[4, 4]), 0.95), Err(Undefined::TooFew));
+        assert_eq!(
+            two_way(arm(1, &two), arm(1, &zeros), Some(&[4, 4]), 0.95),
+            Err(Undefined::TooFew)
+        );
         assert_eq!(one_way(arm(1, &two), None, 1.0), Err(Undefined::OutOfRange));
         // 0.3 more on each item, up to rounding.
-        assert_eq!(two_way(arm(1, &some(&[0.1, 0.2, 0.7])), arm(1, &some(&[0.4, 0.5, 1.0])), None, 0.95), Err(Undefined::NoVariation));
+        assert_eq!(
+            two_way(
+                arm(1, &some(&[0.1, 0.2, 0.7])),
+                arm(1, &some(&[0.4, 0.5, 1.0])),
+                None,
+                0.95
+            ),
+            Err(Undefined::NoVariation)
+        );
     }
 
     proptest::proptest! {

@@ -38,15 +38,27 @@ pub fn variance_split(scores: &[impl AsRef<[f64]>]) -> Result<VarianceSplit, Und
     if scores.len() < 2 || runs < 2 {
         return Err(Undefined::TooFew);
     }
-    if scores.iter().flat_map(AsRef::as_ref).any(|value| !value.is_finite()) {
+    if scores
+        .iter()
+        .flat_map(AsRef::as_ref)
+        .any(|value| !value.is_finite())
+    {
         return Err(Undefined::NotFinite);
     }
     let (q, r) = (scores.len() as f64, runs as f64);
     let means: Vec<f64> = scores.iter().map(|row| mean(row.as_ref())).collect();
     let grand = means.iter().sum::<f64>() / q;
     let between: f64 = means.iter().map(|mean| (mean - grand).powi(2)).sum();
-    let within: f64 = scores.iter().zip(&means).map(|(row, mean)| squares(row.as_ref(), *mean)).sum();
-    let ms_between = if varies(&means) { r * between / (q - 1.0) } else { 0.0 };
+    let within: f64 = scores
+        .iter()
+        .zip(&means)
+        .map(|(row, mean)| squares(row.as_ref(), *mean))
+        .sum();
+    let ms_between = if varies(&means) {
+        r * between / (q - 1.0)
+    } else {
+        0.0
+    };
     let ms_within = within / (q * (r - 1.0));
     let spread = ms_between + (r - 1.0) * ms_within;
     Ok(VarianceSplit {
@@ -75,7 +87,11 @@ impl VarianceSplit {
     /// Undefined if questions do not differ beyond what runs explain: more runs then always help.
     pub fn balanced_runs(&self) -> Result<f64, Undefined> {
         let ratio = self.var_within / self.var_between;
-        if ratio.is_finite() { Ok(ratio) } else { Err(Undefined::NoVariation) }
+        if ratio.is_finite() {
+            Ok(ratio)
+        } else {
+            Err(Undefined::NoVariation)
+        }
     }
 
     /// Returns the larger source of noise in the measured mean: questions or runs.
@@ -83,13 +99,21 @@ impl VarianceSplit {
         if self.var_between == 0.0 && self.var_within == 0.0 {
             return Err(Undefined::NoVariation);
         }
-        Ok(if self.var_between >= self.var_within / self.runs as f64 { Buy::Items } else { Buy::Runs })
+        Ok(if self.var_between >= self.var_within / self.runs as f64 {
+            Buy::Items
+        } else {
+            Buy::Runs
+        })
     }
 }
 
 fn mean(values: &[f64]) -> f64 {
     // A computed mean of equal values can differ in the last digit, which would look like variation.
-    if varies(values) { values.iter().sum::<f64>() / values.len() as f64 } else { values[0] }
+    if varies(values) {
+        values.iter().sum::<f64>() / values.len() as f64
+    } else {
+        values[0]
+    }
 }
 
 fn squares(values: &[f64], mean: f64) -> f64 {
@@ -97,7 +121,9 @@ fn squares(values: &[f64], mean: f64) -> f64 {
 }
 
 fn varies(values: &[f64]) -> bool {
-    values.iter().any(|value| value.total_cmp(&values[0]).is_ne())
+    values
+        .iter()
+        .any(|value| value.total_cmp(&values[0]).is_ne())
 }
 
 #[cfg(test)]
@@ -108,33 +134,55 @@ mod tests {
     fn three_questions_two_runs_by_hand() {
         // Means 1, 3, 8 around 4: MSB = 2 · (9 + 1 + 16) / 2 = 26; within 2 · 1 + 0 + 2 · 4 = 10 over 3.
         let split = variance_split(&[[0.0, 2.0], [3.0, 3.0], [6.0, 10.0]]).expect("a full table");
-        assert!((split.ms_between - 26.0).abs() < 1e-12 && (split.ms_within - 10.0 / 3.0).abs() < 1e-12);
+        assert!(
+            (split.ms_between - 26.0).abs() < 1e-12 && (split.ms_within - 10.0 / 3.0).abs() < 1e-12
+        );
         assert!((split.var_between - (26.0 - 10.0 / 3.0) / 2.0).abs() < 1e-12);
-        assert!((split.icc.expect("varied") - (26.0 - 10.0 / 3.0) / (26.0 + 10.0 / 3.0)).abs() < 1e-12);
+        assert!(
+            (split.icc.expect("varied") - (26.0 - 10.0 / 3.0) / (26.0 + 10.0 / 3.0)).abs() < 1e-12
+        );
         assert!((split.se_mean - (26.0f64 / 6.0).sqrt()).abs() < 1e-12);
         // For the present design the plan gives back its own standard error.
         assert!((split.variance_of_mean(3, 2).expect("some").sqrt() - split.se_mean).abs() < 1e-12);
         assert_eq!(split.buy(), Ok(Buy::Items));
-        assert!((split.balanced_runs().expect("varied") - (10.0 / 3.0) / split.var_between).abs() < 1e-12);
+        assert!(
+            (split.balanced_runs().expect("varied") - (10.0 / 3.0) / split.var_between).abs()
+                < 1e-12
+        );
     }
 
     #[test]
     fn runs_alone_vary() {
         let split = variance_split(&[[0.0, 2.0], [2.0, 0.0]]).expect("a full table");
         assert_eq!((split.var_between, split.icc), (0.0, Some(-1.0)));
-        assert_eq!((split.buy(), split.balanced_runs()), (Ok(Buy::Runs), Err(Undefined::NoVariation)));
+        assert_eq!(
+            (split.buy(), split.balanced_runs()),
+            (Ok(Buy::Runs), Err(Undefined::NoVariation))
+        );
     }
 
     #[test]
     fn no_table_no_split() {
         let constant = variance_split(&[[0.1; 3], [0.1; 3]]).expect("a full table");
-        assert_eq!((constant.ms_between, constant.ms_within, constant.icc), (0.0, 0.0, None));
-        assert_eq!((constant.buy(), constant.balanced_runs()), (Err(Undefined::NoVariation), Err(Undefined::NoVariation)));
+        assert_eq!(
+            (constant.ms_between, constant.ms_within, constant.icc),
+            (0.0, 0.0, None)
+        );
+        assert_eq!(
+            (constant.buy(), constant.balanced_runs()),
+            (Err(Undefined::NoVariation), Err(Undefined::NoVariation))
+        );
         assert_eq!(variance_split(&[[0.0; 2]; 0]), Err(Undefined::NoData));
         assert_eq!(variance_split(&[[1.0, 2.0]]), Err(Undefined::TooFew));
         assert_eq!(variance_split(&[[1.0], [2.0]]), Err(Undefined::TooFew));
-        assert_eq!(variance_split(&[vec![1.0, 2.0], vec![1.0]]), Err(Undefined::Unequal));
-        assert_eq!(variance_split(&[[1.0, f64::NAN], [1.0, 2.0]]), Err(Undefined::NotFinite));
+        assert_eq!(
+            variance_split(&[vec![1.0, 2.0], vec![1.0]]),
+            Err(Undefined::Unequal)
+        );
+        assert_eq!(
+            variance_split(&[[1.0, f64::NAN], [1.0, 2.0]]),
+            Err(Undefined::NotFinite)
+        );
         assert_eq!(constant.variance_of_mean(0, 1), Err(Undefined::NoData));
     }
 }

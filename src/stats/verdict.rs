@@ -3,7 +3,9 @@
 use super::Interval;
 
 /// The verdict on a against b for one metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     AWins,
@@ -44,26 +46,45 @@ pub fn decide(question: &Question) -> Verdict {
     if !question.comparable {
         return Verdict::NotComparable;
     }
-    let Some(difference) = question.difference.filter(|_| question.n_a > 0 && question.n_b > 0) else {
+    let Some(difference) = question
+        .difference
+        .filter(|_| question.n_a > 0 && question.n_b > 0)
+    else {
         return Verdict::NoData;
     };
-    let without_winner = if difference == 0.0 { Verdict::Tie } else { Verdict::NotEnoughEvidence };
+    let without_winner = if difference == 0.0 {
+        Verdict::Tie
+    } else {
+        Verdict::NotEnoughEvidence
+    };
     if question.deterministic {
-        return if difference == 0.0 { Verdict::Tie } else { Verdict::DeterministicDifference };
+        return if difference == 0.0 {
+            Verdict::Tie
+        } else {
+            Verdict::DeterministicDifference
+        };
     }
-    let Some(p) = question.p_adjusted else { return without_winner };
+    let Some(p) = question.p_adjusted else {
+        return without_winner;
+    };
     let significant = p < question.alpha;
     let clear = match question.interval {
         // Only an exact test was possible, so it decides alone.
         None => difference != 0.0,
         Some(interval) => {
-            if question.margin.is_some_and(|margin| -margin < interval.low && interval.high < margin) {
+            if question
+                .margin
+                .is_some_and(|margin| -margin < interval.low && interval.high < margin)
+            {
                 return Verdict::Equivalent;
             }
             interval.low > 0.0 || interval.high < 0.0
         }
     };
-    match (significant && clear, (difference > 0.0) == question.higher_is_better) {
+    match (
+        significant && clear,
+        (difference > 0.0) == question.higher_is_better,
+    ) {
         (false, _) => without_winner,
         (true, true) => Verdict::AWins,
         (true, false) => Verdict::BWins,
@@ -95,24 +116,112 @@ mod tests {
         let touching = question(0.12, Some((-0.01, 0.25)), Some(0.03));
         let exact = question(0.4, None, Some(0.008));
         for (question, verdict) in [
-            (Question { comparable: false, n_a: 0, ..clear }, Verdict::NotComparable),
+            (
+                Question {
+                    comparable: false,
+                    n_a: 0,
+                    ..clear
+                },
+                Verdict::NotComparable,
+            ),
             (Question { n_b: 0, ..clear }, Verdict::NoData),
-            (Question { difference: None, ..clear }, Verdict::NoData),
-            (Question { deterministic: true, ..clear }, Verdict::DeterministicDifference),
-            (Question { deterministic: true, difference: Some(0.0), ..clear }, Verdict::Tie),
-            (Question { p_adjusted: None, ..clear }, Verdict::NotEnoughEvidence),
-            (Question { p_adjusted: None, difference: Some(0.0), ..clear }, Verdict::Tie),
+            (
+                Question {
+                    difference: None,
+                    ..clear
+                },
+                Verdict::NoData,
+            ),
+            (
+                Question {
+                    deterministic: true,
+                    ..clear
+                },
+                Verdict::DeterministicDifference,
+            ),
+            (
+                Question {
+                    deterministic: true,
+                    difference: Some(0.0),
+                    ..clear
+                },
+                Verdict::Tie,
+            ),
+            (
+                Question {
+                    p_adjusted: None,
+                    ..clear
+                },
+                Verdict::NotEnoughEvidence,
+            ),
+            (
+                Question {
+                    p_adjusted: None,
+                    difference: Some(0.0),
+                    ..clear
+                },
+                Verdict::Tie,
+            ),
             (exact, Verdict::AWins),
-            (Question { higher_is_better: false, ..exact }, Verdict::BWins),
-            (Question { p_adjusted: Some(0.05), ..exact }, Verdict::NotEnoughEvidence),
-            (Question { difference: Some(0.0), p_adjusted: Some(1.0), ..exact }, Verdict::Tie),
-            (Question { margin: Some(0.3), ..clear }, Verdict::Equivalent),
-            (Question { margin: Some(0.238), ..clear }, Verdict::AWins),
+            (
+                Question {
+                    higher_is_better: false,
+                    ..exact
+                },
+                Verdict::BWins,
+            ),
+            (
+                Question {
+                    p_adjusted: Some(0.05),
+                    ..exact
+                },
+                Verdict::NotEnoughEvidence,
+            ),
+            (
+                Question {
+                    difference: Some(0.0),
+                    p_adjusted: Some(1.0),
+                    ..exact
+                },
+                Verdict::Tie,
+            ),
+            (
+                Question {
+                    margin: Some(0.3),
+                    ..clear
+                },
+                Verdict::Equivalent,
+            ),
+            (
+                Question {
+                    margin: Some(0.238),
+                    ..clear
+                },
+                Verdict::AWins,
+            ),
             (clear, Verdict::AWins),
-            (Question { higher_is_better: false, ..clear }, Verdict::BWins),
-            (Question { p_adjusted: Some(0.06), ..clear }, Verdict::NotEnoughEvidence),
+            (
+                Question {
+                    higher_is_better: false,
+                    ..clear
+                },
+                Verdict::BWins,
+            ),
+            (
+                Question {
+                    p_adjusted: Some(0.06),
+                    ..clear
+                },
+                Verdict::NotEnoughEvidence,
+            ),
             (touching, Verdict::NotEnoughEvidence),
-            (Question { difference: Some(0.0), ..touching }, Verdict::Tie),
+            (
+                Question {
+                    difference: Some(0.0),
+                    ..touching
+                },
+                Verdict::Tie,
+            ),
         ] {
             assert_eq!(decide(&question), verdict, "{question:?}");
         }

@@ -37,9 +37,17 @@ const BEYOND_ROUNDING: f64 = 2.0;
 impl WeightedMean {
     /// Returns the mean of a row.
     pub fn of(&self, parts: &[f64]) -> f64 {
-        let weighted = |weights: &mut dyn Iterator<Item = f64>| weights.zip(parts).map(|(weight, part)| weight * part).sum::<f64>();
+        let weighted = |weights: &mut dyn Iterator<Item = f64>| {
+            weights
+                .zip(parts)
+                .map(|(weight, part)| weight * part)
+                .sum::<f64>()
+        };
         match &self.whole {
-            Some(whole) => weighted(&mut whole.iter().map(|weight| *weight as f64)) / whole.iter().sum::<u64>() as f64,
+            Some(whole) => {
+                weighted(&mut whole.iter().map(|weight| *weight as f64))
+                    / whole.iter().sum::<u64>() as f64
+            }
             None => weighted(&mut self.weights.iter().copied()),
         }
     }
@@ -50,7 +58,11 @@ impl WeightedMean {
 pub fn weighted_mean(rows: &[WeightedRow]) -> Option<WeightedMean> {
     let parts = rows.first()?.parts.len();
     let unknown = parts.checked_sub(1).filter(|unknown| *unknown > 0)?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a count"
+    )]
     let most_misfits = ((rows.len() as f64 * MOST_MISFITS) as usize).max(1);
     let mut kept: Vec<usize> = (0..rows.len()).collect();
     let weights = loop {
@@ -60,25 +72,42 @@ pub fn weighted_mean(rows: &[WeightedRow]) -> Option<WeightedMean> {
         let (weights, factor) = fitted(rows, &kept, unknown)?;
         let deleted = |row: &usize| {
             let differences = differences(&rows[*row]);
-            let leverage: f64 = factor.solve(&differences).iter().zip(&differences).map(|(one, other)| one * other).sum();
+            let leverage: f64 = factor
+                .solve(&differences)
+                .iter()
+                .zip(&differences)
+                .map(|(one, other)| one * other)
+                .sum();
             residual(&rows[*row], &weights).abs() / (1.0 - leverage).max(0.01) / rows[*row].rounding
         };
         let agrees = |row: &usize| residual(&rows[*row], &weights).abs() <= rows[*row].rounding;
         if kept.iter().all(agrees) {
             break weights;
         }
-        let worst = (0..kept.len()).max_by(|left, right| deleted(&kept[*left]).total_cmp(&deleted(&kept[*right])))?;
+        let worst = (0..kept.len())
+            .max_by(|left, right| deleted(&kept[*left]).total_cmp(&deleted(&kept[*right])))?;
         kept.remove(worst);
     };
     if weights.iter().any(|weight| *weight < LEAST_WEIGHT) {
         return None;
     }
-    let mut found = WeightedMean { whole: None, misfits: Vec::new(), weights };
+    let mut found = WeightedMean {
+        whole: None,
+        misfits: Vec::new(),
+        weights,
+    };
     found.whole = whole(&found.weights).filter(|whole| {
-        let exact = WeightedMean { whole: Some(whole.clone()), ..found.clone() };
-        kept.iter().all(|row| (rows[*row].mean - exact.of(&rows[*row].parts)).abs() <= rows[*row].rounding)
+        let exact = WeightedMean {
+            whole: Some(whole.clone()),
+            ..found.clone()
+        };
+        kept.iter()
+            .all(|row| (rows[*row].mean - exact.of(&rows[*row].parts)).abs() <= rows[*row].rounding)
     });
-    let is_off = |row: &usize| (rows[*row].mean - found.of(&rows[*row].parts)).abs() > BEYOND_ROUNDING * rows[*row].rounding;
+    let is_off = |row: &usize| {
+        (rows[*row].mean - found.of(&rows[*row].parts)).abs()
+            > BEYOND_ROUNDING * rows[*row].rounding
+    };
     let misfits: Vec<usize> = (0..rows.len()).filter(is_off).collect();
     Some(WeightedMean { misfits, ..found })
 }
@@ -86,11 +115,20 @@ pub fn weighted_mean(rows: &[WeightedRow]) -> Option<WeightedMean> {
 /// Returns the parts less the last one: its weight is what the others leave of 1.
 fn differences(row: &WeightedRow) -> Vec<f64> {
     let last = row.parts.last().copied().unwrap_or_default();
-    row.parts[..row.parts.len().saturating_sub(1)].iter().map(|part| part - last).collect()
+    row.parts[..row.parts.len().saturating_sub(1)]
+        .iter()
+        .map(|part| part - last)
+        .collect()
 }
 
 fn residual(row: &WeightedRow, weights: &[f64]) -> f64 {
-    row.mean - row.parts.iter().zip(weights).map(|(part, weight)| part * weight).sum::<f64>()
+    row.mean
+        - row
+            .parts
+            .iter()
+            .zip(weights)
+            .map(|(part, weight)| part * weight)
+            .sum::<f64>()
 }
 
 fn fitted(rows: &[WeightedRow], kept: &[usize], unknown: usize) -> Option<(Vec<f64>, Cholesky)> {
@@ -119,9 +157,16 @@ fn whole(weights: &[f64]) -> Option<Vec<u64>> {
     const CLOSE: f64 = 0.12;
     (2..=MOST_WHOLE).find_map(|sum| {
         let scaled = || weights.iter().map(|weight| weight * f64::from(sum));
-        let is_close = scaled().all(|weight| (weight - weight.round()).abs() < CLOSE && weight > -CLOSE);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the sum")]
-        let found: Vec<u64> = scaled().map(|weight| weight.round().max(0.0) as u64).collect();
+        let is_close =
+            scaled().all(|weight| (weight - weight.round()).abs() < CLOSE && weight > -CLOSE);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and the sum"
+        )]
+        let found: Vec<u64> = scaled()
+            .map(|weight| weight.round().max(0.0) as u64)
+            .collect();
         (is_close && found.iter().sum::<u64>() == u64::from(sum)).then_some(found)
     })
 }
@@ -134,15 +179,26 @@ mod tests {
     fn rows(count: usize, weights: &[f64]) -> Vec<WeightedRow> {
         let mut state = 12_345_u64;
         let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             ((state >> 33) % 10_000) as f64 / 100.0
         };
         let round = |value: f64| (value * 100.0).round() / 100.0;
         let sum: f64 = weights.iter().sum();
         let row = |_| {
             let exact: Vec<f64> = weights.iter().map(|_| next()).collect();
-            let mean = exact.iter().zip(weights).map(|(part, weight)| part * weight).sum::<f64>() / sum;
-            WeightedRow { parts: exact, mean: round(mean), rounding: 0.01 }
+            let mean = exact
+                .iter()
+                .zip(weights)
+                .map(|(part, weight)| part * weight)
+                .sum::<f64>()
+                / sum;
+            WeightedRow {
+                parts: exact,
+                mean: round(mean),
+                rounding: 0.01,
+            }
         };
         (0..count).map(row).collect()
     }
@@ -152,11 +208,17 @@ mod tests {
         let tasks = [12.0, 11.0, 3.0, 4.0, 15.0, 10.0, 1.0];
         let mut rows = rows(30, &tasks);
         let found = weighted_mean(&rows).expect("a weighted mean");
-        assert_eq!((found.whole, found.misfits), (Some(vec![12, 11, 3, 4, 15, 10, 1]), Vec::new()));
+        assert_eq!(
+            (found.whole, found.misfits),
+            (Some(vec![12, 11, 3, 4, 15, 10, 1]), Vec::new())
+        );
         rows[4].mean += 0.9;
         rows[17].mean -= 3.0;
         let found = weighted_mean(&rows).expect("two of thirty rows may be wrong");
-        assert_eq!((found.whole, found.misfits), (Some(vec![12, 11, 3, 4, 15, 10, 1]), vec![4, 17]));
+        assert_eq!(
+            (found.whole, found.misfits),
+            (Some(vec![12, 11, 3, 4, 15, 10, 1]), vec![4, 17])
+        );
     }
 
     #[test]

@@ -39,7 +39,11 @@ pub(super) fn read(fields: &mut Fields) -> Vec<Criterion> {
 }
 
 /// Reads a list of criteria. `lines` maps the leaves' texts seen so far: a judge's reply is matched by text, so each must be unique.
-fn read_list(fields: &mut Fields, key: &str, lines: &mut BTreeMap<String, usize>) -> Vec<Criterion> {
+fn read_list(
+    fields: &mut Fields,
+    key: &str,
+    lines: &mut BTreeMap<String, usize>,
+) -> Vec<Criterion> {
     fields.note(key, || Form::Like(KEY));
     let items = fields.list(key).unwrap_or_default();
     let path = fields.path_of(key);
@@ -54,26 +58,53 @@ fn read_map(mut fields: Fields, lines: &mut BTreeMap<String, usize>) -> Option<C
     let criterion = fields.required_text("criterion");
     let weight = fields.number("weight").unwrap_or(1.0);
     if weight <= 0.0 {
-        fields.reject("weight", format!("{} must be above 0, but is `{weight}`", quote(&fields.path_of("weight"))), None);
+        fields.reject(
+            "weight",
+            format!(
+                "{} must be above 0, but is `{weight}`",
+                quote(&fields.path_of("weight"))
+            ),
+            None,
+        );
     }
     let children = read_list(&mut fields, "children", lines);
     fields.finish();
-    Some(Criterion { criterion: criterion?, weight, children })
+    Some(Criterion {
+        criterion: criterion?,
+        weight,
+        children,
+    })
 }
 
-fn read_one<'d>(fields: &mut Fields<'d, '_>, item: &'d Node, path: &str, lines: &mut BTreeMap<String, usize>) -> Option<Criterion> {
+fn read_one<'d>(
+    fields: &mut Fields<'d, '_>,
+    item: &'d Node,
+    path: &str,
+    lines: &mut BTreeMap<String, usize>,
+) -> Option<Criterion> {
     let file = fields.file();
     let criterion = match &item.value {
-        Value::Scalar(_) | Value::List(_) => Criterion { criterion: fields.text_of(item, path)?, weight: 1.0, children: Vec::new() },
+        Value::Scalar(_) | Value::List(_) => Criterion {
+            criterion: fields.text_of(item, path)?,
+            weight: 1.0,
+            children: Vec::new(),
+        },
         Value::Map(_) => {
             let fields = Fields::new(file, item, path, fields.problems())?;
             read_map(fields, lines)?
         }
     };
-    let criterion = Criterion { criterion: criterion.criterion.trim().to_owned(), ..criterion };
+    let criterion = Criterion {
+        criterion: criterion.criterion.trim().to_owned(),
+        ..criterion
+    };
     let mut reject = |message, hint: &str| {
         let problem = Problem::at(file, item.line, item.column, message);
-        fields.problems().push(if hint.is_empty() { problem } else { problem.with_hint(hint) });
+        fields.problems().push(if hint.is_empty() {
+            problem
+        } else {
+            problem.with_hint(hint)
+        });
     };
     if criterion.criterion.is_empty() {
         reject(format!("{} is empty", quote(path)), "");

@@ -26,22 +26,33 @@ pub struct Found {
 /// Returns all suites below `root`, sorted by name. Fails if a folder cannot be listed.
 pub fn discover(root: &Path) -> Result<Vec<Found>, Problem> {
     let folders = folders(root)?;
-    Ok(folders.into_iter().flat_map(|(name, folders)| found(root, &name, &folders)).collect())
+    Ok(folders
+        .into_iter()
+        .flat_map(|(name, folders)| found(root, &name, &folders))
+        .collect())
 }
 
 /// Loads the suite with this name.
 pub fn find(root: &Path, name: &str) -> Result<Suite, Vec<Problem>> {
     let folders = folders(root).map_err(|problem| vec![problem])?;
-    if let Some(found) = folders.get(name).and_then(|folders| found(root, name, folders).into_iter().next()) {
+    if let Some(found) = folders
+        .get(name)
+        .and_then(|folders| found(root, name, folders).into_iter().next())
+    {
         return found.suite;
     }
     let known: Vec<String> = folders.keys().map(|name| quote(name)).collect();
-    let hint = nearest_hint(name, folders.keys().map(String::as_str)).unwrap_or_else(|| match known.as_slice() {
-        [] => format!("there is no {}/NAME/{SUITE_FILE}", PLACES[0]),
-        known => format!("known suites: {}", known.join(", ")),
-    });
+    let hint =
+        nearest_hint(name, folders.keys().map(String::as_str)).unwrap_or_else(|| {
+            match known.as_slice() {
+                [] => format!("there is no {}/NAME/{SUITE_FILE}", PLACES[0]),
+                known => format!("known suites: {}", known.join(", ")),
+            }
+        });
     let place = visible(&root.join(PLACES[0]).display().to_string());
-    Err(vec![Problem::in_file(place, format!("there is no suite {}", quote(name))).with_hint(hint)])
+    Err(vec![
+        Problem::in_file(place, format!("there is no suite {}", quote(name))).with_hint(hint),
+    ])
 }
 
 /// Loads the suite from the first of the folders with this name. The others get an error.
@@ -53,17 +64,28 @@ fn found(root: &Path, name: &str, folders: &[PathBuf]) -> Vec<Found> {
             _ => {
                 let first = quote(&folders[0].display().to_string());
                 let message = format!("suite {} is already in {first}", quote(name));
-                Err(vec![Problem::in_file(visible(&path.display().to_string()), message).with_hint("rename one of the two")])
+                Err(vec![
+                    Problem::in_file(visible(&path.display().to_string()), message)
+                        .with_hint("rename one of the two"),
+                ])
             }
         };
-        Found { name: name.to_owned(), path, suite }
+        Found {
+            name: name.to_owned(),
+            path,
+            suite,
+        }
     };
     folders.iter().enumerate().map(one).collect()
 }
 
 /// Returns the folders of all suites, readable or not.
 pub fn all_folders(root: &Path) -> Vec<PathBuf> {
-    folders(root).into_iter().flatten().flat_map(|(_, folders)| folders).collect()
+    folders(root)
+        .into_iter()
+        .flatten()
+        .flat_map(|(_, folders)| folders)
+        .collect()
 }
 
 /// Returns the folders with a suite, by name.
@@ -73,7 +95,10 @@ fn folders(root: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>, Problem> {
         let place = root.join(place);
         let cannot = |error: io::Error| {
             let place = visible(&place.display().to_string());
-            Problem::in_file(place, format!("cannot be listed: {}", visible(&error.to_string())))
+            Problem::in_file(
+                place,
+                format!("cannot be listed: {}", visible(&error.to_string())),
+            )
         };
         let entries = match fs::read_dir(&place) {
             Ok(entries) => entries,
@@ -82,9 +107,18 @@ fn folders(root: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>, Problem> {
         };
         for entry in entries {
             let folder = entry.map_err(cannot)?.path();
-            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = folder
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             // A dangling link, or a file that may not be inspected, counts as an unreadable suite, not as no suite.
-            if !name.starts_with('.') && !folder.join(SUITE_FILE).symlink_metadata().is_err_and(|error| files::is_absence(&error)) {
+            if !name.starts_with('.')
+                && !folder
+                    .join(SUITE_FILE)
+                    .symlink_metadata()
+                    .is_err_and(|error| files::is_absence(&error))
+            {
                 folders.entry(name).or_default().push(folder);
             }
         }

@@ -28,23 +28,60 @@ type Settings = (BTreeMap<CodeMetric, Setting>, BTreeMap<Evaluator, Setting>);
 /// Reads `metrics`, a list of names or a map, and `evaluators`, a map. An evaluator may be listed in either, but only once.
 pub(super) fn read(fields: &mut Fields) -> Settings {
     let evaluators = || Evaluator::ALL.map(Evaluator::name);
-    let names = || CodeMetric::ALL.map(CodeMetric::name).into_iter().chain(evaluators());
-    let switches = |names: Vec<&'static str>| Form::Known(names.into_iter().map(|name| (name, Setting::form())).collect(), None);
-    fields.note("metrics", || Form::OneOf(vec![Form::list(Form::Word(names().map(str::to_owned).collect())), switches(names().collect())]));
+    let names = || {
+        CodeMetric::ALL
+            .map(CodeMetric::name)
+            .into_iter()
+            .chain(evaluators())
+    };
+    let switches = |names: Vec<&'static str>| {
+        Form::Known(
+            names
+                .into_iter()
+                .map(|name| (name, Setting::form()))
+                .collect(),
+            None,
+        )
+    };
+    fields.note("metrics", || {
+        Form::OneOf(vec![
+            Form::list(Form::Word(names().map(str::to_owned).collect())),
+            switches(names().collect()),
+        ])
+    });
     fields.note("evaluators", || switches(evaluators().into()));
-    let mut read = Read { metrics: BTreeMap::new(), evaluators: BTreeMap::new() };
+    let mut read = Read {
+        metrics: BTreeMap::new(),
+        evaluators: BTreeMap::new(),
+    };
     if let Some(node) = fields.child("metrics") {
         match &node.value {
             Value::List(items) => {
                 for (index, item) in items.iter().enumerate() {
                     if let Some(name) = fields.text_of(item, &format!("metrics[{index}]")) {
-                        read.take(fields, "metrics", &Key { text: name, line: item.line, column: item.column }, Setting::On);
+                        read.take(
+                            fields,
+                            "metrics",
+                            &Key {
+                                text: name,
+                                line: item.line,
+                                column: item.column,
+                            },
+                            Setting::On,
+                        );
                     }
                 }
             }
             Value::Map(_) => read.take_map(fields, "metrics"),
             Value::Scalar(_) => {
-                fields.reject("metrics", format!("`metrics` must be a list of names or a map of names, not {}", node.noun()), None);
+                fields.reject(
+                    "metrics",
+                    format!(
+                        "`metrics` must be a list of names or a map of names, not {}",
+                        node.noun()
+                    ),
+                    None,
+                );
             }
         }
     }
@@ -67,7 +104,9 @@ impl Read {
     }
 
     fn take(&mut self, fields: &mut Fields, key: &str, name: &Key, setting: Setting) {
-        let metric = CodeMetric::ALL.into_iter().find(|metric| metric.name() == name.text && key == "metrics");
+        let metric = CodeMetric::ALL
+            .into_iter()
+            .find(|metric| metric.name() == name.text && key == "metrics");
         let is_repeated = match (metric, Evaluator::from_name(&name.text)) {
             (Some(metric), _) => self.metrics.insert(metric, setting).is_some(),
             (None, Some(evaluator)) => self.evaluators.insert(evaluator, setting).is_some(),
@@ -76,14 +115,25 @@ impl Read {
                 if key == "metrics" {
                     known.extend(CodeMetric::ALL.map(CodeMetric::name));
                 }
-                let hint = nearest_hint(&name.text, known.iter().copied()).unwrap_or_else(|| format!("known: {}", known.join(", ")));
+                let hint = nearest_hint(&name.text, known.iter().copied())
+                    .unwrap_or_else(|| format!("known: {}", known.join(", ")));
                 let noun = key.strip_suffix('s').unwrap_or(key);
-                reject(fields, name, format!("unknown {noun} {}", quote(&name.text)), &hint);
+                reject(
+                    fields,
+                    name,
+                    format!("unknown {noun} {}", quote(&name.text)),
+                    &hint,
+                );
                 return;
             }
         };
         if is_repeated {
-            reject(fields, name, format!("{} is given twice", quote(&name.text)), "keep one of the two");
+            reject(
+                fields,
+                name,
+                format!("{} is given twice", quote(&name.text)),
+                "keep one of the two",
+            );
         }
     }
 }

@@ -25,7 +25,15 @@ pub(super) fn named(fields: &mut Fields, key: &str, root: &Path, folder: &Path) 
     let found = match resolve(root, folder, &path) {
         Ok(found) => found,
         Err([first, second]) => {
-            fields.reject(key, format!("{key} file not found: looked at {} and {}", shown(&first), shown(&second)), None);
+            fields.reject(
+                key,
+                format!(
+                    "{key} file not found: looked at {} and {}",
+                    shown(&first),
+                    shown(&second)
+                ),
+                None,
+            );
             return None;
         }
     };
@@ -40,17 +48,33 @@ pub(super) fn named(fields: &mut Fields, key: &str, root: &Path, folder: &Path) 
 }
 
 /// Reads a key that names an existing folder.
-pub(super) fn named_folder(fields: &mut Fields, key: &str, root: &Path, folder: &Path) -> Option<PathBuf> {
+pub(super) fn named_folder(
+    fields: &mut Fields,
+    key: &str,
+    root: &Path,
+    folder: &Path,
+) -> Option<PathBuf> {
     let path = nonblank(fields, key)?;
     match resolve(root, folder, &path) {
         Ok(found) if found.is_dir() => Some(found),
         Ok(found) => {
-            fields.reject(key, format!("{key} {} is not a folder", quote(&found.display().to_string())), None);
+            fields.reject(
+                key,
+                format!(
+                    "{key} {} is not a folder",
+                    quote(&found.display().to_string())
+                ),
+                None,
+            );
             None
         }
         Err(places) => {
             let [first, second] = places.map(|place| quote(&place.display().to_string()));
-            fields.reject(key, format!("{key} folder not found: looked at {first} and {second}"), None);
+            fields.reject(
+                key,
+                format!("{key} folder not found: looked at {first} and {second}"),
+                None,
+            );
             None
         }
     }
@@ -61,8 +85,15 @@ pub(super) fn read(path: &Path, most_bytes: u64) -> Result<String, String> {
     let cannot = |error: std::io::Error| format!("cannot be read: {}", visible(&error.to_string()));
     let size = fs::metadata(path).map_err(cannot)?.len();
     if size > most_bytes {
-        return Err(format!("has {size} bytes, more than the {most_bytes} that are read"));
+        return Err(format!(
+            "has {size} bytes, more than the {most_bytes} that are read"
+        ));
     }
     let bytes = files::read(path).map_err(cannot)?;
-    String::from_utf8(bytes).map_err(|error| format!("is not valid UTF-8 from byte {} on", error.utf8_error().valid_up_to() + 1))
+    String::from_utf8(bytes).map_err(|error| {
+        format!(
+            "is not valid UTF-8 from byte {} on",
+            error.utf8_error().valid_up_to() + 1
+        )
+    })
 }

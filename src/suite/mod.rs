@@ -29,7 +29,10 @@ pub use evaluators::CodeMetric;
 pub use files::resolve;
 pub use network::Phase;
 pub use prompt::{question_prompt, shuffled};
-pub use questions::{QUESTIONS_SCHEMA, Question, QuestionSpec, load_questions, normalized, parse_questions, questions_schema};
+pub use questions::{
+    QUESTIONS_SCHEMA, Question, QuestionSpec, load_questions, normalized, parse_questions,
+    questions_schema,
+};
 pub use server::{DEFAULT_STARTUP_TIMEOUT, Server};
 pub use version::{Contents, parts, suite_contents, suite_version, tested_by};
 
@@ -43,7 +46,8 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_hours(2);
 pub const SCHEMA: &str = "suite";
 /// Far more than a person writes. A larger file is probably no suite.
 const MOST_BYTES: u64 = 4 << 20;
-const NEEDED: &str = "a suite needs `requirements` with `tests.shared`, or `questions`, or `acceptance_criteria`";
+const NEEDED: &str =
+    "a suite needs `requirements` with `tests.shared`, or `questions`, or `acceptance_criteria`";
 
 /// What to ask, and how to evaluate the result.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,7 +101,9 @@ pub struct Suite {
 impl Suite {
     /// Returns whether this phase of a run may access the network beyond the suite's own server.
     pub fn grants(&self, phase: Phase) -> bool {
-        self.network.as_ref().is_none_or(|granted| granted.contains(&phase))
+        self.network
+            .as_ref()
+            .is_none_or(|granted| granted.contains(&phase))
     }
 }
 
@@ -116,10 +122,12 @@ pub struct Tests {
 pub fn load(root: &Path, folder: &Path) -> Result<Suite, Vec<Problem>> {
     let path = folder.join(SUITE_FILE);
     let file = visible(&path.display().to_string());
-    let text = files::read(&path, MOST_BYTES).map_err(|message| vec![Problem::in_file(&file, message)])?;
+    let text =
+        files::read(&path, MOST_BYTES).map_err(|message| vec![Problem::in_file(&file, message)])?;
     let tree = document::parse(&file, &text)?;
     let mut problems = Vec::new();
-    let suite = Fields::new(&file, &tree, "", &mut problems).and_then(|fields| read_fields(fields, root, folder));
+    let suite = Fields::new(&file, &tree, "", &mut problems)
+        .and_then(|fields| read_fields(fields, root, folder));
     match suite {
         Some(suite) if problems.is_empty() => Ok(suite),
         Some(_) | None => {
@@ -162,7 +170,10 @@ fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> 
         setup,
         server: server::read(&mut fields),
         tests: match fields.fields("tests").map(read_tests) {
-            None if is_of_ralph => Tests { shared: name.iter().flat_map(|name| ralph::tests(name)).collect(), ..Tests::default() },
+            None if is_of_ralph => Tests {
+                shared: name.iter().flat_map(|name| ralph::tests(name)).collect(),
+                ..Tests::default()
+            },
             tests => tests.unwrap_or_default(),
         },
         metrics,
@@ -173,7 +184,10 @@ fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> 
         coverage_threshold: read_percent(&mut fields, "coverage_threshold"),
         static_analysis: commands(&mut fields, "static_analysis"),
         goal: nonblank(&mut fields, "goal"),
-        profile: fields.one_of("profile", &Profile::ALL.map(|profile| (profile.name(), profile))),
+        profile: fields.one_of(
+            "profile",
+            &Profile::ALL.map(|profile| (profile.name(), profile)),
+        ),
         files: commands(&mut fields, "files"),
         verification: read_verification(&mut fields),
         wrap: commands(&mut fields, "wrap"),
@@ -187,7 +201,11 @@ fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> 
 
 /// Returns whether a name is valid for a suite.
 pub fn is_name(name: &str) -> bool {
-    let is_taken = |character: char| character.is_whitespace() || character.is_control() || ['@', '/', '\\', ','].contains(&character);
+    let is_taken = |character: char| {
+        character.is_whitespace()
+            || character.is_control()
+            || ['@', '/', '\\', ','].contains(&character)
+    };
     !name.is_empty() && !name.contains(is_taken)
 }
 
@@ -195,14 +213,31 @@ pub fn is_name(name: &str) -> bool {
 fn read_name(fields: &mut Fields, folder: &Path) -> Option<String> {
     let name = fields.required_text("name")?;
     if !is_name(&name) {
-        fields.reject("name", format!("`name` must be one word without `@`, `/`, `\\` and `,`, not {}", quote(&name)), None);
+        fields.reject(
+            "name",
+            format!(
+                "`name` must be one word without `@`, `/`, `\\` and `,`, not {}",
+                quote(&name)
+            ),
+            None,
+        );
         return None;
     }
-    if let Some(found) = folder.file_name().map(|found| found.to_string_lossy().into_owned())
+    if let Some(found) = folder
+        .file_name()
+        .map(|found| found.to_string_lossy().into_owned())
         && found != name
     {
         let hint = format!("rename the folder, or write name: {}", visible(&found));
-        fields.reject("name", format!("`name` is {}, but the folder is {}", quote(&name), quote(&found)), Some(hint));
+        fields.reject(
+            "name",
+            format!(
+                "`name` is {}, but the folder is {}",
+                quote(&name),
+                quote(&found)
+            ),
+            Some(hint),
+        );
         return None;
     }
     Some(name)
@@ -221,7 +256,14 @@ fn read_tests(mut fields: Fields) -> Tests {
 fn read_percent(fields: &mut Fields, key: &str) -> Option<f64> {
     let percent = fields.number(key)?;
     if !(0.0..=100.0).contains(&percent) {
-        fields.reject(key, format!("{} is in percent, from 0 to 100, not `{percent}`", quote(&fields.path_of(key))), None);
+        fields.reject(
+            key,
+            format!(
+                "{} is in percent, from 0 to 100, not `{percent}`",
+                quote(&fields.path_of(key))
+            ),
+            None,
+        );
         return None;
     }
     Some(percent)
@@ -262,7 +304,11 @@ fn check_what_is_asked(fields: &mut Fields) {
         for key in OF_MADE_THINGS {
             if fields.child(key).is_some() {
                 let hint = "remove it, or make another suite of it";
-                fields.reject(key, format!("`{key}` is not used by a suite of `questions`"), Some(hint.to_owned()));
+                fields.reject(
+                    key,
+                    format!("`{key}` is not used by a suite of `questions`"),
+                    Some(hint.to_owned()),
+                );
             }
         }
         return;
@@ -270,19 +316,32 @@ fn check_what_is_asked(fields: &mut Fields) {
     let has_criteria = is_given(fields.child("acceptance_criteria"));
     let tests = fields.child("tests");
     let is_tested_by_ralph = tests.is_none() && is_given(fields.child("type"));
-    let has_tests = is_tested_by_ralph || tests.is_some_and(|tests| !matches!(tests.value, Value::Map(_)) || is_given(tests.get("shared")));
+    let has_tests = is_tested_by_ralph
+        || tests.is_some_and(|tests| {
+            !matches!(tests.value, Value::Map(_)) || is_given(tests.get("shared"))
+        });
     if !has_tests && !has_criteria {
-        let place = if tests.is_some() { "tests" } else { "tests.shared" };
+        let place = if tests.is_some() {
+            "tests"
+        } else {
+            "tests.shared"
+        };
         fields.reject(place, "`tests.shared` is missing", Some(NEEDED.to_owned()));
     }
     if fields.child("requirements").is_none() && (has_tests || !has_criteria) {
-        fields.reject("requirements", "`requirements` is missing", Some(NEEDED.to_owned()));
+        fields.reject(
+            "requirements",
+            "`requirements` is missing",
+            Some(NEEDED.to_owned()),
+        );
     }
 }
 
 /// Returns whether a key has any content, valid or not.
 fn is_given(node: Option<&Node>) -> bool {
-    node.is_some_and(|node| !node.is_null() && !matches!(&node.value, Value::List(items) if items.is_empty()))
+    node.is_some_and(|node| {
+        !node.is_null() && !matches!(&node.value, Value::List(items) if items.is_empty())
+    })
 }
 
 #[cfg(test)]

@@ -26,7 +26,11 @@ impl Phase {
 
 /// Reads the list of phases with network access. An empty list allows none.
 pub(super) fn read(fields: &mut Fields) -> Option<Vec<Phase>> {
-    fields.note("network", || Form::list(Form::Word(Phase::ALL.map(|phase| phase.name().to_owned()).into())));
+    fields.note("network", || {
+        Form::list(Form::Word(
+            Phase::ALL.map(|phase| phase.name().to_owned()).into(),
+        ))
+    });
     fields.child("network")?;
     let names = fields.texts("network");
     let mut granted = Vec::new();
@@ -35,8 +39,13 @@ pub(super) fn read(fields: &mut Fields) -> Option<Vec<Phase>> {
             Some(phase) => granted.push(phase),
             None => {
                 let known = Phase::ALL.map(Phase::name);
-                let hint = nearest_hint(name, known).unwrap_or_else(|| format!("the parts of a run are {}", known.join(", ")));
-                fields.reject("network", format!("{} is no part of a run", quote(name)), Some(hint));
+                let hint = nearest_hint(name, known)
+                    .unwrap_or_else(|| format!("the parts of a run are {}", known.join(", ")));
+                fields.reject(
+                    "network",
+                    format!("{} is no part of a run", quote(name)),
+                    Some(hint),
+                );
             }
         }
     }

@@ -12,7 +12,10 @@ const CONTRACT: &str = "Answer with exactly one of the choices. You may explain 
 /// Returns the agent's exact prompt: the question, its choices in order, and how to answer.
 pub fn question_prompt(question: &Question) -> String {
     let choices = question.answers.join("\n- ");
-    format!("{}\n\nChoices:\n- {choices}\n\n{CONTRACT}", question.question)
+    format!(
+        "{}\n\nChoices:\n- {choices}\n\n{CONTRACT}",
+        question.question
+    )
 }
 
 /// Returns the question with its choices shuffled by the seed and the question's id. Every order is equally likely. Without a seed, or with
@@ -31,14 +34,20 @@ pub fn shuffled(question: &Question, seed: Option<u64>) -> Question {
     }
     let is_correct = |position: &usize| question.correct.contains(&order[*position]);
     Question {
-        answers: order.iter().map(|position| question.answers[*position].clone()).collect(),
+        answers: order
+            .iter()
+            .map(|position| question.answers[*position].clone())
+            .collect(),
         correct: (0..order.len()).filter(is_correct).collect(),
         ..question.clone()
     }
 }
 
 /// Returns a uniform number from 0 to `last`. Numbers beyond the largest whole multiple are redrawn.
-#[expect(clippy::cast_possible_truncation, reason = "a remainder is not above `last`")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a remainder is not above `last`"
+)]
 fn up_to(random: &mut ChaCha8Rng, last: usize) -> usize {
     let count = last as u64 + 1;
     let excess = (u64::MAX % count + 1) % count;
@@ -72,7 +81,10 @@ mod tests {
     fn the_prompt_to_the_letter() {
         let expected = "What is 2+2?\n\nChoices:\n- 3\n- 4\n- AT&T\n\nAnswer with exactly one of the choices. You may explain first. The reply \
                         must end with the choice, as XML text, in this form:\n<answer>choice</answer>\n";
-        assert_eq!(question_prompt(&question("q1", &["3", "4", "AT&T"])), expected);
+        assert_eq!(
+            question_prompt(&question("q1", &["3", "4", "AT&T"])),
+            expected
+        );
     }
 
     #[test]
@@ -84,8 +96,15 @@ mod tests {
 
     #[test]
     fn an_order_is_the_same_for_ever() {
-        let order = |id, seed| shuffled(&question(id, &["a", "b", "c", "d", "e", "f"]), Some(seed)).answers.concat();
-        assert_eq!([order("q1", 1), order("q1", 2), order("q2", 1)], ["acdbfe", "bedcfa", "febcad"]);
+        let order = |id, seed| {
+            shuffled(&question(id, &["a", "b", "c", "d", "e", "f"]), Some(seed))
+                .answers
+                .concat()
+        };
+        assert_eq!(
+            [order("q1", 1), order("q1", 2), order("q2", 1)],
+            ["acdbfe", "bedcfa", "febcad"]
+        );
     }
 
     #[test]
@@ -93,12 +112,22 @@ mod tests {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for seed in 1..=24_000 {
             let shuffled = shuffled(&question("q1", &["a", "b", "c", "d"]), Some(seed));
-            assert_eq!(shuffled.correct.iter().map(|position| shuffled.answers[*position].as_str()).collect::<Vec<_>>(), ["b"]);
+            assert_eq!(
+                shuffled
+                    .correct
+                    .iter()
+                    .map(|position| shuffled.answers[*position].as_str())
+                    .collect::<Vec<_>>(),
+                ["b"]
+            );
             *counts.entry(shuffled.answers.concat()).or_default() += 1;
         }
         assert_eq!(counts.len(), 24);
         // Chi-squared with 23 degrees of freedom exceeds 49.7 once in 1,000. The seeds are fixed, so this test never fails by chance.
-        let distance: f64 = counts.values().map(|count| (f64::from(*count) - 1000.0).powi(2) / 1000.0).sum();
+        let distance: f64 = counts
+            .values()
+            .map(|count| (f64::from(*count) - 1000.0).powi(2) / 1000.0)
+            .sum();
         assert!(distance < 49.7, "{distance}");
     }
 

@@ -52,7 +52,9 @@ impl Question {
     /// Returns the position of the choice equal to `text`, ignoring case and surrounding space.
     pub fn choice(&self, text: &str) -> Option<usize> {
         let text = normalized(text);
-        self.answers.iter().position(|answer| normalized(answer) == text)
+        self.answers
+            .iter()
+            .position(|answer| normalized(answer) == text)
     }
 }
 
@@ -65,7 +67,8 @@ pub fn normalized(text: &str) -> String {
 
 pub fn load_questions(path: &Path) -> Result<QuestionSpec, Vec<Problem>> {
     let file = visible(&path.display().to_string());
-    let text = files::read(path, MOST_BYTES).map_err(|message| vec![Problem::in_file(&file, message)])?;
+    let text =
+        files::read(path, MOST_BYTES).map_err(|message| vec![Problem::in_file(&file, message)])?;
     parse_questions(&file, &text)
 }
 
@@ -75,9 +78,11 @@ pub fn parse_questions(file: &str, text: &str) -> Result<QuestionSpec, Vec<Probl
     let mut problems = Vec::new();
     let questions = Fields::new(file, &root, "", &mut problems).map(read_fields);
     match questions {
-        Some(questions) if problems.is_empty() => {
-            Ok(QuestionSpec { version: version(&questions), bytes: hex(&Sha256::digest(text)), questions })
-        }
+        Some(questions) if problems.is_empty() => Ok(QuestionSpec {
+            version: version(&questions),
+            bytes: hex(&Sha256::digest(text)),
+            questions,
+        }),
         Some(_) | None => {
             problems.sort();
             Err(problems)
@@ -90,7 +95,16 @@ fn version(questions: &[Question]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(b"questions 2\n");
     let mut add = |text: &str| hasher.update(format!("{}:{text}", text.len()));
-    for Question { id, generated_id: _, question, answers, correct, category: _, cluster } in questions {
+    for Question {
+        id,
+        generated_id: _,
+        question,
+        answers,
+        correct,
+        category: _,
+        cluster,
+    } in questions
+    {
         for text in [id, question] {
             add(text);
         }
@@ -110,15 +124,23 @@ fn version(questions: &[Question]) -> String {
 /// the right answers are among the choices.
 pub fn questions_schema(repository: &str) -> serde_json::Value {
     let form = Fields::form(|fields| drop(read_fields(fields)));
-    let description = "Multiple-choice questions. `evalreport help question-evaluation` has every key.";
-    form.file_schema(QUESTIONS_SCHEMA, repository, "Question spec of evalreport", description)
+    let description =
+        "Multiple-choice questions. `evalreport help question-evaluation` has every key.";
+    form.file_schema(
+        QUESTIONS_SCHEMA,
+        repository,
+        "Question spec of evalreport",
+        description,
+    )
 }
 
 fn read_fields(mut fields: Fields) -> Vec<Question> {
     check_version(&mut fields);
     match fields.child("questions").map(|node| &node.value) {
         None => fields.reject_missing("questions"),
-        Some(Value::List(items)) if items.is_empty() => fields.reject("questions", "`questions` is empty", None),
+        Some(Value::List(items)) if items.is_empty() => {
+            fields.reject("questions", "`questions` is empty", None)
+        }
         // Values that are not lists are rejected below.
         Some(Value::List(_) | Value::Scalar(_) | Value::Map(_)) => {}
     }
@@ -141,14 +163,26 @@ fn check_version(fields: &mut Fields) {
     } else if let Some(version) = fields.integer("version")
         && version != VERSION
     {
-        fields.reject("version", format!("version `{version}` is not supported"), hint());
+        fields.reject(
+            "version",
+            format!("version `{version}` is not supported"),
+            hint(),
+        );
     }
 }
 
 /// Reads a question. `lines` holds the ids seen so far.
-fn read_question(mut fields: Fields, position: usize, lines: &mut BTreeMap<String, usize>) -> Option<Question> {
+fn read_question(
+    mut fields: Fields,
+    position: usize,
+    lines: &mut BTreeMap<String, usize>,
+) -> Option<Question> {
     fields.note("id", || Form::Filled);
-    let id = if fields.child("id").is_some() { Some(take_id(&mut fields, lines)) } else { None };
+    let id = if fields.child("id").is_some() {
+        Some(take_id(&mut fields, lines))
+    } else {
+        None
+    };
     let question = trimmed(&mut fields, "question", Need::Required);
     let answers = read_answers(&mut fields);
     let correct = read_correct(&mut fields, answers.as_deref());
@@ -160,7 +194,15 @@ fn read_question(mut fields: Fields, position: usize, lines: &mut BTreeMap<Strin
         Some(id) => (id?, false),
         None => (generate_id(position, &question, &answers), true),
     };
-    Some(Question { id, generated_id, question, answers, correct, category, cluster })
+    Some(Question {
+        id,
+        generated_id,
+        question,
+        answers,
+        correct,
+        category,
+        cluster,
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -181,7 +223,11 @@ fn take_id(fields: &mut Fields, lines: &mut BTreeMap<String, usize>) -> Option<S
     let id = trimmed(fields, "id", Need::Optional)?;
     if let Some(first) = lines.get(&id) {
         let hint = format!("it is already on line {first}; give one of them another id");
-        fields.reject("id", format!("duplicate question {}", quote(&id)), Some(hint));
+        fields.reject(
+            "id",
+            format!("duplicate question {}", quote(&id)),
+            Some(hint),
+        );
         return None;
     }
     lines.insert(id.clone(), fields.line_of("id"));
@@ -201,10 +247,17 @@ fn read_answers(fields: &mut Fields) -> Option<Vec<String>> {
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
     let mut is_sound = true;
     let answers = read_texts(fields, "answers", |fields, item, text| {
-        let Some(first) = lines.insert(normalized(text), item.line) else { return };
+        let Some(first) = lines.insert(normalized(text), item.line) else {
+            return;
+        };
         is_sound = false;
         let hint = format!("it is already on line {first}, apart from its case");
-        reject(fields, item, format!("duplicate choice {}", quote(text)), Some(hint));
+        reject(
+            fields,
+            item,
+            format!("duplicate choice {}", quote(text)),
+            Some(hint),
+        );
     })?;
     is_sound.then_some(answers)
 }
@@ -216,14 +269,26 @@ fn read_correct(fields: &mut Fields, answers: Option<&[String]>) -> Option<Vec<u
     read_texts(fields, "correct_answers", |fields, item, text| {
         let Some(answers) = answers else { return };
         let wanted = normalized(text);
-        let (message, hint) = match answers.iter().position(|answer| normalized(answer) == wanted) {
+        let (message, hint) = match answers
+            .iter()
+            .position(|answer| normalized(answer) == wanted)
+        {
             Some(position) => match positions.insert(position, item.line) {
                 None => return,
-                Some(first) => (format!("duplicate correct answer {}", quote(text)), Some(format!("it is already on line {first}"))),
+                Some(first) => (
+                    format!("duplicate correct answer {}", quote(text)),
+                    Some(format!("it is already on line {first}")),
+                ),
             },
             None => {
                 let hint = nearest_hint(text, answers.iter().map(String::as_str));
-                (format!("the correct answer {} is not one of the `answers`", quote(text)), hint)
+                (
+                    format!(
+                        "the correct answer {} is not one of the `answers`",
+                        quote(text)
+                    ),
+                    hint,
+                )
             }
         };
         is_sound = false;
@@ -233,7 +298,11 @@ fn read_correct(fields: &mut Fields, answers: Option<&[String]>) -> Option<Vec<u
 }
 
 /// Reads a required, non-empty list of non-blank texts, trimmed. Returns `None` if any is invalid.
-fn read_texts(fields: &mut Fields, key: &str, mut check: impl FnMut(&mut Fields, &Node, &str)) -> Option<Vec<String>> {
+fn read_texts(
+    fields: &mut Fields,
+    key: &str,
+    mut check: impl FnMut(&mut Fields, &Node, &str),
+) -> Option<Vec<String>> {
     fields.note(key, || Form::list(Form::Filled));
     if fields.child(key).is_none() {
         fields.reject_missing(key);
@@ -248,7 +317,9 @@ fn read_texts(fields: &mut Fields, key: &str, mut check: impl FnMut(&mut Fields,
     let mut texts = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let path = format!("{path}[{index}]");
-        let Some(text) = fields.text_of(item, &path) else { continue };
+        let Some(text) = fields.text_of(item, &path) else {
+            continue;
+        };
         let text = text.trim().to_owned();
         if text.is_empty() {
             reject(fields, item, format!("{} is empty", quote(&path)), None);
@@ -290,14 +361,23 @@ questions:
             Some(hint) => format!("{problem} [{hint}]"),
             None => problem.to_string(),
         };
-        let problems: Vec<String> = parse_questions(file, text).expect_err("the spec is wrong").iter().map(shown).collect();
+        let problems: Vec<String> = parse_questions(file, text)
+            .expect_err("the spec is wrong")
+            .iter()
+            .map(shown)
+            .collect();
         assert_eq!(problems, expected);
     }
 
     #[test]
     fn everything_is_trimmed_and_right_answers_are_found_whatever_their_case() {
         let spec = parse_questions("q.yaml", SOUND).expect("a sound spec");
-        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let texts = |texts: &[&str]| {
+            texts
+                .iter()
+                .map(|text| (*text).to_owned())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(
             spec.questions[0],
             Question {
@@ -310,7 +390,13 @@ questions:
                 cluster: Some("passage 1".to_owned()),
             }
         );
-        assert_eq!((spec.questions[1].correct.as_slice(), spec.questions[1].chance_level()), ([0].as_slice(), 1.0));
+        assert_eq!(
+            (
+                spec.questions[1].correct.as_slice(),
+                spec.questions[1].chance_level()
+            ),
+            ([0].as_slice(), 1.0)
+        );
         assert!((spec.questions[0].chance_level() - 2.0 / 3.0).abs() < 1e-15);
         assert_eq!(spec.questions[0].choice(" FIVE\n"), Some(2));
         assert_eq!(spec.questions[0].choice("six"), None);
@@ -321,27 +407,50 @@ questions:
         let json = r#"{"version": 1, "questions": [{"id": "a", "question": "?", "answers": ["x", "y"], "correct_answers": ["y"]}]}"#;
         let from_json = parse_questions("q.JSON", json).expect("sound JSON");
         let yaml = "version: 1\nquestions: [{id: a, question: '?', answers: [x, 'y'], correct_answers: ['y']}]\n";
-        assert_eq!(from_json.questions, parse_questions("q.yml", yaml).expect("sound YAML").questions);
-        assert_eq!(from_json.questions, parse_questions("q.txt", json).expect("JSON is YAML").questions);
+        assert_eq!(
+            from_json.questions,
+            parse_questions("q.yml", yaml)
+                .expect("sound YAML")
+                .questions
+        );
+        assert_eq!(
+            from_json.questions,
+            parse_questions("q.txt", json)
+                .expect("JSON is YAML")
+                .questions
+        );
         assert!(parse_questions("q.json", yaml).is_err());
     }
 
     #[test]
     fn a_missing_id_becomes_one_of_position_and_content() {
-        let of = |text: &str| parse_questions("q.yaml", text).expect("a sound spec").questions;
+        let of = |text: &str| {
+            parse_questions("q.yaml", text)
+                .expect("a sound spec")
+                .questions
+        };
         let original = of(SOUND)[1].clone();
         assert!(original.generated_id);
         assert_eq!(original.id, "q2-68bbbda3");
-        let moved = of(&format!("{SOUND}  - {{question: Only one?, answers: [x], correct_answers: [x]}}\n"));
+        let moved = of(&format!(
+            "{SOUND}  - {{question: Only one?, answers: [x], correct_answers: [x]}}\n"
+        ));
         assert_eq!(moved[1].id, original.id);
         assert_eq!(moved[2].id, original.id.replace("q2", "q3"));
-        assert_ne!(of(&SOUND.replace("Only one?", "Only two?"))[1].id, original.id);
+        assert_ne!(
+            of(&SOUND.replace("Only one?", "Only two?"))[1].id,
+            original.id
+        );
         assert_ne!(of(&SOUND.replace("[x]", "[x, z]"))[1].id, original.id);
     }
 
     #[test]
     fn the_version_is_of_what_decides() {
-        let version = |text: &str| parse_questions("q.yaml", text).expect("a sound spec").version;
+        let version = |text: &str| {
+            parse_questions("q.yaml", text)
+                .expect("a sound spec")
+                .version
+        };
         let bytes = |text: &str| parse_questions("q.yaml", text).expect("a sound spec").bytes;
         assert_eq!(bytes(SOUND), hex(&Sha256::digest(SOUND)));
         let noted = format!("{SOUND}# a note\n");
@@ -393,15 +502,34 @@ questions:
     #[test]
     fn a_file_without_questions_is_refused() {
         refused("q.yaml", "", &["q.yaml: the file is empty"]);
-        refused("q.yaml", "version: 1\nquestions: []\n", &["q.yaml:2:12: `questions` is empty"]);
-        refused("q.yaml", "version: 1\nquestions:\n", &["q.yaml:1:1: `questions` is missing"]);
+        refused(
+            "q.yaml",
+            "version: 1\nquestions: []\n",
+            &["q.yaml:2:12: `questions` is empty"],
+        );
+        refused(
+            "q.yaml",
+            "version: 1\nquestions:\n",
+            &["q.yaml:1:1: `questions` is missing"],
+        );
         refused(
             "q.yaml",
             "questions: x\n",
-            &["q.yaml:1:1: `version` is missing [write version: 1]", "q.yaml:1:12: `questions` must be a list, not text"],
+            &[
+                "q.yaml:1:1: `version` is missing [write version: 1]",
+                "q.yaml:1:12: `questions` must be a list, not text",
+            ],
         );
-        refused("q.yaml", "- a\n", &["q.yaml:1:1: the file must be a map of keys, not a list"]);
-        refused("q.yaml", &format!("{SOUND}---\n{SOUND}"), &["q.yaml:11:1: a second document starts here [keep one document per file]"]);
+        refused(
+            "q.yaml",
+            "- a\n",
+            &["q.yaml:1:1: the file must be a map of keys, not a list"],
+        );
+        refused(
+            "q.yaml",
+            &format!("{SOUND}---\n{SOUND}"),
+            &["q.yaml:11:1: a second document starts here [keep one document per file]"],
+        );
         refused(
             "q.yaml",
             &SOUND.replace("version: 1", "version: '1'"),

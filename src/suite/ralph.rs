@@ -16,5 +16,7 @@ pub(super) fn read(fields: &mut Fields) -> bool {
 /// suite.
 pub(super) fn tests(name: &str) -> Vec<String> {
     let name = name.replace('\'', "'\\''");
-    vec![format!("ralph eval run '{name}' --test-only \"$EVAL_WORKSPACE\"")]
+    vec![format!(
+        "ralph eval run '{name}' --test-only \"$EVAL_WORKSPACE\""
+    )]
 }

@@ -26,15 +26,34 @@ pub(super) fn read(fields: &mut Fields) -> Option<Server> {
     let health_check = nonblank(&mut fields, "health_check");
     if let Some(address) = &health_check {
         let path = quote(&fields.path_of("health_check"));
-        if !["http://", "https://"].iter().any(|scheme| address.starts_with(scheme)) {
+        if !["http://", "https://"]
+            .iter()
+            .any(|scheme| address.starts_with(scheme))
+        {
             let hint = format!("write http://localhost:{PORT}/health");
-            fields.reject("health_check", format!("{path} must be an http address, not {}", quote(address)), Some(hint));
-        } else if command.as_ref().is_some_and(|command| command.contains(PORT)) && !address.contains(PORT) {
+            fields.reject(
+                "health_check",
+                format!("{path} must be an http address, not {}", quote(address)),
+                Some(hint),
+            );
+        } else if command
+            .as_ref()
+            .is_some_and(|command| command.contains(PORT))
+            && !address.contains(PORT)
+        {
             let hint = format!("write `{PORT}` for the port in the health check too");
-            fields.reject("health_check", format!("{path} asks a fixed port, but the command uses a free one"), Some(hint));
+            fields.reject(
+                "health_check",
+                format!("{path} asks a fixed port, but the command uses a free one"),
+                Some(hint),
+            );
         }
     }
     let startup_timeout = duration::read(&mut fields, "startup_timeout");
     fields.finish();
-    Some(Server { command: command?, health_check, startup_timeout })
+    Some(Server {
+        command: command?,
+        health_check,
+        startup_timeout,
+    })
 }

@@ -26,22 +26,39 @@ fn write(root: &Path, path: &str, text: &str) {
 fn seed() -> TempDir {
     repository(&[
         ("evals/suites/tasktracker/suite.yaml", SEED),
-        ("examples/task_tracker_requirements.md", "Make a task tracker.\n"),
-        ("evals/suites/tasktracker/tests/conftest.py", "import pytest\n"),
-        ("evals/suites/tasktracker/tests/test_auth.py", "def test_login(): pass\n"),
+        (
+            "examples/task_tracker_requirements.md",
+            "Make a task tracker.\n",
+        ),
+        (
+            "evals/suites/tasktracker/tests/conftest.py",
+            "import pytest\n",
+        ),
+        (
+            "evals/suites/tasktracker/tests/test_auth.py",
+            "def test_login(): pass\n",
+        ),
     ])
 }
 
 /// Loads `text` as suite `s` of a repository with `req.md`. Returns the suite or all problems, each with its hint in brackets.
 fn load_text(text: &str) -> Result<Suite, Vec<String>> {
-    let root = repository(&[("suites/s/suite.yaml", text), ("req.md", "Make it."), ("suites/s/questions.yaml", "version: 1")]);
+    let root = repository(&[
+        ("suites/s/suite.yaml", text),
+        ("req.md", "Make it."),
+        ("suites/s/questions.yaml", "version: 1"),
+    ]);
     let base = format!("{}/", root.path().display());
     load(root.path(), &root.path().join("suites/s")).map_err(|problems| {
         let shown = |problem: &Problem| match &problem.hint {
             Some(hint) => format!("{problem} [{hint}]"),
             None => problem.to_string(),
         };
-        problems.iter().map(shown).map(|line| line.replace(&base, "").replace("suites/s/suite.yaml:", "")).collect()
+        problems
+            .iter()
+            .map(shown)
+            .map(|line| line.replace(&base, "").replace("suites/s/suite.yaml:", ""))
+            .collect()
     })
 }
 
@@ -57,7 +74,12 @@ fn the_seeds_suite_loads_unchanged() {
     let root = seed();
     let folder = root.path().join("evals/suites/tasktracker");
     let suite = load(root.path(), &folder).expect("the seed's own example");
-    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let texts = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| (*text).to_owned())
+            .collect::<Vec<_>>()
+    };
     let expected = Suite {
         file: folder.join("suite.yaml").display().to_string(),
         folder: folder.clone(),
@@ -76,10 +98,16 @@ fn the_seeds_suite_loads_unchanged() {
         }),
         tests: Tests {
             shared: texts(&["pytest evals/suites/tasktracker/tests/ -v"]),
-            functional: texts(&["curl -sf http://localhost:8000/health", "curl -sf http://localhost:8000/docs"]),
+            functional: texts(&[
+                "curl -sf http://localhost:8000/health",
+                "curl -sf http://localhost:8000/docs",
+            ]),
             own: Vec::new(),
         },
-        metrics: BTreeMap::from([(CodeMetric::LinesOfCode, Setting::On), (CodeMetric::FileCount, Setting::On)]),
+        metrics: BTreeMap::from([
+            (CodeMetric::LinesOfCode, Setting::On),
+            (CodeMetric::FileCount, Setting::On),
+        ]),
         acceptance_criteria: Vec::new(),
         evaluators: BTreeMap::new(),
         build_command: None,
@@ -123,17 +151,54 @@ server: {command: 'serve {port}', health_check: 'http://localhost:{port}/'}
 ";
     let suite = load_text(text).expect("a sound suite");
     assert_eq!(suite.metrics[&CodeMetric::FileCount], Setting::On);
-    assert!(matches!(&suite.metrics[&CodeMetric::LinesOfCode], Setting::With(node) if node.get("exclude").is_some()));
-    assert_eq!(
-        suite.evaluators.iter().map(|(evaluator, setting)| (evaluator.name(), setting.is_wanted())).collect::<Vec<_>>(),
-        [("requirementFulfillment", true), ("efficiency", false), ("code_quality", true)]
+    assert!(
+        matches!(&suite.metrics[&CodeMetric::LinesOfCode], Setting::With(node) if node.get("exclude").is_some())
     );
-    let leaves: Vec<_> = Criterion::leaves(&suite.acceptance_criteria).iter().map(|leaf| (leaf.criterion.as_str(), leaf.weight)).collect();
-    assert_eq!(leaves, [("logs in", 1.0), ("adds tasks", 0.5), ("deletes tasks", 1.0)]);
-    assert_eq!((suite.coverage_threshold, suite.profile), (Some(80.0), Some(Profile::Fast)));
-    assert_eq!((suite.goal.as_deref(), suite.files.as_slice()), (Some("add a new test"), ["src/app.py".to_owned()].as_slice()));
-    assert_eq!((suite.wrap.len(), suite.tests.own.len(), suite.tags["kind"].as_str()), (4, 1, "api"));
-    assert!(suite.verification.is_some_and(|node| node.get("smoke_test").is_some()));
+    assert_eq!(
+        suite
+            .evaluators
+            .iter()
+            .map(|(evaluator, setting)| (evaluator.name(), setting.is_wanted()))
+            .collect::<Vec<_>>(),
+        [
+            ("requirementFulfillment", true),
+            ("efficiency", false),
+            ("code_quality", true)
+        ]
+    );
+    let leaves: Vec<_> = Criterion::leaves(&suite.acceptance_criteria)
+        .iter()
+        .map(|leaf| (leaf.criterion.as_str(), leaf.weight))
+        .collect();
+    assert_eq!(
+        leaves,
+        [
+            ("logs in", 1.0),
+            ("adds tasks", 0.5),
+            ("deletes tasks", 1.0)
+        ]
+    );
+    assert_eq!(
+        (suite.coverage_threshold, suite.profile),
+        (Some(80.0), Some(Profile::Fast))
+    );
+    assert_eq!(
+        (suite.goal.as_deref(), suite.files.as_slice()),
+        (Some("add a new test"), ["src/app.py".to_owned()].as_slice())
+    );
+    assert_eq!(
+        (
+            suite.wrap.len(),
+            suite.tests.own.len(),
+            suite.tags["kind"].as_str()
+        ),
+        (4, 1, "api")
+    );
+    assert!(
+        suite
+            .verification
+            .is_some_and(|node| node.get("smoke_test").is_some())
+    );
 }
 
 #[test]
@@ -144,15 +209,32 @@ fn what_is_asked_and_what_decides_must_be_there() {
     assert!(load_text("name: s\nquestions: questions.yaml\ntags: {kind: quiz}\n").is_ok());
     let tests = format!("1:1: `tests.shared` is missing [{NEEDED}]");
     let requirements = format!("1:1: `requirements` is missing [{NEEDED}]");
-    refused("description: x\n", &["1:1: `name` is missing", &requirements, &tests]);
+    refused(
+        "description: x\n",
+        &["1:1: `name` is missing", &requirements, &tests],
+    );
     refused("name: s\nrequirements: req.md\n", &[&tests]);
-    refused("name: s\nrequirements: req.md\ntests: {own: [x]}\n", &[&format!("3:8: `tests.shared` is missing [{NEEDED}]")]);
-    refused("name: s\nrequirements: req.md\ntests: {shared: []}\n", &[&format!("3:8: `tests.shared` is missing [{NEEDED}]")]);
-    refused("name: s\ntests: {shared: [x]}\nacceptance_criteria: [y]\n", &[&requirements]);
-    refused("name: s\nrequirements: req.md\ntests: pytest\n", &["3:8: `tests` must be a map of keys, not text"]);
+    refused(
+        "name: s\nrequirements: req.md\ntests: {own: [x]}\n",
+        &[&format!("3:8: `tests.shared` is missing [{NEEDED}]")],
+    );
+    refused(
+        "name: s\nrequirements: req.md\ntests: {shared: []}\n",
+        &[&format!("3:8: `tests.shared` is missing [{NEEDED}]")],
+    );
+    refused(
+        "name: s\ntests: {shared: [x]}\nacceptance_criteria: [y]\n",
+        &[&requirements],
+    );
+    refused(
+        "name: s\nrequirements: req.md\ntests: pytest\n",
+        &["3:8: `tests` must be a map of keys, not text"],
+    );
     refused(
         "name: s\nquestions: questions.yaml\nrequirements: req.md\n",
-        &["3:15: `requirements` is not used by a suite of `questions` [remove it, or make another suite of it]"],
+        &[
+            "3:15: `requirements` is not used by a suite of `questions` [remove it, or make another suite of it]",
+        ],
     );
 }
 
@@ -214,19 +296,27 @@ tags: {a: 1}
 
 #[test]
 fn a_problem_is_shown_at_its_line() {
-    let root = repository(&[("suites/s/suite.yaml", "name: s\nrequirement: req.md\nacceptance_criteria: [x]\n")]);
+    let root = repository(&[(
+        "suites/s/suite.yaml",
+        "name: s\nrequirement: req.md\nacceptance_criteria: [x]\n",
+    )]);
     let folder = root.path().join("suites/s");
     let problems = load(root.path(), &folder).expect_err("an unknown key");
     let text = fs::read_to_string(folder.join(SUITE_FILE)).expect("a file");
     let shown = document::render(&problems[0], &text);
     let (_, excerpt) = shown.split_once('\n').expect("several lines");
-    assert_eq!(excerpt, "  2 | requirement: req.md\n    | ^\n  hint: did you mean `requirements`?\n");
+    assert_eq!(
+        excerpt,
+        "  2 | requirement: req.md\n    | ^\n  hint: did you mean `requirements`?\n"
+    );
 }
 
 #[test]
 fn a_health_check_asks_where_the_server_listens() {
     refused(
-        &format!("{SOUND}server: {{command: 'serve --port {{port}}', health_check: 'http://localhost:8000/health'}}\n"),
+        &format!(
+            "{SOUND}server: {{command: 'serve --port {{port}}', health_check: 'http://localhost:8000/health'}}\n"
+        ),
         &[
             "4:56: `server.health_check` asks a fixed port, but the command uses a free one [write `{port}` for the port in the health check too]",
         ],
@@ -236,16 +326,38 @@ fn a_health_check_asks_where_the_server_listens() {
 
 #[test]
 fn files_are_looked_for_from_the_root_and_then_from_the_suite() {
-    let root = repository(&[("a.md", "root"), ("suites/s/a.md", "suite"), ("suites/s/b.md", "suite")]);
+    let root = repository(&[
+        ("a.md", "root"),
+        ("suites/s/a.md", "suite"),
+        ("suites/s/b.md", "suite"),
+    ]);
     let folder = root.path().join("suites/s");
-    assert_eq!(resolve(root.path(), &folder, "a.md"), Ok(root.path().join("a.md")));
-    assert_eq!(resolve(root.path(), &folder, "b.md"), Ok(folder.join("b.md")));
-    assert_eq!(resolve(root.path(), &folder, "c.md"), Err([root.path().join("c.md"), folder.join("c.md")]));
+    assert_eq!(
+        resolve(root.path(), &folder, "a.md"),
+        Ok(root.path().join("a.md"))
+    );
+    assert_eq!(
+        resolve(root.path(), &folder, "b.md"),
+        Ok(folder.join("b.md"))
+    );
+    assert_eq!(
+        resolve(root.path(), &folder, "c.md"),
+        Err([root.path().join("c.md"), folder.join("c.md")])
+    );
     write(root.path(), "suites/s/empty.md", "");
     for (path, wrong) in [("suites", "is not a file"), ("empty.md", "is empty")] {
-        write(root.path(), "suites/s/suite.yaml", &format!("name: s\nrequirements: {path}\nacceptance_criteria: [x]\n"));
+        write(
+            root.path(),
+            "suites/s/suite.yaml",
+            &format!("name: s\nrequirements: {path}\nacceptance_criteria: [x]\n"),
+        );
         let problems = load(root.path(), &folder).expect_err("no such requirements");
-        assert!(problems.len() == 1 && problems[0].message.ends_with(wrong) && problems[0].line == Some(2), "{problems:?}");
+        assert!(
+            problems.len() == 1
+                && problems[0].message.ends_with(wrong)
+                && problems[0].line == Some(2),
+            "{problems:?}"
+        );
     }
 }
 
@@ -253,9 +365,15 @@ fn files_are_looked_for_from_the_root_and_then_from_the_suite() {
 fn suites_are_found_in_both_places_right_or_wrong() {
     let root = seed();
     for (path, text) in [
-        ("suites/zeta/suite.yaml", "name: zeta\nacceptance_criteria: [x]\n"),
+        (
+            "suites/zeta/suite.yaml",
+            "name: zeta\nacceptance_criteria: [x]\n",
+        ),
         ("suites/broken/suite.yaml", "name: [\n"),
-        ("suites/tasktracker/suite.yaml", "name: tasktracker\nacceptance_criteria: [x]\n"),
+        (
+            "suites/tasktracker/suite.yaml",
+            "name: tasktracker\nacceptance_criteria: [x]\n",
+        ),
         ("suites/.hidden/suite.yaml", "name: x\n"),
         ("suites/baselines/run.py", ""),
         ("suites/README.md", ""),
@@ -263,21 +381,58 @@ fn suites_are_found_in_both_places_right_or_wrong() {
         write(root.path(), path, text);
     }
     let found = discover(root.path()).expect("folders that can be listed");
-    let shown: Vec<_> = found.iter().map(|found| (found.name.as_str(), found.suite.is_ok())).collect();
-    assert_eq!(shown, [("broken", false), ("tasktracker", true), ("tasktracker", false), ("zeta", true)]);
-    assert_eq!(found[1].path, root.path().join("suites/tasktracker/suite.yaml"));
-    let Err(problems) = &found[2].suite else { panic!("a name that is taken") };
-    assert!(problems[0].message.starts_with("suite `tasktracker` is already in `"), "{problems:?}");
+    let shown: Vec<_> = found
+        .iter()
+        .map(|found| (found.name.as_str(), found.suite.is_ok()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("broken", false),
+            ("tasktracker", true),
+            ("tasktracker", false),
+            ("zeta", true)
+        ]
+    );
+    assert_eq!(
+        found[1].path,
+        root.path().join("suites/tasktracker/suite.yaml")
+    );
+    let Err(problems) = &found[2].suite else {
+        panic!("a name that is taken")
+    };
+    assert!(
+        problems[0]
+            .message
+            .starts_with("suite `tasktracker` is already in `"),
+        "{problems:?}"
+    );
 
-    assert_eq!(find(root.path(), "zeta").map(|suite| suite.name), Ok("zeta".to_owned()));
+    assert_eq!(
+        find(root.path(), "zeta").map(|suite| suite.name),
+        Ok("zeta".to_owned())
+    );
     assert!(find(root.path(), "broken").is_err());
-    let hint = |name| find(root.path(), name).expect_err("no such suite")[0].hint.clone().unwrap_or_default();
+    let hint = |name| {
+        find(root.path(), name).expect_err("no such suite")[0]
+            .hint
+            .clone()
+            .unwrap_or_default()
+    };
     assert_eq!(hint("tasktraker"), "did you mean `tasktracker`?");
-    assert_eq!(hint("nothing-like-it"), "known suites: `broken`, `tasktracker`, `zeta`");
+    assert_eq!(
+        hint("nothing-like-it"),
+        "known suites: `broken`, `tasktracker`, `zeta`"
+    );
 
     let empty = repository(&[]);
     assert_eq!(discover(empty.path()), Ok(Vec::new()));
-    assert_eq!(find(empty.path(), "a").expect_err("none")[0].hint.as_deref(), Some("there is no suites/NAME/suite.yaml"));
+    assert_eq!(
+        find(empty.path(), "a").expect_err("none")[0]
+            .hint
+            .as_deref(),
+        Some("there is no suites/NAME/suite.yaml")
+    );
 }
 
 fn version(root: &Path) -> String {
@@ -295,12 +450,27 @@ fn a_version_is_the_content_and_nothing_else() {
     let (here, there) = (seed(), seed());
     let original = version(here.path());
     assert_eq!(original.len(), 64);
-    assert_eq!(original, version(there.path()), "two checkouts of the same content");
-    assert_eq!(original, "35e59b6cce0da7d99a0910684c53e02b606b6e6bc0d9b822d44f9ba37dd9c3e0", "the same in every version of this program");
+    assert_eq!(
+        original,
+        version(there.path()),
+        "two checkouts of the same content"
+    );
+    assert_eq!(
+        original, "35e59b6cce0da7d99a0910684c53e02b606b6e6bc0d9b822d44f9ba37dd9c3e0",
+        "the same in every version of this program"
+    );
     let of_keys = "999cd631ed317110ad9a7310bc6c2f8f9d66722e7b306ad4eec95d540437d313";
-    assert_eq!(contents(here.path()).earlier, [of_keys], "what the release before defaults were left out called the version");
+    assert_eq!(
+        contents(here.path()).earlier,
+        [of_keys],
+        "what the release before defaults were left out called the version"
+    );
     let of_bytes = "0c12120060a30c6d0f411102a9a526c1b5b9d58379a21593af8423ad9792e1ad";
-    assert_eq!(contents(here.path()).bytes, of_bytes, "what earlier releases called the version");
+    assert_eq!(
+        contents(here.path()).bytes,
+        of_bytes,
+        "what earlier releases called the version"
+    );
     for path in [
         "evals/suites/tasktracker/tests/__pycache__/test_auth.pyc",
         "evals/suites/tasktracker/tests/.pytest_cache/v",
@@ -313,11 +483,23 @@ fn a_version_is_the_content_and_nothing_else() {
         assert_eq!(version(here.path()), original, "{path}");
     }
     for (path, text) in [
-        ("evals/suites/tasktracker/tests/conftest.py", "import pytest\r\n"),
+        (
+            "evals/suites/tasktracker/tests/conftest.py",
+            "import pytest\r\n",
+        ),
         ("evals/suites/tasktracker/tests/new/test_tasks.py", ""),
-        ("examples/task_tracker_requirements.md", "Make a task tracker\n"),
-        ("evals/suites/tasktracker/suite.yaml", &format!("{SEED}\nbuild_command: make\n")),
-        ("evals/suites/tasktracker/suite.yaml", &SEED.replace("timeout: 2h", "timeout: 3h")),
+        (
+            "examples/task_tracker_requirements.md",
+            "Make a task tracker\n",
+        ),
+        (
+            "evals/suites/tasktracker/suite.yaml",
+            &format!("{SEED}\nbuild_command: make\n"),
+        ),
+        (
+            "evals/suites/tasktracker/suite.yaml",
+            &SEED.replace("timeout: 2h", "timeout: 3h"),
+        ),
     ] {
         let changed = seed();
         write(changed.path(), path, text);
@@ -335,8 +517,19 @@ fn a_version_is_the_content_and_nothing_else() {
         assert!(contents(changed.path()).bytes != of_bytes, "{text}");
     }
     let parts = contents(here.path()).parts;
-    let names: Vec<&str> = parts.keys().map(String::as_str).filter(|name| !name.starts_with("key/")).collect();
-    assert_eq!(names, ["root/examples/task_tracker_requirements.md", "suite/tests/conftest.py", "suite/tests/test_auth.py"]);
+    let names: Vec<&str> = parts
+        .keys()
+        .map(String::as_str)
+        .filter(|name| !name.starts_with("key/"))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "root/examples/task_tracker_requirements.md",
+            "suite/tests/conftest.py",
+            "suite/tests/test_auth.py"
+        ]
+    );
     let renamed = seed();
     let tests = renamed.path().join("evals/suites/tasktracker/tests");
     fs::rename(tests.join("test_auth.py"), tests.join("test_login.py")).expect("another name");
@@ -346,8 +539,12 @@ fn a_version_is_the_content_and_nothing_else() {
 #[test]
 fn a_test_counts_with_what_stands_beside_it() {
     let text = "name: s\nrequirements: req.md\ntests: {shared: ['pytest --rootdir=. \"suites/s/tests/a.py::test_one\" /bin/sh ..']}\n";
-    let root =
-        repository(&[("suites/s/suite.yaml", text), ("req.md", "x"), ("suites/s/tests/a.py", "a"), ("suites/s/tests/helper.py", "b")]);
+    let root = repository(&[
+        ("suites/s/suite.yaml", text),
+        ("req.md", "x"),
+        ("suites/s/tests/a.py", "a"),
+        ("suites/s/tests/helper.py", "b"),
+    ]);
     let version = || {
         let suite = load(root.path(), &root.path().join("suites/s")).expect("a sound suite");
         suite_version(root.path(), &suite).expect("files that can be read")

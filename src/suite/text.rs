@@ -18,9 +18,16 @@ pub(super) fn commands(fields: &mut Fields, key: &str) -> Vec<String> {
     let mut commands = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let path = format!("{path}[{index}]");
-        let Some(text) = fields.text_of(item, &path) else { continue };
+        let Some(text) = fields.text_of(item, &path) else {
+            continue;
+        };
         if text.trim().is_empty() {
-            let problem = Problem::at(fields.file(), item.line, item.column, format!("{} is empty", quote(&path)));
+            let problem = Problem::at(
+                fields.file(),
+                item.line,
+                item.column,
+                format!("{} is empty", quote(&path)),
+            );
             fields.problems().push(problem);
         }
         commands.push(text);

@@ -23,7 +23,9 @@ const SCHEME_OF_BYTES: &[u8] = b"suite content 1\n";
 /// Keys of `suite.yaml` that affect neither the task, nor the tests, nor the limits.
 const COSMETIC: [&str; 3] = ["description", "metrics", "tags"];
 /// Characters that separate words in a shell. `=` is included because options such as `--config=FILE` name files.
-const BETWEEN_WORDS: &[char] = &['\'', '"', '`', '=', ';', '&', '|', '(', ')', '<', '>', ',', '{', '}'];
+const BETWEEN_WORDS: &[char] = &[
+    '\'', '"', '`', '=', ';', '&', '|', '(', ')', '<', '>', ',', '{', '}',
+];
 
 /// The parts of a suite that affect outcomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,12 +54,18 @@ pub fn suite_version(root: &Path, suite: &Suite) -> Result<String, Vec<Problem>>
 /// hidden files and Python's caches. Line endings matter.
 pub fn suite_contents(root: &Path, suite: &Suite) -> Result<Contents, Vec<Problem>> {
     let mut files = BTreeMap::new();
-    let roots = Roots { root, folder: &suite.folder };
+    let roots = Roots {
+        root,
+        folder: &suite.folder,
+    };
     let mut problems = Vec::new();
     for path in parts(root, suite) {
         if let Err((path, error)) = collect(&path, &roots, &mut files) {
             let message = format!("cannot be read: {}", visible(&error.to_string()));
-            problems.push(Problem::in_file(visible(&path.display().to_string()), message));
+            problems.push(Problem::in_file(
+                visible(&path.display().to_string()),
+                message,
+            ));
         }
     }
     if !problems.is_empty() {
@@ -75,13 +83,30 @@ pub fn suite_contents(root: &Path, suite: &Suite) -> Result<Contents, Vec<Proble
     if let Some(keys) = read_keys(&file) {
         files.remove(&roots.label(&file));
         as_written.remove(&roots.label(&file));
-        as_written.extend(keys.iter().map(|(key, node)| (format!("key/{key}"), digest_of(node))));
-        files.extend(keys.iter().filter_map(|(key, node)| Some((format!("key/{key}"), digest_of(&without_defaults(key, node)?)))));
+        as_written.extend(
+            keys.iter()
+                .map(|(key, node)| (format!("key/{key}"), digest_of(node))),
+        );
+        files.extend(keys.iter().filter_map(|(key, node)| {
+            Some((
+                format!("key/{key}"),
+                digest_of(&without_defaults(key, node)?),
+            ))
+        }));
     }
     let version = hashed(SCHEME, &files);
-    let earlier = Vec::from_iter(Some(hashed(SCHEME, &as_written)).filter(|earlier| *earlier != version));
-    let parts = files.iter().map(|(label, digest)| (label.clone(), hex(digest))).collect();
-    Ok(Contents { version, earlier, bytes, parts })
+    let earlier =
+        Vec::from_iter(Some(hashed(SCHEME, &as_written)).filter(|earlier| *earlier != version));
+    let parts = files
+        .iter()
+        .map(|(label, digest)| (label.clone(), hex(digest)))
+        .collect();
+    Ok(Contents {
+        version,
+        earlier,
+        bytes,
+        parts,
+    })
 }
 
 fn hashed(scheme: &[u8], parts: &BTreeMap<String, [u8; 32]>) -> String {
@@ -97,8 +122,12 @@ fn hashed(scheme: &[u8], parts: &BTreeMap<String, [u8; 32]>) -> String {
 /// Returns the keys of `suite.yaml` that affect outcomes.
 fn read_keys(file: &Path) -> Option<BTreeMap<String, Node>> {
     let text = files::read_to_string(file).ok()?;
-    let Value::Map(entries) = document::parse(SUITE_FILE, &text).ok()?.value else { return None };
-    let deciding = entries.into_iter().filter(|(key, _)| !COSMETIC.contains(&key.text.as_str()));
+    let Value::Map(entries) = document::parse(SUITE_FILE, &text).ok()?.value else {
+        return None;
+    };
+    let deciding = entries
+        .into_iter()
+        .filter(|(key, _)| !COSMETIC.contains(&key.text.as_str()));
     Some(deciding.map(|(key, node)| (key.text, node)).collect())
 }
 
@@ -120,7 +149,13 @@ fn is_default(key: &str, node: &Node) -> bool {
         Value::List(items) if key == "network" => {
             let named: Vec<&str> = items
                 .iter()
-                .filter_map(|item| if let Value::Scalar(scalar) = &item.value { Some(scalar.text.as_str()) } else { None })
+                .filter_map(|item| {
+                    if let Value::Scalar(scalar) = &item.value {
+                        Some(scalar.text.as_str())
+                    } else {
+                        None
+                    }
+                })
                 .collect();
             Phase::ALL.iter().all(|phase| named.contains(&phase.name()))
         }
@@ -130,7 +165,8 @@ fn is_default(key: &str, node: &Node) -> bool {
                 "server.startup_timeout" => Some(DEFAULT_STARTUP_TIMEOUT),
                 _ => None,
             };
-            scalar.kind == ScalarKind::Null || time.is_some_and(|time| parse_duration(&scalar.text) == Ok(time))
+            scalar.kind == ScalarKind::Null
+                || time.is_some_and(|time| parse_duration(&scalar.text) == Ok(time))
         }
         Value::List(items) => items.is_empty(),
         Value::Map(entries) => entries.is_empty(),
@@ -163,7 +199,10 @@ fn write(node: &Node, text: &mut String) {
         }
         Value::Map(entries) => {
             text.push_str(&format!("m{}:", entries.len()));
-            let sorted: BTreeMap<&str, &Node> = entries.iter().map(|(key, node)| (key.text.as_str(), node)).collect();
+            let sorted: BTreeMap<&str, &Node> = entries
+                .iter()
+                .map(|(key, node)| (key.text.as_str(), node))
+                .collect();
             for (key, node) in sorted {
                 text.push_str(&format!("{}:{key}", key.len()));
                 write(node, text);
@@ -174,21 +213,39 @@ fn write(node: &Node, text: &mut String) {
 
 /// Returns the files and folders that affect a suite's outcomes, inside its folder or not.
 pub fn parts(root: &Path, suite: &Suite) -> Vec<PathBuf> {
-    let fixed = [suite.requirements.clone(), suite.workspace.clone(), suite.questions.clone()].into_iter().flatten();
-    std::iter::once(suite.folder.join(SUITE_FILE)).chain(fixed).chain(tested_by(root, suite)).collect()
+    let fixed = [
+        suite.requirements.clone(),
+        suite.workspace.clone(),
+        suite.questions.clone(),
+    ]
+    .into_iter()
+    .flatten();
+    std::iter::once(suite.folder.join(SUITE_FILE))
+        .chain(fixed)
+        .chain(tested_by(root, suite))
+        .collect()
 }
 
 /// Returns the files and folders that the shared and functional commands name.
 pub fn tested_by(root: &Path, suite: &Suite) -> Vec<PathBuf> {
-    let roots = Roots { root, folder: &suite.folder };
+    let roots = Roots {
+        root,
+        folder: &suite.folder,
+    };
     let commands = suite.tests.shared.iter().chain(&suite.tests.functional);
-    commands.flat_map(|command| words(command)).flat_map(|word| roots.named(word)).collect()
+    commands
+        .flat_map(|command| words(command))
+        .flat_map(|word| roots.named(word))
+        .collect()
 }
 
 /// Returns the words of a command that may name files, without a test's name after `::`.
 fn words(command: &str) -> impl Iterator<Item = &str> {
-    let words = command.split(|character: char| character.is_whitespace() || BETWEEN_WORDS.contains(&character));
-    words.filter_map(|word| word.split("::").next()).filter(|word| !word.chars().all(|character| character == '.'))
+    let words = command
+        .split(|character: char| character.is_whitespace() || BETWEEN_WORDS.contains(&character));
+    words
+        .filter_map(|word| word.split("::").next())
+        .filter(|word| !word.chars().all(|character| character == '.'))
 }
 
 struct Roots<'a> {
@@ -211,7 +268,12 @@ impl Roots<'_> {
     fn part(&self, path: &Path) -> Option<PathBuf> {
         let (path, folder) = (plain(path), plain(self.folder));
         if let Some(inside) = inside(&folder, &path) {
-            return Some(inside.components().next().map_or(folder.clone(), |first| folder.join(first)));
+            return Some(
+                inside
+                    .components()
+                    .next()
+                    .map_or(folder.clone(), |first| folder.join(first)),
+            );
         }
         // Neither the whole repository nor a path outside it is part of a suite.
         let is_part = inside(&plain(self.root), &path).is_some() && !folder.starts_with(&path);
@@ -221,13 +283,22 @@ impl Roots<'_> {
     /// Returns a file's name, the same in every checkout.
     fn label(&self, path: &Path) -> String {
         let path = plain(path);
-        let (base, relative) = match (inside(&plain(self.folder), &path), inside(&plain(self.root), &path)) {
+        let (base, relative) = match (
+            inside(&plain(self.folder), &path),
+            inside(&plain(self.root), &path),
+        ) {
             (Some(relative), _) => ("suite", relative),
             (None, Some(relative)) => ("root", relative),
             // Only the name and content of an outside file are the same on other machines.
-            (None, None) => ("outside", path.file_name().map_or(path.as_path(), Path::new)),
+            (None, None) => (
+                "outside",
+                path.file_name().map_or(path.as_path(), Path::new),
+            ),
         };
-        let parts: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+        let parts: Vec<_> = relative
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy())
+            .collect();
         format!("{base}/{}", parts.join("/"))
     }
 }
@@ -236,11 +307,18 @@ impl Roots<'_> {
 fn inside<'p>(base: &Path, path: &'p Path) -> Option<&'p Path> {
     let relative = path.strip_prefix(base).ok()?;
     // An empty base leaves every path as it is.
-    relative.components().all(|part| matches!(part, Component::Normal(_))).then_some(relative)
+    relative
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)))
+        .then_some(relative)
 }
 
 /// Adds the digest of a file, or of all files in a folder.
-fn collect(path: &Path, roots: &Roots, files: &mut BTreeMap<String, [u8; 32]>) -> Result<(), (PathBuf, io::Error)> {
+fn collect(
+    path: &Path,
+    roots: &Roots,
+    files: &mut BTreeMap<String, [u8; 32]>,
+) -> Result<(), (PathBuf, io::Error)> {
     let at = |error| (path.to_owned(), error);
     if !fs::metadata(path).map_err(at)?.is_dir() {
         files.insert(roots.label(path), digest(path).map_err(at)?);
@@ -286,7 +364,10 @@ fn plain(path: &Path) -> PathBuf {
             Component::ParentDir if plain.file_name().is_some() => {
                 plain.pop();
             }
-            Component::ParentDir | Component::Normal(_) | Component::RootDir | Component::Prefix(_) => plain.push(part),
+            Component::ParentDir
+            | Component::Normal(_)
+            | Component::RootDir
+            | Component::Prefix(_) => plain.push(part),
         }
     }
     plain
@@ -299,7 +380,19 @@ mod tests {
     #[test]
     fn words_name_files() {
         let command = "cd suites/s && FLAGS=-v pytest --config='a b.ini' \"tests/t.py::test_one\" . | tee>log";
-        let expected = ["cd", "suites/s", "FLAGS", "-v", "pytest", "--config", "a", "b.ini", "tests/t.py", "tee", "log"];
+        let expected = [
+            "cd",
+            "suites/s",
+            "FLAGS",
+            "-v",
+            "pytest",
+            "--config",
+            "a",
+            "b.ini",
+            "tests/t.py",
+            "tee",
+            "log",
+        ];
         assert_eq!(words(command).collect::<Vec<_>>(), expected);
     }
 
@@ -308,16 +401,27 @@ mod tests {
         // The package's own folder, where its tests start.
         for root in ["", ".", "src/.."] {
             let root = Path::new(root);
-            let roots = Roots { root, folder: &root.join("src/suite") };
+            let roots = Roots {
+                root,
+                folder: &root.join("src/suite"),
+            };
             let folder = plain(&root.join("src/suite"));
             assert_eq!(roots.named("Cargo.toml"), [PathBuf::from("Cargo.toml")]);
             assert_eq!(roots.named("src/suite/tests.rs"), [folder.join("tests.rs")]);
             assert_eq!(roots.named("mod.rs"), [folder.join("mod.rs")]);
             assert_eq!(roots.named("./src/suite"), std::slice::from_ref(&folder));
             for word in ["..", "../..", "src", "src/..", "/", "/bin/sh", "gone"] {
-                assert_eq!(roots.named(word), Vec::<PathBuf>::new(), "{word} from {}", root.display());
+                assert_eq!(
+                    roots.named(word),
+                    Vec::<PathBuf>::new(),
+                    "{word} from {}",
+                    root.display()
+                );
             }
-            assert_eq!(roots.label(Path::new("src/suite/tests.rs")), "suite/tests.rs");
+            assert_eq!(
+                roots.label(Path::new("src/suite/tests.rs")),
+                "suite/tests.rs"
+            );
             assert_eq!(roots.label(Path::new("./src/lib.rs")), "root/src/lib.rs");
             assert_eq!(roots.label(Path::new("/elsewhere/a.md")), "outside/a.md");
         }

@@ -47,7 +47,12 @@ pub fn speaks(line: &Value) -> bool {
 
 impl Message {
     fn of(line: &Value) -> Self {
-        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let text = |value: &Value| {
+            value
+                .as_str()
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned)
+        };
         let message = &line["message"];
         let usage = find_usage(&message["usage"]);
         let counted = |(name, count): (&String, &Value)| {
@@ -61,20 +66,31 @@ impl Message {
             request: Request {
                 model: text(&message["model"]).filter(|name| !name.starts_with('<')),
                 usage,
-                long_writes: message.pointer("/usage/cache_creation/ephemeral_1h_input_tokens").and_then(as_count).unwrap_or(0),
+                long_writes: message
+                    .pointer("/usage/cache_creation/ephemeral_1h_input_tokens")
+                    .and_then(as_count)
+                    .unwrap_or(0),
                 time: text(&line["timestamp"]),
                 has_other_price: message["usage"]["speed"] == "fast",
             },
             usd: line.get("costUSD").and_then(as_amount),
             is_side_chain: line["isSidechain"] == true,
             called: BTreeMap::new(),
-            served: message["usage"]["server_tool_use"].as_object().into_iter().flatten().filter_map(counted).collect(),
+            served: message["usage"]["server_tool_use"]
+                .as_object()
+                .into_iter()
+                .flatten()
+                .filter_map(counted)
+                .collect(),
         }
     }
 
     /// Returns the message's id and the request's, which identify it in every session. `None` if the message has no id.
     pub fn identity(&self) -> Option<[&str; 2]> {
-        Some([self.id.as_deref()?, self.request_id.as_deref().unwrap_or_default()])
+        Some([
+            self.id.as_deref()?,
+            self.request_id.as_deref().unwrap_or_default(),
+        ])
     }
 
     /// Returns the message's tool calls by name. Of the service's own tools, some requests are not in the message's blocks.
@@ -95,7 +111,12 @@ impl Message {
     /// Returns a key for choosing between copies. The larger one wins: outside a side chain, then more tokens, then a higher cost, then the
     /// fast mode.
     fn tells(&self) -> (bool, u64, f64, bool) {
-        (!self.is_side_chain, self.request.usage.total().unwrap_or(0), self.usd.unwrap_or(0.0), self.request.has_other_price)
+        (
+            !self.is_side_chain,
+            self.request.usage.total().unwrap_or(0),
+            self.usd.unwrap_or(0.0),
+            self.request.has_other_price,
+        )
     }
 }
 
@@ -107,10 +128,18 @@ impl Messages {
         }
         self.lines += 1;
         let place = self.place_of(Message::of(line));
-        let blocks = line["message"]["content"].as_array().map_or(&[][..], Vec::as_slice);
+        let blocks = line["message"]["content"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
         // Tools of the program, of an MCP server and of the service: `tool_use`, `mcp_tool_use`, `server_tool_use`.
-        for block in blocks.iter().filter(|block| block["type"].as_str().is_some_and(|kind| kind.ends_with("tool_use"))) {
-            let is_new = block["id"].as_str().is_none_or(|id| self.calls.insert(id.to_owned()));
+        for block in blocks.iter().filter(|block| {
+            block["type"]
+                .as_str()
+                .is_some_and(|kind| kind.ends_with("tool_use"))
+        }) {
+            let is_new = block["id"]
+                .as_str()
+                .is_none_or(|id| self.calls.insert(id.to_owned()));
             if is_new && let Some(name) = block["name"].as_str() {
                 *self.all[place].called.entry(name.to_owned()).or_insert(0) += 1;
             }
@@ -124,12 +153,19 @@ impl Messages {
             return self.all.len() - 1;
         };
         let places = self.by_id.entry(id.clone()).or_default();
-        match places.iter().copied().find(|place| self.all[*place].is_same(&message)) {
+        match places
+            .iter()
+            .copied()
+            .find(|place| self.all[*place].is_same(&message))
+        {
             Some(place) => {
                 let known = &mut self.all[place];
                 // Among equal copies, the last counts.
                 if message.tells() >= known.tells() {
-                    *known = Message { called: std::mem::take(&mut known.called), ..message };
+                    *known = Message {
+                        called: std::mem::take(&mut known.called),
+                        ..message
+                    };
                 }
                 place
             }
@@ -157,7 +193,9 @@ impl Messages {
 
     /// Returns the tokens of all messages.
     pub fn usage(&self) -> Usage {
-        self.all.iter().fold(Usage::default(), |sum, message| sum.plus(&message.request.usage))
+        self.all.iter().fold(Usage::default(), |sum, message| {
+            sum.plus(&message.request.usage)
+        })
     }
 
     /// Returns the requests to models. Messages of the program itself name no model and take no tokens.
@@ -172,8 +210,12 @@ impl Messages {
     }
 
     fn asked(&self) -> impl Iterator<Item = &Message> {
-        let took = |request: &Request| request.model.is_some() || request.usage.total().is_some_and(|tokens| tokens > 0);
-        self.all.iter().filter(move |message| took(&message.request))
+        let took = |request: &Request| {
+            request.model.is_some() || request.usage.total().is_some_and(|tokens| tokens > 0)
+        };
+        self.all
+            .iter()
+            .filter(move |message| took(&message.request))
     }
 
     /// Returns tool calls by name, or `None` if there are no messages.
@@ -209,48 +251,78 @@ mod tests {
 
     #[test]
     fn a_message_in_several_lines_counts_once_and_whole() {
-        let streamed =
-            counted(&[line("m1", "r1", 1, false), line("m1", "r1", 8, false), line("m1", "r1", 3, false), line("m2", "r2", 5, false)]);
-        assert_eq!(streamed.usage(), Usage { input: Some(4), output: Some(13), ..Usage::default() });
-        assert_eq!((streamed.all().len(), streamed.lines(), streamed.turns()), (2, 4, Some(2)));
+        let streamed = counted(&[
+            line("m1", "r1", 1, false),
+            line("m1", "r1", 8, false),
+            line("m1", "r1", 3, false),
+            line("m2", "r2", 5, false),
+        ]);
+        assert_eq!(
+            streamed.usage(),
+            Usage {
+                input: Some(4),
+                output: Some(13),
+                ..Usage::default()
+            }
+        );
+        assert_eq!(
+            (streamed.all().len(), streamed.lines(), streamed.turns()),
+            (2, 4, Some(2))
+        );
     }
 
     #[test]
     fn a_side_chain_repeats_what_was_said_outside_of_it() {
-        for lines in [[line("m1", "r1", 8, false), line("m1", "r9", 9, true)], [line("m1", "r9", 9, true), line("m1", "r1", 8, false)]] {
+        for lines in [
+            [line("m1", "r1", 8, false), line("m1", "r9", 9, true)],
+            [line("m1", "r9", 9, true), line("m1", "r1", 8, false)],
+        ] {
             assert_eq!(counted(&lines).usage().output, Some(8));
         }
         let two = counted(&[line("m1", "r1", 8, false), line("m1", "r2", 9, false)]);
-        assert_eq!(two.usage().output, Some(17), "two requests that were answered outside of a side chain");
+        assert_eq!(
+            two.usage().output,
+            Some(17),
+            "two requests that were answered outside of a side chain"
+        );
     }
 
     #[test]
     fn messages_without_an_id_are_no_repetitions_and_others_say_nothing() {
         let nameless = json!({"message": {"role": "assistant", "usage": {"input_tokens": 1, "output_tokens": 1}}});
-        let user = json!({"type": "user", "message": {"role": "assistant", "usage": {"input_tokens": 9}}});
+        let user =
+            json!({"type": "user", "message": {"role": "assistant", "usage": {"input_tokens": 9}}});
         let found = counted(&[nameless.clone(), nameless, user]);
-        assert_eq!((found.usage().total(), found.turns(), found.all().len()), (Some(4), None, 2));
+        assert_eq!(
+            (found.usage().total(), found.turns(), found.all().len()),
+            (Some(4), None, 2)
+        );
     }
 
     #[test]
     fn tools_of_the_service_are_tools() {
-        let block = |kind: &str, name: &str| json!({"type": kind, "id": name, "name": name, "input": {}});
+        let block =
+            |kind: &str, name: &str| json!({"type": kind, "id": name, "name": name, "input": {}});
         let message = |blocks: Value| {
             json!({"type": "assistant", "message": {"id": "m", "content": blocks,
                 "usage": {"input_tokens": 1, "server_tool_use": {"web_search_requests": 3, "web_fetch_requests": 0}}}})
         };
         let found = counted(&[
             message(json!([block("server_tool_use", "web_search")])),
-            message(json!([block("mcp_tool_use", "lookup"), block("tool_use", "Bash"), block("text", "x")])),
+            message(json!([
+                block("mcp_tool_use", "lookup"),
+                block("tool_use", "Bash"),
+                block("text", "x")
+            ])),
         ]);
-        let expected = [("Bash", 1), ("lookup", 1), ("web_search", 3)].map(|(name, calls)| (name.to_owned(), calls));
+        let expected = [("Bash", 1), ("lookup", 1), ("web_search", 3)]
+            .map(|(name, calls)| (name.to_owned(), calls));
         assert_eq!(found.tools(), Some(BTreeMap::from(expected)));
     }
 
     #[test]
     fn the_program_itself_is_no_model() {
-        let synthetic =
-            json!({"type": "assistant", "message": {"id": "s", "model": "<synthetic>", "usage": {"input_tokens": 0, "output_tokens": 0}}});
+        let synthetic = json!({"type": "assistant", "message": {"id": "s", "model": "<synthetic>", "usage": {"input_tokens": 0, "output_tokens": 0}}});
         assert_eq!(counted(&[synthetic]).all()[0].request.model, None);
     }
 }

@@ -10,7 +10,13 @@ use crate::domain::{Repeated, Usage};
 
 /// Types of items that are tool calls, which are counted under the type's name. A call to an MCP server is counted under its server and
 /// tool.
-const CALLS: [&str; 5] = ["command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"];
+const CALLS: [&str; 5] = [
+    "command_execution",
+    "file_change",
+    "mcp_tool_call",
+    "collab_tool_call",
+    "web_search",
+];
 
 /// The usage of a session so far.
 #[derive(Clone, Debug, Default)]
@@ -46,24 +52,39 @@ pub struct Told {
 
 impl Told {
     fn of(total: &Value) -> Self {
-        Self { usage: usage(total), total: total.get("total_tokens").and_then(as_count) }
+        Self {
+            usage: usage(total),
+            total: total.get("total_tokens").and_then(as_count),
+        }
     }
 
     fn plus(self, other: Option<Self>) -> Self {
         let Some(other) = other else { return self };
-        let total = self.total.zip(other.total).map(|(total, other)| total.saturating_add(other));
-        Self { usage: self.usage.plus(&other.usage), total }
+        let total = self
+            .total
+            .zip(other.total)
+            .map(|(total, other)| total.saturating_add(other));
+        Self {
+            usage: self.usage.plus(&other.usage),
+            total,
+        }
     }
 
     fn minus(self, other: Option<Self>) -> Self {
         let Some(other) = other else { return self };
-        let total = self.total.map(|total| total.saturating_sub(other.total.or(other.usage.total()).unwrap_or(0)));
-        Self { usage: minus(&self.usage, &other.usage), total }
+        let total = self
+            .total
+            .map(|total| total.saturating_sub(other.total.or(other.usage.total()).unwrap_or(0)));
+        Self {
+            usage: minus(&self.usage, &other.usage),
+            total,
+        }
     }
 
     /// Returns whether the session began to sum up anew after `before`.
     fn is_anew(&self, before: &Self) -> bool {
-        self.usage.input_total() < before.usage.input_total() || self.usage.output < before.usage.output
+        self.usage.input_total() < before.usage.input_total()
+            || self.usage.output < before.usage.output
     }
 }
 
@@ -92,17 +113,39 @@ impl Thread {
     fn again(&mut self, message: &str) {
         let (announced, why) = message.split_once(" (").unwrap_or((message, message));
         let before = self.again.as_ref().map_or(0, |(number, _)| *number);
-        let number = announced.rsplit(' ').next().and_then(|count| count.split_once('/')?.0.parse().ok());
-        let retries = number.map_or(1, |number: u64| if number > before { number - before } else { 1 });
-        let again = Repeated { retries, throttled: if Repeated::tells_throttled(why) { retries } else { 0 }, waited_seconds: None };
+        let number = announced
+            .rsplit(' ')
+            .next()
+            .and_then(|count| count.split_once('/')?.0.parse().ok());
+        let retries = number.map_or(
+            1,
+            |number: u64| if number > before { number - before } else { 1 },
+        );
+        let again = Repeated {
+            retries,
+            throttled: if Repeated::tells_throttled(why) {
+                retries
+            } else {
+                0
+            },
+            waited_seconds: None,
+        };
         self.repeated = Some(self.repeated.unwrap_or_default().plus(&again));
-        self.again = Some((number.unwrap_or(before), why.trim_end_matches(')').to_owned()));
+        self.again = Some((
+            number.unwrap_or(before),
+            why.trim_end_matches(')').to_owned(),
+        ));
     }
 
     fn item(&mut self, line: &Value) {
         self.tells_tools = true;
         let item = &line["item"];
-        let (Some(kind), id) = (item["type"].as_str(), item["id"].as_str().unwrap_or_default()) else { return };
+        let (Some(kind), id) = (
+            item["type"].as_str(),
+            item["id"].as_str().unwrap_or_default(),
+        ) else {
+            return;
+        };
         let is_done = line["type"] == "item.completed";
         // Any item other than an error means that the service has answered.
         self.again = self.again.take().filter(|_| kind == "error");
@@ -130,11 +173,17 @@ impl Thread {
             "token_count" => self.count(&event["info"], line),
             _ if kind.ends_with("_call") => {
                 self.tells_tools = true;
-                let id = text(event, "call_id").map_or_else(|| format!("#{}", self.calls.len()), str::to_owned);
+                let id = text(event, "call_id")
+                    .map_or_else(|| format!("#{}", self.calls.len()), str::to_owned);
                 if !self.calls.contains_key(&id) {
                     self.new_calls.insert(id.clone());
                 }
-                self.calls.insert(id, text(event, "name").unwrap_or_else(|| called(kind)).to_owned());
+                self.calls.insert(
+                    id,
+                    text(event, "name")
+                        .unwrap_or_else(|| called(kind))
+                        .to_owned(),
+                );
             }
             _ => {}
         }
@@ -152,27 +201,42 @@ impl Thread {
     fn count(&mut self, info: &Value, line: &Value) {
         self.answers(text(info, "model"));
         let before = self.told;
-        let [told, last] = ["total_token_usage", "last_token_usage"].map(|name| info.get(name).map(Told::of));
+        let [told, last] =
+            ["total_token_usage", "last_token_usage"].map(|name| info.get(name).map(Told::of));
         if told.is_some() && told == before {
             return;
         }
         let since = before.filter(|before| !told.is_some_and(|told| told.is_anew(before)));
-        let Some(part) = last.or_else(|| Some(told?.minus(since))) else { return };
+        let Some(part) = last.or_else(|| Some(told?.minus(since))) else {
+            return;
+        };
         if self.requests.is_empty() {
             self.inherited = told.map(|told| told.minus(Some(part)));
         } else if since.is_none() {
-            self.earlier = before.map(|before| before.plus(self.earlier)).or(self.earlier);
+            self.earlier = before
+                .map(|before| before.plus(self.earlier))
+                .or(self.earlier);
         }
         let part = part.usage;
         self.told = told.or(before);
         self.usage = Some(self.usage.unwrap_or_default().plus(&part));
         let time = text(line, "timestamp").map(str::to_owned);
-        self.requests.push(Request { model: self.models.last().cloned(), usage: part, time, long_writes: 0, has_other_price: false });
+        self.requests.push(Request {
+            model: self.models.last().cloned(),
+            usage: part,
+            time,
+            long_writes: 0,
+            has_other_price: false,
+        });
     }
 
     /// Takes a line of the session that this one continues: its model and total hold, and nothing of it counts here.
     pub fn inherit(&mut self, line: &Value) {
-        let mut other = Self { told: self.told, models: std::mem::take(&mut self.models), ..Self::default() };
+        let mut other = Self {
+            told: self.told,
+            models: std::mem::take(&mut self.models),
+            ..Self::default()
+        };
         other.take(line);
         (self.told, self.models) = (other.told, other.models);
     }
@@ -184,7 +248,10 @@ impl Thread {
     /// Returns the session's total as it reports it, and as counted here, both with the part that it inherited.
     pub fn totals(&self) -> Option<[Told; 2]> {
         let counted = self.usage.unwrap_or_default();
-        let counted = Told { usage: counted, total: counted.total() };
+        let counted = Told {
+            usage: counted,
+            total: counted.total(),
+        };
         Some([self.told?.plus(self.earlier), counted.plus(self.inherited)])
     }
 
@@ -215,7 +282,9 @@ impl Thread {
     pub fn by_model(&self) -> BTreeMap<String, Usage> {
         let mut by_model: BTreeMap<String, Usage> = BTreeMap::new();
         for request in &self.requests {
-            let Some(model) = &request.model else { continue };
+            let Some(model) = &request.model else {
+                continue;
+            };
             let part = by_model.entry(model.clone()).or_default();
             *part = part.plus(&request.usage);
         }
@@ -240,7 +309,10 @@ impl Thread {
 
 /// Returns the kind and content of an event, from a session file (where the line has a type of its own) or from an older release.
 pub fn event(line: &Value) -> (&str, &Value) {
-    let event = line.get("payload").or_else(|| line.get("msg")).unwrap_or(&Value::Null);
+    let event = line
+        .get("payload")
+        .or_else(|| line.get("msg"))
+        .unwrap_or(&Value::Null);
     let kind = match line["type"].as_str() {
         Some("event_msg" | "response_item") | None => event["type"].as_str().unwrap_or_default(),
         Some(outer) => outer,
@@ -262,26 +334,43 @@ pub fn is_new_try(message: &str) -> bool {
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
-    value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+    value
+        .get(key)
+        .and_then(Value::as_str)
+        .filter(|text| !text.is_empty())
 }
 
 /// Returns the two models of `model rerouted: A -> B (why)`.
 fn rerouted(message: &str) -> Option<(&str, &str)> {
-    let (from, to) = message.strip_prefix("model rerouted: ")?.split_once(" -> ")?;
+    let (from, to) = message
+        .strip_prefix("model rerouted: ")?
+        .split_once(" -> ")?;
     Some((from, to.split_once(" (").map_or(to, |(to, _)| to)))
 }
 
 /// Reads token counts. Cached tokens are subtracted from the input, which includes them. The output includes reasoning, as it is billed.
 fn usage(usage: &Value) -> Usage {
     let count = |name: &str| usage.get(name).and_then(as_count);
-    let (cache_read, cache_write) = (count("cached_input_tokens"), count("cache_write_input_tokens").filter(|tokens| *tokens > 0));
-    let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
+    let (cache_read, cache_write) = (
+        count("cached_input_tokens"),
+        count("cache_write_input_tokens").filter(|tokens| *tokens > 0),
+    );
+    let cached = cache_read
+        .unwrap_or(0)
+        .saturating_add(cache_write.unwrap_or(0));
     let input = count("input_tokens").map(|input| input.saturating_sub(cached));
-    Usage { input, cache_write, cache_read, output: count("output_tokens") }
+    Usage {
+        input,
+        cache_write,
+        cache_read,
+        output: count("output_tokens"),
+    }
 }
 
 fn minus(total: &Usage, before: &Usage) -> Usage {
-    let part = |total: Option<u64>, before: Option<u64>| total.map(|total| total.saturating_sub(before.unwrap_or(0)));
+    let part = |total: Option<u64>, before: Option<u64>| {
+        total.map(|total| total.saturating_sub(before.unwrap_or(0)))
+    };
     Usage {
         input: part(total.input, before.input),
         cache_write: part(total.cache_write, before.cache_write),
@@ -298,7 +387,8 @@ mod tests {
 
     fn count(total: Option<u64>, last: Option<u64>) -> Value {
         let usage = |output: u64| json!({"input_tokens": 10 * output, "output_tokens": output, "total_tokens": 11 * output});
-        let info = json!({"total_token_usage": total.map(usage), "last_token_usage": last.map(usage)});
+        let info =
+            json!({"total_token_usage": total.map(usage), "last_token_usage": last.map(usage)});
         let info: serde_json::Map<String, Value> = info
             .as_object()
             .expect("an object")
@@ -319,23 +409,49 @@ mod tests {
 
     #[test]
     fn a_count_that_is_told_twice_adds_nothing() {
-        assert_eq!(output_of(&[count(Some(3), Some(3)), count(Some(3), Some(3)), count(Some(8), Some(5))]), Some(8));
-        assert_eq!(output_of(&[count(Some(3), None), count(Some(8), None), count(Some(8), None)]), Some(8), "sums alone");
-        assert_eq!(output_of(&[count(None, Some(3)), count(None, Some(3))]), Some(6), "parts alone");
+        assert_eq!(
+            output_of(&[
+                count(Some(3), Some(3)),
+                count(Some(3), Some(3)),
+                count(Some(8), Some(5))
+            ]),
+            Some(8)
+        );
+        assert_eq!(
+            output_of(&[
+                count(Some(3), None),
+                count(Some(8), None),
+                count(Some(8), None)
+            ]),
+            Some(8),
+            "sums alone"
+        );
+        assert_eq!(
+            output_of(&[count(None, Some(3)), count(None, Some(3))]),
+            Some(6),
+            "parts alone"
+        );
     }
 
     #[test]
     fn a_sum_that_begins_again_loses_nothing() {
-        assert_eq!(output_of(&[count(Some(8), Some(8)), count(Some(2), Some(2))]), Some(10));
+        assert_eq!(
+            output_of(&[count(Some(8), Some(8)), count(Some(2), Some(2))]),
+            Some(10)
+        );
         let sums = [50, 80, 10, 30].map(|sum| count(Some(sum), None));
         assert_eq!(output_of(&sums), Some(110), "sums alone");
         let mut thread = Thread::default();
         for line in &sums {
             thread.take(line);
         }
-        let totals = thread.totals().expect("totals").map(|told| (told.usage.output, told.total));
+        let totals = thread
+            .totals()
+            .expect("totals")
+            .map(|told| (told.usage.output, told.total));
         assert_eq!(totals, [(Some(110), Some(1210)); 2]);
-        let nothing = json!({"type": "event_msg", "payload": {"type": "token_count", "info": null}});
+        let nothing =
+            json!({"type": "event_msg", "payload": {"type": "token_count", "info": null}});
         assert_eq!(output_of(&[nothing]), None);
     }
 
@@ -346,20 +462,32 @@ mod tests {
         assert_eq!((thread.usage(), thread.requests().len()), (None, 0));
         thread.take(&count(Some(80), None));
         assert_eq!(thread.usage().and_then(|usage| usage.output), Some(30));
-        assert_eq!(thread.totals().expect("totals").map(|told| told.total), [Some(880); 2]);
+        assert_eq!(
+            thread.totals().expect("totals").map(|told| told.total),
+            [Some(880); 2]
+        );
         let mut segment = Thread::default();
         segment.take(&count(Some(80), Some(30)));
-        assert_eq!(segment.totals().expect("totals").map(|told| told.total), [Some(880); 2], "the file before was not read");
+        assert_eq!(
+            segment.totals().expect("totals").map(|told| told.total),
+            [Some(880); 2],
+            "the file before was not read"
+        );
     }
 
     #[test]
     fn searches_are_tools() {
         let mut thread = Thread::default();
         let line = |event: Value| json!({"type": "response_item", "payload": event});
-        thread.take(&line(json!({"type": "web_search_call", "status": "completed", "action": {"type": "search"}})));
+        thread.take(&line(
+            json!({"type": "web_search_call", "status": "completed", "action": {"type": "search"}}),
+        ));
         thread.take(&line(json!({"type": "local_shell_call", "call_id": "c"})));
-        thread.take(&line(json!({"type": "function_call", "call_id": "d", "name": "apply_patch"})));
-        let expected = [("apply_patch", 1), ("shell", 1), ("web_search", 1)].map(|(name, calls)| (name.to_owned(), calls));
+        thread.take(&line(
+            json!({"type": "function_call", "call_id": "d", "name": "apply_patch"}),
+        ));
+        let expected = [("apply_patch", 1), ("shell", 1), ("web_search", 1)]
+            .map(|(name, calls)| (name.to_owned(), calls));
         assert_eq!(thread.tools(), Some(BTreeMap::from(expected)));
     }
 }

@@ -40,17 +40,33 @@ pub struct Bill {
 }
 
 /// Prices each request that took tokens, by its own model, or else by the `asked` one, and at the prices of its day.
-pub fn bill<'r>(prices: &PriceTable, asked: Option<&str>, requests: impl Iterator<Item = (&'r Request, Option<NaiveDate>)>) -> Bill {
-    let mut bill = Bill { usd: Some(0.0), ..Bill::default() };
-    for (request, day) in requests.filter(|(request, _)| request.usage.total().is_some_and(|tokens| tokens > 0)) {
+pub fn bill<'r>(
+    prices: &PriceTable,
+    asked: Option<&str>,
+    requests: impl Iterator<Item = (&'r Request, Option<NaiveDate>)>,
+) -> Bill {
+    let mut bill = Bill {
+        usd: Some(0.0),
+        ..Bill::default()
+    };
+    for (request, day) in
+        requests.filter(|(request, _)| request.usage.total().is_some_and(|tokens| tokens > 0))
+    {
         if request.has_other_price {
             bill.usd = None;
             continue;
         }
         let models: Vec<&str> = request.model.as_deref().into_iter().chain(asked).collect();
-        let usd = day.and_then(|day| prices.usd_by_lifetime(day, &models, &request.usage, request.long_writes, Some(1)));
+        let usd = day.and_then(|day| {
+            prices.usd_by_lifetime(day, &models, &request.usage, request.long_writes, Some(1))
+        });
         if usd.is_none() {
-            bill.unknown.insert(request.model.clone().unwrap_or_else(|| "unknown".to_owned()));
+            bill.unknown.insert(
+                request
+                    .model
+                    .clone()
+                    .unwrap_or_else(|| "unknown".to_owned()),
+            );
         }
         bill.usd = bill.usd.zip(usd).map(|(sum, usd)| sum + usd);
     }

@@ -11,7 +11,15 @@ use serde_json::{Map, Value};
 use crate::domain::{Usage, is_amount};
 
 /// Fields whose contents come from a model or a tool.
-const SPOKEN: [&str; 7] = ["content", "input", "tool_input", "structured_output", "arguments", "choices", "transcript"];
+const SPOKEN: [&str; 7] = [
+    "content",
+    "input",
+    "tool_input",
+    "structured_output",
+    "arguments",
+    "choices",
+    "transcript",
+];
 
 /// Finds token counts by any of their usual names, as numbers or numeric texts.
 ///
@@ -25,7 +33,8 @@ pub fn find_usage(value: &Value) -> Usage {
         // OpenAI's newer API also uses `input_tokens`, with `cached_tokens` included in it.
         (Some(input), Some(cached)) => Some(input.saturating_sub(cached)),
         (Some(input), None) => Some(input),
-        (None, cached) => find(value, &["prompt_tokens"], as_count).map(|prompt| prompt.saturating_sub(cached.unwrap_or(0))),
+        (None, cached) => find(value, &["prompt_tokens"], as_count)
+            .map(|prompt| prompt.saturating_sub(cached.unwrap_or(0))),
     };
     Usage {
         input,
@@ -36,7 +45,9 @@ pub fn find_usage(value: &Value) -> Usage {
 }
 
 pub fn find_cost(value: &Value) -> Option<f64> {
-    ["total_cost_usd", "cost_usd", "total_cost", "cost"].iter().find_map(|name| find(value, &[name], as_amount))
+    ["total_cost_usd", "cost_usd", "total_cost", "cost"]
+        .iter()
+        .find_map(|name| find(value, &[name], as_amount))
 }
 
 pub fn find_count(value: &Value, name: &str) -> Option<u64> {
@@ -52,7 +63,12 @@ fn find<T>(value: &Value, names: &[&str], read: fn(&Value) -> Option<T>) -> Opti
                 if let Some(found) = own(fields, names, read) {
                     return Some(found);
                 }
-                waiting.extend(fields.iter().filter(|(name, _)| !SPOKEN.contains(&name.as_str())).map(|(_, value)| value));
+                waiting.extend(
+                    fields
+                        .iter()
+                        .filter(|(name, _)| !SPOKEN.contains(&name.as_str()))
+                        .map(|(_, value)| value),
+                );
             }
             Value::Array(values) => waiting.extend(values),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -62,7 +78,9 @@ fn find<T>(value: &Value, names: &[&str], read: fn(&Value) -> Option<T>) -> Opti
 }
 
 fn own<T>(fields: &Map<String, Value>, names: &[&str], read: fn(&Value) -> Option<T>) -> Option<T> {
-    names.iter().find_map(|name| fields.get(*name).and_then(read))
+    names
+        .iter()
+        .find_map(|name| fields.get(*name).and_then(read))
 }
 
 /// Reads a count: a whole number, or a text that holds one.
@@ -74,9 +92,14 @@ pub fn as_count(value: &Value) -> Option<u64> {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number within 2^53, checked just before")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a whole number within 2^53, checked just before"
+)]
 fn whole(number: f64) -> Option<u64> {
-    (number >= 0.0 && number.fract() == 0.0 && number <= 9_007_199_254_740_992.0).then_some(number as u64)
+    (number >= 0.0 && number.fract() == 0.0 && number <= 9_007_199_254_740_992.0)
+        .then_some(number as u64)
 }
 
 /// Reads an amount of at least 0.
@@ -100,8 +123,19 @@ mod tests {
         let usage = find_usage(&json!({"usage": {
             "input_tokens": 2, "cache_creation_input_tokens": 6843, "cache_read_input_tokens": 91983, "output_tokens": 400
         }}));
-        assert_eq!(usage, Usage { input: Some(2), cache_write: Some(6843), cache_read: Some(91983), output: Some(400) });
-        assert_eq!((usage.input_total(), usage.total()), (Some(98_828), Some(99_228)));
+        assert_eq!(
+            usage,
+            Usage {
+                input: Some(2),
+                cache_write: Some(6843),
+                cache_read: Some(91983),
+                output: Some(400)
+            }
+        );
+        assert_eq!(
+            (usage.input_total(), usage.total()),
+            (Some(98_828), Some(99_228))
+        );
     }
 
     #[test]
@@ -109,15 +143,33 @@ mod tests {
         let usage = find_usage(&json!({"usage": {
             "prompt_tokens": 100, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 60}
         }}));
-        assert_eq!(usage, Usage { input: Some(40), cache_write: None, cache_read: Some(60), output: Some(5) });
+        assert_eq!(
+            usage,
+            Usage {
+                input: Some(40),
+                cache_write: None,
+                cache_read: Some(60),
+                output: Some(5)
+            }
+        );
         assert_eq!(usage.input_total(), Some(100));
     }
 
     #[test]
     fn figures_are_found_at_any_depth_as_numbers_or_text() {
         let value = json!({"a": [{"b": {"prompt_tokens": " 12 ", "completion_tokens": 3.0}}], "cost": "$0.5", "x": {"num_turns": "4"}});
-        assert_eq!(find_usage(&value), Usage { input: Some(12), output: Some(3), ..Usage::default() });
-        assert_eq!((find_cost(&value), find_count(&value, "num_turns")), (Some(0.5), Some(4)));
+        assert_eq!(
+            find_usage(&value),
+            Usage {
+                input: Some(12),
+                output: Some(3),
+                ..Usage::default()
+            }
+        );
+        assert_eq!(
+            (find_cost(&value), find_count(&value, "num_turns")),
+            (Some(0.5), Some(4))
+        );
     }
 
     #[test]
@@ -128,14 +180,25 @@ mod tests {
             "usage": {"output_tokens": 9},
             "total_cost_usd": 2.0
         });
-        assert_eq!((find_cost(&value), find_usage(&value).output), (Some(2.0), Some(9)));
-        assert_eq!(find_cost(&json!({"permission": {"tool_input": {"cost": 3}}})), None);
+        assert_eq!(
+            (find_cost(&value), find_usage(&value).output),
+            (Some(2.0), Some(9))
+        );
+        assert_eq!(
+            find_cost(&json!({"permission": {"tool_input": {"cost": 3}}})),
+            None
+        );
     }
 
     #[test]
     fn what_is_no_figure_is_absent() {
-        for value in [json!({"output_tokens": -1}), json!({"output_tokens": "many"}), json!({"output_tokens": 1.5}), json!(null), json!([])]
-        {
+        for value in [
+            json!({"output_tokens": -1}),
+            json!({"output_tokens": "many"}),
+            json!({"output_tokens": 1.5}),
+            json!(null),
+            json!([]),
+        ] {
             assert_eq!(find_usage(&value), Usage::default(), "{value}");
         }
         assert_eq!(find_cost(&json!({"cost": -1.0})), None);

@@ -18,7 +18,14 @@ pub enum CheckKind {
 }
 
 impl CheckKind {
-    pub const ALL: [Self; 6] = [Self::Test, Self::Targeted, Self::Smoke, Self::Build, Self::Lint, Self::Syntax];
+    pub const ALL: [Self; 6] = [
+        Self::Test,
+        Self::Targeted,
+        Self::Smoke,
+        Self::Build,
+        Self::Lint,
+        Self::Syntax,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {

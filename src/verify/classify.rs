@@ -50,14 +50,25 @@ pub fn classify(task: &Task, head: &[CheckResult], base: Option<&[CheckResult]>)
     let goal = Goal::of(&task.goal);
     let mut classification = Classification::default();
     for result in head {
-        let before = base.and_then(|base| base.iter().find(|before| before.check.id == result.check.id));
+        let before = base.and_then(|base| {
+            base.iter()
+                .find(|before| before.check.id == result.check.id)
+        });
         for failure in &result.failures {
             let at_baseline = before.and_then(|before| stood(before, failure));
             let (scope, reason) = judge(task, &goal, failure, at_baseline, base.is_some());
             let check = result.check.id.clone();
-            classification.failures.push(Classified { check, failure: failure.clone(), scope, reason, at_baseline });
+            classification.failures.push(Classified {
+                check,
+                failure: failure.clone(),
+                scope,
+                reason,
+                at_baseline,
+            });
         }
-        classification.fixed.extend(before.into_iter().flat_map(|before| gone(before, result)));
+        classification
+            .fixed
+            .extend(before.into_iter().flat_map(|before| gone(before, result)));
     }
     classification
 }
@@ -66,7 +77,12 @@ pub fn classify(task: &Task, head: &[CheckResult], base: Option<&[CheckResult]>)
 fn stood(before: &CheckResult, failure: &Failure) -> Option<bool> {
     match before.ending {
         Ending::Passed => Some(false),
-        Ending::Failed | Ending::TimedOut => Some(before.failures.iter().any(|known| known.signature == failure.signature)),
+        Ending::Failed | Ending::TimedOut => Some(
+            before
+                .failures
+                .iter()
+                .any(|known| known.signature == failure.signature),
+        ),
         Ending::NotRunnable(_) => None,
     }
 }
@@ -79,36 +95,92 @@ fn gone(before: &CheckResult, now: &CheckResult) -> Vec<(String, Failure)> {
         Ending::Passed | Ending::Failed => {}
     }
     let still = |known: &Failure| {
-        now.failures.iter().any(|failure| failure.signature == known.signature || (known.test.is_some() && failure.test == known.test))
+        now.failures.iter().any(|failure| {
+            failure.signature == known.signature
+                || (known.test.is_some() && failure.test == known.test)
+        })
     };
-    before.failures.iter().filter(|known| !still(known)).map(|known| (now.check.id.clone(), known.clone())).collect()
+    before
+        .failures
+        .iter()
+        .filter(|known| !still(known))
+        .map(|known| (now.check.id.clone(), known.clone()))
+        .collect()
 }
 
-fn judge(task: &Task, goal: &Goal, failure: &Failure, at_baseline: Option<bool>, has_baseline: bool) -> (Scope, String) {
-    let pointed = |files: &[String]| files.iter().find(|file| failure.files.iter().any(|pointed| is_same_file(pointed, file))).cloned();
+fn judge(
+    task: &Task,
+    goal: &Goal,
+    failure: &Failure,
+    at_baseline: Option<bool>,
+    has_baseline: bool,
+) -> (Scope, String) {
+    let pointed = |files: &[String]| {
+        files
+            .iter()
+            .find(|file| {
+                failure
+                    .files
+                    .iter()
+                    .any(|pointed| is_same_file(pointed, file))
+            })
+            .cloned()
+    };
     if at_baseline == Some(false) {
-        return (Scope::Blocking, "it did not fail like this at the baseline".to_owned());
+        return (
+            Scope::Blocking,
+            "it did not fail like this at the baseline".to_owned(),
+        );
     }
     if let Some(file) = pointed(&task.changed) {
-        return (Scope::Blocking, format!("it points at `{}`, which the change touched", visible(&file)));
+        return (
+            Scope::Blocking,
+            format!(
+                "it points at `{}`, which the change touched",
+                visible(&file)
+            ),
+        );
     }
     if let Some(file) = pointed(&task.files) {
-        return (Scope::Blocking, format!("it points at `{}`, which the goal is about", visible(&file)));
+        return (
+            Scope::Blocking,
+            format!("it points at `{}`, which the goal is about", visible(&file)),
+        );
     }
     if let Some(word) = goal.named_by(failure) {
-        return (Scope::Blocking, format!("it names `{}`, as the goal does", visible(&word)));
+        return (
+            Scope::Blocking,
+            format!("it names `{}`, as the goal does", visible(&word)),
+        );
     }
     match at_baseline {
-        Some(true) if failure.files.is_empty() => (Scope::Unknown, "it failed like this at the baseline too, but names no file".to_owned()),
-        Some(true) => (Scope::OutOfScope, "it failed like this at the baseline too, in files that the change did not touch".to_owned()),
-        Some(false) | None if has_baseline => (Scope::Unknown, "this check could not be run at the baseline".to_owned()),
-        Some(false) | None => (Scope::Unknown, "there is no baseline to compare with".to_owned()),
+        Some(true) if failure.files.is_empty() => (
+            Scope::Unknown,
+            "it failed like this at the baseline too, but names no file".to_owned(),
+        ),
+        Some(true) => (
+            Scope::OutOfScope,
+            "it failed like this at the baseline too, in files that the change did not touch"
+                .to_owned(),
+        ),
+        Some(false) | None if has_baseline => (
+            Scope::Unknown,
+            "this check could not be run at the baseline".to_owned(),
+        ),
+        Some(false) | None => (
+            Scope::Unknown,
+            "there is no baseline to compare with".to_owned(),
+        ),
     }
 }
 
 /// Says whether a failure's path means a changed file. Go's paths start with the module's name; JVM tools report only file names.
 fn is_same_file(pointed: &str, changed: &str) -> bool {
-    let ends = |longer: &str, shorter: &str| longer.strip_suffix(shorter).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    let ends = |longer: &str, shorter: &str| {
+        longer
+            .strip_suffix(shorter)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
     ends(pointed, changed) || (!pointed.contains('/') && ends(changed, pointed))
 }
 
@@ -173,21 +245,47 @@ const MOST_QUOTES: usize = 20;
 
 impl Goal {
     fn of(goal: &str) -> Self {
-        let of_kinds: BTreeSet<&str> = WORDINGS.iter().flat_map(|wording| wording.verbs.iter().chain(wording.nouns)).copied().collect();
-        let is_telling =
-            |word: &String| word.chars().count() >= SHORTEST_WORD && !COMMON.contains(&word.as_str()) && !of_kinds.contains(word.as_str());
+        let of_kinds: BTreeSet<&str> = WORDINGS
+            .iter()
+            .flat_map(|wording| wording.verbs.iter().chain(wording.nouns))
+            .copied()
+            .collect();
+        let is_telling = |word: &String| {
+            word.chars().count() >= SHORTEST_WORD
+                && !COMMON.contains(&word.as_str())
+                && !of_kinds.contains(word.as_str())
+        };
         let words = name_words(goal).into_iter().filter(is_telling).collect();
-        let quoted = ['`', '"', '\''].into_iter().flat_map(|mark| goal.split(mark).skip(1).step_by(2));
+        let quoted = ['`', '"', '\'']
+            .into_iter()
+            .flat_map(|mark| goal.split(mark).skip(1).step_by(2));
         let is_long = |text: &&str| text.trim().chars().count() >= SHORTEST_WORD;
-        Self { words, quoted: quoted.filter(is_long).take(MOST_QUOTES).map(|text| text.trim().to_lowercase()).collect() }
+        Self {
+            words,
+            quoted: quoted
+                .filter(is_long)
+                .take(MOST_QUOTES)
+                .map(|text| text.trim().to_lowercase())
+                .collect(),
+        }
     }
 
     /// Returns the first word of the goal that is in the name of the failing test or its files, else a quote of the goal that is in the
     /// failure's text.
     fn named_by(&self, failure: &Failure) -> Option<String> {
-        let names = failure.test.iter().chain(&failure.files).flat_map(|name| name_words(name)).collect::<BTreeSet<_>>();
+        let names = failure
+            .test
+            .iter()
+            .chain(&failure.files)
+            .flat_map(|name| name_words(name))
+            .collect::<BTreeSet<_>>();
         let said = failure.text.to_lowercase();
-        self.words.intersection(&names).next().cloned().or_else(|| self.quoted.iter().find(|quote| said.contains(quote.as_str())).cloned())
+        self.words.intersection(&names).next().cloned().or_else(|| {
+            self.quoted
+                .iter()
+                .find(|quote| said.contains(quote.as_str()))
+                .cloned()
+        })
     }
 }
 
@@ -204,7 +302,11 @@ fn name_words(text: &str) -> BTreeSet<String> {
     }
     words(&spaced)
         .into_iter()
-        .map(|word| word.strip_suffix('s').filter(|word| word.len() >= 3).map_or_else(|| word.clone(), str::to_owned))
+        .map(|word| {
+            word.strip_suffix('s')
+                .filter(|word| word.len() >= 3)
+                .map_or_else(|| word.clone(), str::to_owned)
+        })
         .collect()
 }
 
@@ -216,13 +318,26 @@ mod tests {
     use crate::verify::testing::{check, failure, task};
 
     fn result(ending: Ending, failures: &[Failure]) -> CheckResult {
-        CheckResult { check: check(CheckKind::Test, "pytest"), ending, failures: failures.to_vec(), seconds: 1.0 }
+        CheckResult {
+            check: check(CheckKind::Test, "pytest"),
+            ending,
+            failures: failures.to_vec(),
+            seconds: 1.0,
+        }
     }
 
     fn scope(task: &Task, one: &Failure, base: Option<CheckResult>) -> (Scope, String) {
         let base = base.map(|base| vec![base]);
-        let classification = classify(task, &[result(Ending::Failed, std::slice::from_ref(one))], base.as_deref());
-        let classified = classification.failures.into_iter().next().expect("one failure");
+        let classification = classify(
+            task,
+            &[result(Ending::Failed, std::slice::from_ref(one))],
+            base.as_deref(),
+        );
+        let classified = classification
+            .failures
+            .into_iter()
+            .next()
+            .expect("one failure");
         (classified.scope, classified.reason)
     }
 
@@ -230,22 +345,64 @@ mod tests {
     fn scope_follows_from_baseline_files_and_goal() {
         let mut work = task("round amounts in the invoice", Profile::Fast);
         work.changed = vec!["src/money.py".to_owned()];
-        let old = failure("s", &["tests/test_other.py"], Some("tests/test_other.py::test_x"));
+        let old = failure(
+            "s",
+            &["tests/test_other.py"],
+            Some("tests/test_other.py::test_x"),
+        );
         let stood = || Some(result(Ending::Failed, std::slice::from_ref(&old)));
         assert_eq!(scope(&work, &old, stood()).0, Scope::OutOfScope);
-        assert_eq!(scope(&work, &old, Some(result(Ending::Passed, &[]))).0, Scope::Blocking, "new");
-        assert_eq!(scope(&work, &old, None), (Scope::Unknown, "there is no baseline to compare with".to_owned()));
+        assert_eq!(
+            scope(&work, &old, Some(result(Ending::Passed, &[]))).0,
+            Scope::Blocking,
+            "new"
+        );
+        assert_eq!(
+            scope(&work, &old, None),
+            (
+                Scope::Unknown,
+                "there is no baseline to compare with".to_owned()
+            )
+        );
         let missing = result(Ending::NotRunnable("no pytest".to_owned()), &[]);
-        assert_eq!(scope(&work, &old, Some(missing)).1, "this check could not be run at the baseline");
+        assert_eq!(
+            scope(&work, &old, Some(missing)).1,
+            "this check could not be run at the baseline"
+        );
 
-        let touched = Failure { files: vec!["src/money.py".to_owned()], ..old.clone() };
-        assert_eq!(scope(&work, &touched, stood()), (Scope::Blocking, "it points at `src/money.py`, which the change touched".to_owned()));
-        let named = Failure { test: Some("tests/test_other.py::test_invoices".to_owned()), ..old.clone() };
-        assert_eq!(scope(&work, &named, stood()), (Scope::Blocking, "it names `invoice`, as the goal does".to_owned()));
-        let nowhere = Failure { files: Vec::new(), test: None, ..old.clone() };
+        let touched = Failure {
+            files: vec!["src/money.py".to_owned()],
+            ..old.clone()
+        };
+        assert_eq!(
+            scope(&work, &touched, stood()),
+            (
+                Scope::Blocking,
+                "it points at `src/money.py`, which the change touched".to_owned()
+            )
+        );
+        let named = Failure {
+            test: Some("tests/test_other.py::test_invoices".to_owned()),
+            ..old.clone()
+        };
+        assert_eq!(
+            scope(&work, &named, stood()),
+            (
+                Scope::Blocking,
+                "it names `invoice`, as the goal does".to_owned()
+            )
+        );
+        let nowhere = Failure {
+            files: Vec::new(),
+            test: None,
+            ..old.clone()
+        };
         assert_eq!(scope(&work, &nowhere, stood()).0, Scope::Unknown);
         work.files = vec!["tests/test_other.py".to_owned()];
-        assert_eq!(scope(&work, &old, stood()).1, "it points at `tests/test_other.py`, which the goal is about");
+        assert_eq!(
+            scope(&work, &old, stood()).1,
+            "it points at `tests/test_other.py`, which the goal is about"
+        );
     }
 
     #[test]
@@ -253,8 +410,14 @@ mod tests {
         let mut old = failure("s", &["a.py"], None);
         old.text = "TypeError: Cannot Add None".to_owned();
         let base = || Some(result(Ending::Failed, std::slice::from_ref(&old)));
-        assert_eq!(scope(&task("fix \"cannot add\"", Profile::Fast), &old, base()).0, Scope::Blocking);
-        assert_eq!(scope(&task("fix \"cannot drop\"", Profile::Fast), &old, base()).0, Scope::OutOfScope);
+        assert_eq!(
+            scope(&task("fix \"cannot add\"", Profile::Fast), &old, base()).0,
+            Scope::Blocking
+        );
+        assert_eq!(
+            scope(&task("fix \"cannot drop\"", Profile::Fast), &old, base()).0,
+            Scope::OutOfScope
+        );
     }
 
     #[test]
@@ -273,12 +436,28 @@ mod tests {
 
     #[test]
     fn fixed_is_what_is_gone_from_a_check_that_came_to_its_end() {
-        let (one, other) = (failure("one", &[], Some("one")), failure("other", &[], None));
+        let (one, other) = (
+            failure("one", &[], Some("one")),
+            failure("other", &[], None),
+        );
         let base = [result(Ending::Failed, &[one.clone(), other.clone()])];
-        let fixed = |head: CheckResult| classify(&task("", Profile::Fast), &[head], Some(&base)).fixed;
-        assert_eq!(fixed(result(Ending::Passed, &[])), [("test".to_owned(), one.clone()), ("test".to_owned(), other.clone())]);
-        let changed = Failure { signature: "one, otherwise".to_owned(), ..one };
-        assert_eq!(fixed(result(Ending::Failed, &[changed])), [("test".to_owned(), other)]);
+        let fixed =
+            |head: CheckResult| classify(&task("", Profile::Fast), &[head], Some(&base)).fixed;
+        assert_eq!(
+            fixed(result(Ending::Passed, &[])),
+            [
+                ("test".to_owned(), one.clone()),
+                ("test".to_owned(), other.clone())
+            ]
+        );
+        let changed = Failure {
+            signature: "one, otherwise".to_owned(),
+            ..one
+        };
+        assert_eq!(
+            fixed(result(Ending::Failed, &[changed])),
+            [("test".to_owned(), other)]
+        );
         assert_eq!(fixed(result(Ending::TimedOut, &[])), []);
         assert_eq!(fixed(result(Ending::NotRunnable(String::new()), &[])), []);
     }

@@ -16,7 +16,9 @@ pub struct Listing {
 
 /// Says whether detection needs the text of the file at `path`.
 pub fn is_manifest(path: &str) -> bool {
-    STACK_MANIFESTS.contains(&name_of(path)) || MAKEFILES.contains(&name_of(path)) || is_requirements(path)
+    STACK_MANIFESTS.contains(&name_of(path))
+        || MAKEFILES.contains(&name_of(path))
+        || is_requirements(path)
 }
 
 /// Says whether a folder of this name holds installed or generated files. A listing of files can skip it.
@@ -69,8 +71,12 @@ const FOREIGN_FOLDERS: [&str; 20] = [
 
 /// Says whether a path is `requirements.txt` or similar: `requirements-dev.txt`, `dev-requirements.txt`, `requirements/test.txt`.
 pub(super) fn is_requirements(path: &str) -> bool {
-    let Some(stem) = name_of(path).strip_suffix(".txt") else { return false };
-    stem.split(['-', '_', '.']).any(|word| word == "requirements") || name_of(folder_of(path)) == "requirements"
+    let Some(stem) = name_of(path).strip_suffix(".txt") else {
+        return false;
+    };
+    stem.split(['-', '_', '.'])
+        .any(|word| word == "requirements")
+        || name_of(folder_of(path)) == "requirements"
 }
 
 /// Returns the last component of a path.
@@ -85,12 +91,20 @@ pub(super) fn folder_of(path: &str) -> &str {
 
 /// Returns the part of `path` below `folder`; `None` if `path` is not below it.
 pub(super) fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
-    if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
+    if folder.is_empty() {
+        Some(path)
+    } else {
+        path.strip_prefix(folder)?.strip_prefix('/')
+    }
 }
 
 /// Joins a folder and a path relative to it.
 pub(super) fn join(folder: &str, path: &str) -> String {
-    if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") }
+    if folder.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{folder}/{path}")
+    }
 }
 
 #[cfg(test)]
@@ -99,11 +113,23 @@ mod tests {
 
     #[test]
     fn manifests_are_known_by_their_whole_name() {
-        for path in ["package.json", "web/package.json", "requirements-dev.txt", "dev-requirements.txt", "requirements/test.txt", "go.mod"]
-        {
+        for path in [
+            "package.json",
+            "web/package.json",
+            "requirements-dev.txt",
+            "dev-requirements.txt",
+            "requirements/test.txt",
+            "go.mod",
+        ] {
             assert!(is_manifest(path), "{path}");
         }
-        for path in ["package.json.bak", "my-package.json", "requirementsx.txt", "notes.txt", "cargo.toml"] {
+        for path in [
+            "package.json.bak",
+            "my-package.json",
+            "requirementsx.txt",
+            "notes.txt",
+            "cargo.toml",
+        ] {
             assert!(!is_manifest(path), "{path}");
         }
     }

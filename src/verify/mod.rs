@@ -51,12 +51,19 @@ mod testing {
         let contents = files.iter().filter(|(path, _)| is_manifest(path));
         Listing {
             files: files.iter().map(|(path, _)| (*path).to_owned()).collect(),
-            contents: contents.map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
+            contents: contents
+                .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+                .collect(),
         }
     }
 
     pub fn task(goal: &str, profile: Profile) -> Task {
-        Task { goal: goal.to_owned(), profile, files: Vec::new(), changed: Vec::new() }
+        Task {
+            goal: goal.to_owned(),
+            profile,
+            files: Vec::new(),
+            changed: Vec::new(),
+        }
     }
 
     pub fn check(kind: CheckKind, command: &str) -> Check {

@@ -35,7 +35,9 @@ pub struct Overrides {
 impl Overrides {
     /// Reads the map at `path` of `file`.
     pub fn read(file: &str, path: &str, node: &Node, problems: &mut Vec<Problem>) -> Self {
-        Fields::new(file, node, path, problems).map(Self::read_fields).unwrap_or_default()
+        Fields::new(file, node, path, problems)
+            .map(Self::read_fields)
+            .unwrap_or_default()
     }
 
     /// Returns the form of the map.
@@ -48,7 +50,10 @@ impl Overrides {
         let overrides = Self {
             is_off: fields.boolean("off"),
             profile: fields.one_of("profile", &profiles),
-            commands: KEYS.into_iter().filter_map(|(key, kind)| Some((kind, command(&mut fields, key, kind)?))).collect(),
+            commands: KEYS
+                .into_iter()
+                .filter_map(|(key, kind)| Some((kind, command(&mut fields, key, kind)?)))
+                .collect(),
             timeouts: timeouts(&mut fields),
             readiness: readiness(&mut fields),
             tickets: tickets(&mut fields),
@@ -88,7 +93,9 @@ const USUAL_READY_SECONDS: u64 = 30;
 
 fn tickets(fields: &mut Fields) -> Option<String> {
     fields.note("tickets", || Form::Filled);
-    fields.child("tickets").and_then(|_| fields.required_text("tickets"))
+    fields
+        .child("tickets")
+        .and_then(|_| fields.required_text("tickets"))
 }
 
 /// Reads a shell line, or `false` to switch the check off.
@@ -96,17 +103,34 @@ fn command(fields: &mut Fields, key: &str, kind: CheckKind) -> Option<Command> {
     fields.note(key, || Form::OneOf(vec![Form::False, Form::Filled]));
     let node = fields.child(key)?;
     match &node.value {
-        Value::Scalar(Scalar { kind: ScalarKind::Bool(false), .. }) => Some(Command::Off),
-        Value::Scalar(Scalar { kind: ScalarKind::Bool(true), .. }) => {
-            let message = format!("{} must be a command or false, not true", quote(&fields.path_of(key)));
-            fields.reject(key, message, Some("leave it out for what is detected".to_owned()));
+        Value::Scalar(Scalar {
+            kind: ScalarKind::Bool(false),
+            ..
+        }) => Some(Command::Off),
+        Value::Scalar(Scalar {
+            kind: ScalarKind::Bool(true),
+            ..
+        }) => {
+            let message = format!(
+                "{} must be a command or false, not true",
+                quote(&fields.path_of(key))
+            );
+            fields.reject(
+                key,
+                message,
+                Some("leave it out for what is detected".to_owned()),
+            );
             None
         }
         Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
             let line = fields.required_text(key)?;
             if line.contains("{files}") && kind != CheckKind::Targeted {
                 let message = format!("{} cannot have `{{files}}`", quote(&fields.path_of(key)));
-                fields.reject(key, message, Some("only `targeted_test` is about some files".to_owned()));
+                fields.reject(
+                    key,
+                    message,
+                    Some("only `targeted_test` is about some files".to_owned()),
+                );
                 return None;
             }
             Some(Command::Line(line))
@@ -115,8 +139,13 @@ fn command(fields: &mut Fields, key: &str, kind: CheckKind) -> Option<Command> {
 }
 
 fn timeouts(fields: &mut Fields) -> BTreeMap<CheckKind, Duration> {
-    let Some(mut inner) = fields.fields("timeouts") else { return BTreeMap::new() };
-    let found = KEYS.into_iter().filter_map(|(key, kind)| Some((kind, duration::read(&mut inner, key)?))).collect();
+    let Some(mut inner) = fields.fields("timeouts") else {
+        return BTreeMap::new();
+    };
+    let found = KEYS
+        .into_iter()
+        .filter_map(|(key, kind)| Some((kind, duration::read(&mut inner, key)?)))
+        .collect();
     inner.finish();
     found
 }
@@ -125,13 +154,21 @@ fn readiness(fields: &mut Fields) -> Option<Readiness> {
     let mut inner = fields.fields("ready")?;
     let line = inner.text("line");
     if let Some(Err(_)) = line.as_deref().map(Regex::new) {
-        let message = format!("{} is no regular expression: {}", quote(&inner.path_of("line")), quote(line.as_deref().unwrap_or_default()));
+        let message = format!(
+            "{} is no regular expression: {}",
+            quote(&inner.path_of("line")),
+            quote(line.as_deref().unwrap_or_default())
+        );
         inner.reject("line", message, None);
     }
     let seconds = inner.unsigned("seconds").unwrap_or(USUAL_READY_SECONDS);
     inner.finish();
     // A project that sets `line` promises that the line will be printed, so ending early is a failure.
-    Some(Readiness { may_end: line.is_none(), line, seconds })
+    Some(Readiness {
+        may_end: line.is_none(),
+        line,
+        seconds,
+    })
 }
 
 #[cfg(test)]
@@ -143,7 +180,10 @@ mod tests {
         let node = parse("a.yaml", text).expect("YAML");
         let mut problems = Vec::new();
         let overrides = Overrides::read("a.yaml", "verification", &node, &mut problems);
-        (overrides, problems.iter().map(ToString::to_string).collect())
+        (
+            overrides,
+            problems.iter().map(ToString::to_string).collect(),
+        )
     }
 
     #[test]
@@ -155,12 +195,28 @@ mod tests {
         assert_eq!(problems, Vec::<String>::new());
         assert_eq!(overrides.profile, Some(Profile::Smoke));
         let line = |text: &str| Command::Line(text.to_owned());
-        let commands =
-            [(CheckKind::Test, line("make test")), (CheckKind::Targeted, line("pytest {files}")), (CheckKind::Lint, Command::Off)];
+        let commands = [
+            (CheckKind::Test, line("make test")),
+            (CheckKind::Targeted, line("pytest {files}")),
+            (CheckKind::Lint, Command::Off),
+        ];
         assert_eq!(overrides.commands, BTreeMap::from(commands));
-        assert_eq!(overrides.timeouts, BTreeMap::from([(CheckKind::Test, Duration::from_mins(5))]));
-        assert_eq!(overrides.readiness, Some(Readiness { line: Some("up".to_owned()), seconds: 5, may_end: false }));
-        assert_eq!((overrides.tickets.as_deref(), overrides.is_off), (Some("docs/tickets"), Some(false)));
+        assert_eq!(
+            overrides.timeouts,
+            BTreeMap::from([(CheckKind::Test, Duration::from_mins(5))])
+        );
+        assert_eq!(
+            overrides.readiness,
+            Some(Readiness {
+                line: Some("up".to_owned()),
+                seconds: 5,
+                may_end: false
+            })
+        );
+        assert_eq!(
+            (overrides.tickets.as_deref(), overrides.is_off),
+            (Some("docs/tickets"), Some(false))
+        );
     }
 
     #[test]
@@ -187,7 +243,10 @@ mod tests {
         let both = suite.over(config);
         assert_eq!(both.profile, Some(Profile::Fast));
         assert_eq!(both.commands[&CheckKind::Lint], Command::Off);
-        assert_eq!(both.commands[&CheckKind::Build], Command::Line("make".to_owned()));
+        assert_eq!(
+            both.commands[&CheckKind::Build],
+            Command::Line("make".to_owned())
+        );
         assert_eq!(both.tickets.as_deref(), Some("t"));
     }
 }

@@ -46,7 +46,13 @@ const CHEAP: &[Step] = &[&[Smoke, Syntax, Build], &[Targeted]];
 const ONE: &[Step] = &[&[Smoke, Targeted, Syntax]];
 
 pub(super) const POLICY: [Row; 9] = [
-    Row { kind: TaskKind::Tiny, strict: EVERYTHING, fast: NARROW, smoke: &[&[Targeted, Syntax]], yolo: &[&[Targeted, Syntax]] },
+    Row {
+        kind: TaskKind::Tiny,
+        strict: EVERYTHING,
+        fast: NARROW,
+        smoke: &[&[Targeted, Syntax]],
+        yolo: &[&[Targeted, Syntax]],
+    },
     Row {
         kind: TaskKind::AddTest,
         strict: &[&[Targeted], &[Test], &[Build], &[Lint], &[Syntax]],
@@ -61,8 +67,20 @@ pub(super) const POLICY: [Row; 9] = [
         smoke: &[&[Smoke, Build, Syntax], &[Build, Targeted]],
         yolo: &[&[Smoke, Build, Syntax]],
     },
-    Row { kind: TaskKind::Docs, strict: EVERYTHING, fast: NARROW, smoke: &[&[Targeted, Syntax]], yolo: &[&[Targeted]] },
-    Row { kind: TaskKind::Refactor, strict: EVERYTHING, fast: CORE, smoke: CHEAP, yolo: ONE },
+    Row {
+        kind: TaskKind::Docs,
+        strict: EVERYTHING,
+        fast: NARROW,
+        smoke: &[&[Targeted, Syntax]],
+        yolo: &[&[Targeted]],
+    },
+    Row {
+        kind: TaskKind::Refactor,
+        strict: EVERYTHING,
+        fast: CORE,
+        smoke: CHEAP,
+        yolo: ONE,
+    },
     Row {
         kind: TaskKind::CreateApp,
         strict: STARTS_FIRST,
@@ -77,12 +95,27 @@ pub(super) const POLICY: [Row; 9] = [
         smoke: &[&[Smoke, Build], &[Targeted]],
         yolo: &[&[Smoke, Build, Syntax]],
     },
-    Row { kind: TaskKind::FixError, strict: EVERYTHING, fast: CORE, smoke: CHEAP, yolo: ONE },
-    Row { kind: TaskKind::General, strict: EVERYTHING, fast: CORE, smoke: CHEAP, yolo: ONE },
+    Row {
+        kind: TaskKind::FixError,
+        strict: EVERYTHING,
+        fast: CORE,
+        smoke: CHEAP,
+        yolo: ONE,
+    },
+    Row {
+        kind: TaskKind::General,
+        strict: EVERYTHING,
+        fast: CORE,
+        smoke: CHEAP,
+        yolo: ONE,
+    },
 ];
 
 pub(super) fn row_of(kind: TaskKind) -> &'static Row {
-    POLICY.iter().find(|row| row.kind == kind).expect("every kind has a row, a test holds")
+    POLICY
+        .iter()
+        .find(|row| row.kind == kind)
+        .expect("every kind has a row, a test holds")
 }
 
 /// Returns the default time limit of a check.
@@ -103,8 +136,12 @@ pub fn policy_table() -> String {
         let list = |words: &[&str]| words.join(", ");
         let words = match (wording.verbs, wording.nouns, wording.order) {
             ([], words, _) | (words, [], _) => list(words),
-            (verbs, nouns, Order::Any) => format!("one of *{}* and one of *{}*", list(verbs), list(nouns)),
-            (verbs, nouns, Order::Object) => format!("*{}*, done to one of *{}*", list(verbs), list(nouns)),
+            (verbs, nouns, Order::Any) => {
+                format!("one of *{}* and one of *{}*", list(verbs), list(nouns))
+            }
+            (verbs, nouns, Order::Object) => {
+                format!("*{}*, done to one of *{}*", list(verbs), list(nouns))
+            }
         };
         text += &format!("| `{}` | {words} |\n", wording.kind.name());
     }
@@ -117,8 +154,16 @@ pub fn policy_table() -> String {
     for row in &POLICY {
         text += &format!("| `{}` |", row.kind.name());
         for profile in Profile::ALL {
-            let steps: Vec<String> =
-                row.steps(profile).iter().map(|step| step.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(" / ")).collect();
+            let steps: Vec<String> = row
+                .steps(profile)
+                .iter()
+                .map(|step| {
+                    step.iter()
+                        .map(|kind| kind.name())
+                        .collect::<Vec<_>>()
+                        .join(" / ")
+                })
+                .collect();
             text += &format!(" {} |", steps.join("; "));
         }
         text += "\n";
@@ -136,7 +181,10 @@ mod tests {
 
     #[test]
     fn every_kind_has_one_row_in_the_order_of_the_kinds() {
-        assert_eq!(POLICY.iter().map(|row| row.kind).collect::<Vec<_>>(), TaskKind::ALL);
+        assert_eq!(
+            POLICY.iter().map(|row| row.kind).collect::<Vec<_>>(),
+            TaskKind::ALL
+        );
     }
 
     #[test]
@@ -144,7 +192,12 @@ mod tests {
         for row in &POLICY {
             for profile in [Profile::Smoke, Profile::Yolo] {
                 let steps = row.steps(profile);
-                assert!(steps.len() <= 2 && !steps.concat().contains(&Test), "{} {}", row.kind.name(), profile.name());
+                assert!(
+                    steps.len() <= 2 && !steps.concat().contains(&Test),
+                    "{} {}",
+                    row.kind.name(),
+                    profile.name()
+                );
             }
             assert!(row.strict.len() >= row.fast.len());
         }
@@ -155,7 +208,10 @@ mod tests {
     fn the_documentation_has_this_policy() {
         let (begin, end) = ("<!-- policy: begin -->\n\n", "\n<!-- policy: end -->");
         let doc = include_str!("../../docs/verification.md");
-        let section = doc.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).map(|(section, _)| section);
+        let section = doc
+            .split_once(begin)
+            .and_then(|(_, rest)| rest.split_once(end))
+            .map(|(section, _)| section);
         assert_eq!(
             section,
             Some(policy_table().as_str()),

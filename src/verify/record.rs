@@ -1,13 +1,20 @@
 //! The record of a verification: goal, commands, failures and their scope.
 
-use super::{CheckResult, Classification, Detected, Ending, Failure, Part, Selection, Task, Verdict};
+use super::{
+    CheckResult, Classification, Detected, Ending, Failure, Part, Selection, Task, Verdict,
+};
 use crate::domain::{Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};
 
 /// Returns the planned verification, before any command is run.
 pub fn planned(detected: &Detected, task: &Task, selection: &Selection) -> Verification {
-    let first = |pick: fn(&Part) -> &Option<String>| detected.parts.iter().find_map(|part| pick(part).clone());
-    let part =
-        |part: &Part| VerifiedPart { folder: part.folder.clone(), stack: part.stack.name().to_owned(), reasons: part.reasons.clone() };
+    let first = |pick: fn(&Part) -> &Option<String>| {
+        detected.parts.iter().find_map(|part| pick(part).clone())
+    };
+    let part = |part: &Part| VerifiedPart {
+        folder: part.folder.clone(),
+        stack: part.stack.name().to_owned(),
+        reasons: part.reasons.clone(),
+    };
     let checks = selection.checks.iter().map(|check| VerifiedCheck {
         id: check.id.clone(),
         kind: Some(check.kind.name().to_owned()),
@@ -37,7 +44,12 @@ pub fn planned(detected: &Detected, task: &Task, selection: &Selection) -> Verif
         fixed: Vec::new(),
         baseline: None,
         manual: selection.manual.clone(),
-        reasons: detected.reasons.iter().chain(&selection.reasons).cloned().collect(),
+        reasons: detected
+            .reasons
+            .iter()
+            .chain(&selection.reasons)
+            .cloned()
+            .collect(),
         terminal_status: None,
         next: None,
         alternative: None,
@@ -67,20 +79,29 @@ pub fn concluded(
             };
         }
     }
-    let failures = classification.failures.iter().map(|classified| VerifiedFailure {
-        check: classified.check.clone(),
-        scope: Some(classified.scope.name().to_owned()),
-        reason: Some(classified.reason.clone()),
-        signature: Some(classified.failure.signature.clone()),
-        text: classified.failure.text.clone(),
-        files: classified.failure.files.clone(),
-        test: classified.failure.test.clone(),
-        at_baseline: classified.at_baseline,
-    });
+    let failures = classification
+        .failures
+        .iter()
+        .map(|classified| VerifiedFailure {
+            check: classified.check.clone(),
+            scope: Some(classified.scope.name().to_owned()),
+            reason: Some(classified.reason.clone()),
+            signature: Some(classified.failure.signature.clone()),
+            text: classified.failure.text.clone(),
+            files: classified.failure.files.clone(),
+            test: classified.failure.test.clone(),
+            at_baseline: classified.at_baseline,
+        });
     Verification {
         failures: failures.collect(),
-        fixed: classification.fixed.iter().map(|(check, failure)| fixed(check, failure)).collect(),
-        baseline: base.map(|(name, _)| VerifiedBaseline { name: name.to_owned() }),
+        fixed: classification
+            .fixed
+            .iter()
+            .map(|(check, failure)| fixed(check, failure))
+            .collect(),
+        baseline: base.map(|(name, _)| VerifiedBaseline {
+            name: name.to_owned(),
+        }),
         terminal_status: Some(verdict.status.name().to_owned()),
         next: Some(verdict.status.next().to_owned()),
         alternative: verdict.alternative.map(str::to_owned),
@@ -113,11 +134,20 @@ mod tests {
     use super::*;
     use crate::domain::Profile;
     use crate::verify::testing::{listing, task};
-    use crate::verify::{CheckKind, Exit, Overrides, Scope, Stack, TerminalStatus, classify, conclude, detect, select};
+    use crate::verify::{
+        CheckKind, Exit, Overrides, Scope, Stack, TerminalStatus, classify, conclude, detect,
+        select,
+    };
 
     #[test]
     fn a_record_has_the_keys_of_the_seed_and_reads_back() {
-        let files = [("package.json", r#"{"scripts": {"test": "x", "build": "y"}}"#), ("index.js", "")];
+        let files = [
+            (
+                "package.json",
+                r#"{"scripts": {"test": "x", "build": "y"}}"#,
+            ),
+            ("index.js", ""),
+        ];
         let listing = listing(&files);
         let detected = detect(&listing);
         let task = task("add paging", Profile::Fast);
@@ -128,14 +158,36 @@ mod tests {
         assert_eq!(dry["primaryTest"], "npm test");
         assert_eq!(dry["buildCommand"], "npm run build");
         assert_eq!(dry["taskKind"], "general");
-        assert_eq!((dry.get("terminalStatus"), dry["checks"][0].get("outcome")), (None, None), "nothing was run");
+        assert_eq!(
+            (dry.get("terminalStatus"), dry["checks"][0].get("outcome")),
+            (None, None),
+            "nothing was run"
+        );
 
         let said = "tests/a.test.js:1:1: error: boom";
-        let head = [CheckResult::read(selection.checks[0].clone(), &Exit::Code(1), said, &[], 1.5)];
-        let base = [CheckResult::read(selection.checks[0].clone(), &Exit::Code(1), said, &[], 1.0)];
+        let head = [CheckResult::read(
+            selection.checks[0].clone(),
+            &Exit::Code(1),
+            said,
+            &[],
+            1.5,
+        )];
+        let base = [CheckResult::read(
+            selection.checks[0].clone(),
+            &Exit::Code(1),
+            said,
+            &[],
+            1.0,
+        )];
         let classification = classify(&task, &head, Some(&base));
         let verdict = conclude(&task, &selection, &head, &classification);
-        let record = concluded(plan, &head, Some(("HEAD~1", &base)), &classification, &verdict);
+        let record = concluded(
+            plan,
+            &head,
+            Some(("HEAD~1", &base)),
+            &classification,
+            &verdict,
+        );
         let value = serde_json::to_value(&record).expect("JSON");
         assert_eq!(value["terminalStatus"], "done_partial");
         assert_eq!(value["next"], "accept_partial");
@@ -152,11 +204,31 @@ mod tests {
     #[test]
     fn the_schema_has_the_words_of_the_code() {
         let schema = schemars::schema_for!(Verification).to_value();
-        let words = |pointer: &str| schema.pointer(pointer).unwrap_or_else(|| panic!("{pointer}: {schema:#}")).clone();
-        assert_eq!(words("/properties/stack/examples"), json!(Stack::ALL.map(Stack::name)));
-        assert_eq!(words("/properties/profile/examples"), json!(Profile::ALL.map(Profile::name)));
-        assert_eq!(words("/properties/terminalStatus/examples"), json!(TerminalStatus::ALL.map(TerminalStatus::name)));
-        assert_eq!(words("/$defs/VerifiedCheck/properties/kind/examples"), json!(CheckKind::ALL.map(CheckKind::name)));
-        assert_eq!(words("/$defs/VerifiedFailure/properties/scope/examples"), json!(Scope::ALL.map(Scope::name)));
+        let words = |pointer: &str| {
+            schema
+                .pointer(pointer)
+                .unwrap_or_else(|| panic!("{pointer}: {schema:#}"))
+                .clone()
+        };
+        assert_eq!(
+            words("/properties/stack/examples"),
+            json!(Stack::ALL.map(Stack::name))
+        );
+        assert_eq!(
+            words("/properties/profile/examples"),
+            json!(Profile::ALL.map(Profile::name))
+        );
+        assert_eq!(
+            words("/properties/terminalStatus/examples"),
+            json!(TerminalStatus::ALL.map(TerminalStatus::name))
+        );
+        assert_eq!(
+            words("/$defs/VerifiedCheck/properties/kind/examples"),
+            json!(CheckKind::ALL.map(CheckKind::name))
+        );
+        assert_eq!(
+            words("/$defs/VerifiedFailure/properties/scope/examples"),
+            json!(Scope::ALL.map(Scope::name))
+        );
     }
 }

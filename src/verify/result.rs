@@ -70,16 +70,27 @@ impl CheckResult {
             (Ending::TimedOut, _) => vec![silent(&check, "timed out")],
             (Ending::Failed, Exit::TooEarly) => {
                 // The exit status was 0, so the output counts as a failure only if it points at a file.
-                let pointing = failures(&check, said, roots).into_iter().filter(|failure| !failure.files.is_empty());
-                std::iter::once(silent(&check, "ended before it was ready")).chain(pointing).collect()
+                let pointing = failures(&check, said, roots)
+                    .into_iter()
+                    .filter(|failure| !failure.files.is_empty());
+                std::iter::once(silent(&check, "ended before it was ready"))
+                    .chain(pointing)
+                    .collect()
             }
-            (Ending::Failed, Exit::Signal(signal)) => vec![silent(&check, &format!("ended by signal {signal}"))],
+            (Ending::Failed, Exit::Signal(signal)) => {
+                vec![silent(&check, &format!("ended by signal {signal}"))]
+            }
             (Ending::Failed, _) => match failures(&check, said, roots) {
                 found if found.is_empty() => vec![silent(&check, "failed without a word")],
                 found => found,
             },
         };
-        Self { check, ending, failures, seconds }
+        Self {
+            check,
+            ending,
+            failures,
+            seconds,
+        }
     }
 }
 
@@ -125,16 +136,23 @@ fn any_line(sayings: &[&str]) -> Regex {
     Regex::new(&format!("(?m){}", sayings.join("|"))).expect("a test reads with it")
 }
 
-static NOT_FOUND: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?m)^.*(?:not found|Permission denied|No such file or directory).*$").expect("a test reads with it"));
+static NOT_FOUND: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^.*(?:not found|Permission denied|No such file or directory).*$")
+        .expect("a test reads with it")
+});
 static NOTHING_COLLECTED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?m)^(?:=*\s*no tests (?:ran|collected)\b.*|No tests found, exiting with code 1.*|No test files found.*|Error: No test files found.*)$")
         .expect("a test reads with it")
 });
-static CARGO_RESULT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored").expect("a test reads with it"));
-static GO_RESULT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^(?:ok  |FAIL|\?   )\t\S+(?:\t.*)?$").expect("a test reads with it"));
-static NODE_COUNT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^(?:#|ℹ) tests (\d+)$").expect("a test reads with it"));
+static CARGO_RESULT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
+        .expect("a test reads with it")
+});
+static GO_RESULT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^(?:ok  |FAIL|\?   )\t\S+(?:\t.*)?$").expect("a test reads with it")
+});
+static NODE_COUNT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?m)^(?:#|ℹ) tests (\d+)$").expect("a test reads with it"));
 
 /// Returns why nothing was checked; `None` if something was checked.
 fn obstacle(check: &Check, exit: &Exit, said: &str) -> Option<String> {
@@ -146,28 +164,44 @@ fn obstacle(check: &Check, exit: &Exit, said: &str) -> Option<String> {
     if *code == 0 {
         return (tests && ran_nothing(said)).then(|| NO_TESTS.to_owned());
     }
-    if tests && NOTHING_COLLECTED.is_match(said) && failures(check, said, &[]).iter().all(|failure| failure.test.is_none()) {
+    if tests
+        && NOTHING_COLLECTED.is_match(said)
+        && failures(check, said, &[])
+            .iter()
+            .all(|failure| failure.test.is_none())
+    {
         return Some(NO_TESTS.to_owned());
     }
     let shown = |line: &str| visible(line.trim()).chars().take(200).collect::<String>();
     if [126, 127].contains(code) {
-        return Some(
-            NOT_FOUND.find(said).map_or_else(|| format!("the shell could not run it (status {code})"), |line| shown(line.as_str())),
-        );
+        return Some(NOT_FOUND.find(said).map_or_else(
+            || format!("the shell could not run it (status {code})"),
+            |line| shown(line.as_str()),
+        ));
     }
-    let wanting = || WANTING.find(said).filter(|_| check.kind == CheckKind::Smoke);
-    MISSING.find(said).or_else(wanting).map(|line| shown(line.as_str()))
+    let wanting = || {
+        WANTING
+            .find(said)
+            .filter(|_| check.kind == CheckKind::Smoke)
+    };
+    MISSING
+        .find(said)
+        .or_else(wanting)
+        .map(|line| shown(line.as_str()))
 }
 
 /// Says whether a test runner succeeded only because it had no tests to run.
 fn ran_nothing(said: &str) -> bool {
     let mut cargo = CARGO_RESULT.captures_iter(said).peekable();
     if cargo.peek().is_some() {
-        return cargo.all(|counts| (1..=3).all(|place| counts[place].trim_start_matches('0').is_empty()));
+        return cargo
+            .all(|counts| (1..=3).all(|place| counts[place].trim_start_matches('0').is_empty()));
     }
     let mut go = GO_RESULT.find_iter(said).peekable();
     if go.peek().is_some() {
-        return go.all(|line| line.as_str().contains("[no test files]") || line.as_str().contains("[no tests to run]"));
+        return go.all(|line| {
+            line.as_str().contains("[no test files]") || line.as_str().contains("[no tests to run]")
+        });
     }
     let mut node = NODE_COUNT.captures_iter(said).peekable();
     node.peek().is_some() && node.all(|count| &count[1] == "0")
@@ -189,39 +223,116 @@ mod tests {
 
     #[test]
     fn an_end_means_something_by_what_was_said() {
-        let cargo = |passed: u32| format!("running {passed} tests\n\ntest result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured\n");
+        let cargo = |passed: u32| {
+            format!(
+                "running {passed} tests\n\ntest result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured\n"
+            )
+        };
         let none = "not_runnable: no test was run";
         let cases = [
             (Exit::Code(0), "all good".to_owned(), "passed", 0),
-            (Exit::Ready, "Local: http://localhost:1".to_owned(), "passed", 0),
+            (
+                Exit::Ready,
+                "Local: http://localhost:1".to_owned(),
+                "passed",
+                0,
+            ),
             (Exit::Code(1), String::new(), "failed", 1),
-            (Exit::TooEarly, "> app@0.0.0 dev\nbye".to_owned(), "failed", 1),
-            (Exit::TooEarly, "ERROR: Failed to resolve import \"./gone.js\" from \"src/main.js\"".to_owned(), "failed", 2),
-            (Exit::Signal(11), "Segmentation fault".to_owned(), "failed", 1),
-            (Exit::TimedOut, "FAILED tests/test_a.py::test_x - boom".to_owned(), "timed_out", 1),
-            (Exit::NotStarted("no shell".to_owned()), String::new(), "not_runnable: no shell", 0),
-            (Exit::Code(127), "sh: 1: vitest: not found\n".to_owned(), "not_runnable: sh: 1: vitest: not found", 0),
+            (
+                Exit::TooEarly,
+                "> app@0.0.0 dev\nbye".to_owned(),
+                "failed",
+                1,
+            ),
+            (
+                Exit::TooEarly,
+                "ERROR: Failed to resolve import \"./gone.js\" from \"src/main.js\"".to_owned(),
+                "failed",
+                2,
+            ),
+            (
+                Exit::Signal(11),
+                "Segmentation fault".to_owned(),
+                "failed",
+                1,
+            ),
+            (
+                Exit::TimedOut,
+                "FAILED tests/test_a.py::test_x - boom".to_owned(),
+                "timed_out",
+                1,
+            ),
+            (
+                Exit::NotStarted("no shell".to_owned()),
+                String::new(),
+                "not_runnable: no shell",
+                0,
+            ),
+            (
+                Exit::Code(127),
+                "sh: 1: vitest: not found\n".to_owned(),
+                "not_runnable: sh: 1: vitest: not found",
+                0,
+            ),
             (
                 Exit::Code(1),
                 "/usr/bin/python3: No module named pytest\n".to_owned(),
                 "not_runnable: /usr/bin/python3: No module named pytest",
                 0,
             ),
-            (Exit::Code(1), "ModuleNotFoundError: No module named 'x'\n".to_owned(), "failed", 1),
-            (Exit::Code(101), "error: no such command: `clippy`\n".to_owned(), "not_runnable: error: no such command: `clippy`", 0),
-            (Exit::Code(5), "=== no tests ran in 0.01s ===\n".to_owned(), none, 0),
-            (Exit::Code(1), "No test files found, exiting with code 1\n".to_owned(), none, 0),
+            (
+                Exit::Code(1),
+                "ModuleNotFoundError: No module named 'x'\n".to_owned(),
+                "failed",
+                1,
+            ),
+            (
+                Exit::Code(101),
+                "error: no such command: `clippy`\n".to_owned(),
+                "not_runnable: error: no such command: `clippy`",
+                0,
+            ),
+            (
+                Exit::Code(5),
+                "=== no tests ran in 0.01s ===\n".to_owned(),
+                none,
+                0,
+            ),
+            (
+                Exit::Code(1),
+                "No test files found, exiting with code 1\n".to_owned(),
+                none,
+                0,
+            ),
             (Exit::Code(0), cargo(0) + &cargo(0), none, 0),
             (Exit::Code(0), cargo(0) + &cargo(2), "passed", 0),
-            (Exit::Code(0), "?   \tm/a\t[no test files]\n".to_owned(), none, 0),
-            (Exit::Code(0), "?   \tm/a\t[no test files]\nok  \tm/b\t0.01s\n".to_owned(), "passed", 0),
+            (
+                Exit::Code(0),
+                "?   \tm/a\t[no test files]\n".to_owned(),
+                none,
+                0,
+            ),
+            (
+                Exit::Code(0),
+                "?   \tm/a\t[no test files]\nok  \tm/b\t0.01s\n".to_owned(),
+                "passed",
+                0,
+            ),
             (Exit::Code(0), "# tests 0\n".to_owned(), none, 0),
             (Exit::Code(0), "ℹ tests 3\n".to_owned(), "passed", 0),
         ];
         for (exit, said, ending, failures) in cases {
-            assert_eq!(read(CheckKind::Test, &exit, &said), (ending.to_owned(), failures), "{exit:?} {said}");
+            assert_eq!(
+                read(CheckKind::Test, &exit, &said),
+                (ending.to_owned(), failures),
+                "{exit:?} {said}"
+            );
         }
-        assert_eq!(read(CheckKind::Build, &Exit::Code(0), &cargo(0)).0, "passed", "a build runs no tests");
+        assert_eq!(
+            read(CheckKind::Build, &Exit::Code(0), &cargo(0)).0,
+            "passed",
+            "a build runs no tests"
+        );
         for said in [
             "usage: app.py [-h] FILE\napp.py: error: the following arguments are required: FILE",
             "error: the following required arguments were not provided:\n  <FILE>\n\nUsage: app <FILE>",
@@ -230,10 +341,20 @@ mod tests {
             "psycopg2.OperationalError: connection to server failed: Connection refused",
         ] {
             let (ending, failures) = read(CheckKind::Smoke, &Exit::Code(2), said);
-            assert!(ending.starts_with("not_runnable: ") && failures == 0, "{said}: {ending}");
-            assert_eq!(read(CheckKind::Test, &Exit::Code(2), said).0, "failed", "a test brings along what it wants");
+            assert!(
+                ending.starts_with("not_runnable: ") && failures == 0,
+                "{said}: {ending}"
+            );
+            assert_eq!(
+                read(CheckKind::Test, &Exit::Code(2), said).0,
+                "failed",
+                "a test brings along what it wants"
+            );
         }
         let traceback = "Traceback (most recent call last):\n  File \"app.py\", line 1\nImportError: cannot import name 'totals'";
-        assert_eq!(read(CheckKind::Smoke, &Exit::Code(1), traceback).0, "failed");
+        assert_eq!(
+            read(CheckKind::Smoke, &Exit::Code(1), traceback).0,
+            "failed"
+        );
     }
 }

@@ -7,14 +7,27 @@ pub(super) fn word(path: &str) -> Option<String> {
     if path.is_empty() || path.chars().any(char::is_control) {
         return None;
     }
-    let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./+,:@%".contains(character);
-    Some(if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) })
+    let path = if path.starts_with('-') {
+        format!("./{path}")
+    } else {
+        path.to_owned()
+    };
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || "_-./+,:@%".contains(character);
+    Some(if path.chars().all(is_plain) {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    })
 }
 
 /// Joins the paths as words. Paths that cannot be quoted are skipped.
 pub(super) fn words<'p>(paths: impl IntoIterator<Item = &'p str>) -> String {
-    paths.into_iter().filter_map(word).collect::<Vec<_>>().join(" ")
+    paths
+        .into_iter()
+        .filter_map(word)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]

@@ -14,7 +14,16 @@ pub enum Stack {
 }
 
 impl Stack {
-    pub const ALL: [Self; 8] = [Self::Node, Self::ViteFrontend, Self::Python, Self::Go, Self::Rust, Self::Java, Self::Mixed, Self::Unknown];
+    pub const ALL: [Self; 8] = [
+        Self::Node,
+        Self::ViteFrontend,
+        Self::Python,
+        Self::Go,
+        Self::Rust,
+        Self::Java,
+        Self::Mixed,
+        Self::Unknown,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::detect::{Part, Runner, has_extension, is_python_test, package_of, program_of, runner_of};
+use super::detect::{
+    Part, Runner, has_extension, is_python_test, package_of, program_of, runner_of,
+};
 use super::listing::{below, folder_of, join, name_of};
 use super::shell::{word, words};
 use super::{Listing, Stack};
@@ -20,11 +22,18 @@ pub(super) struct Targeted {
 /// Returns the command that runs the tests of the files, given by paths relative to the root. `None` if their tests cannot be run
 /// separately.
 pub(super) fn targeted(part: &Part, listing: &Listing, subjects: &[String]) -> Option<Targeted> {
-    let files: Vec<&str> = subjects.iter().filter_map(|file| below(&part.folder, file)).collect();
+    let files: Vec<&str> = subjects
+        .iter()
+        .filter_map(|file| below(&part.folder, file))
+        .collect();
     if files.is_empty() || files.len() > MOST_FILES {
         return None;
     }
-    let here = Here { part, listing, files };
+    let here = Here {
+        part,
+        listing,
+        files,
+    };
     match part.stack {
         Stack::Python => here.python(),
         Stack::Rust => here.rust(),
@@ -45,39 +54,71 @@ struct Here<'a> {
 impl Here<'_> {
     /// Returns the files of the part whose name is one of `names`.
     fn named(&self, names: &BTreeSet<String>) -> BTreeSet<String> {
-        let inside = self.listing.files.iter().filter_map(|file| below(&self.part.folder, file));
-        inside.filter(|file| names.contains(name_of(file))).map(str::to_owned).collect()
+        let inside = self
+            .listing
+            .files
+            .iter()
+            .filter_map(|file| below(&self.part.folder, file));
+        inside
+            .filter(|file| names.contains(name_of(file)))
+            .map(str::to_owned)
+            .collect()
     }
 
     fn python(&self) -> Option<Targeted> {
-        let base = self.part.primary_test.as_deref().filter(|line| ["pytest", "python -m pytest"].contains(line))?;
+        let base = self
+            .part
+            .primary_test
+            .as_deref()
+            .filter(|line| ["pytest", "python -m pytest"].contains(line))?;
         if self.files.iter().any(|file| name_of(file) == "conftest.py") {
             return None;
         }
-        let sources = self.files.iter().filter(|file| has_extension(file, &["py"]) && !is_python_test(file));
+        let sources = self
+            .files
+            .iter()
+            .filter(|file| has_extension(file, &["py"]) && !is_python_test(file));
         let modules = sources.map(|file| match name_of(file) {
             "__init__.py" | "__main__.py" => name_of(folder_of(file)),
             name => name.trim_end_matches(".py"),
         });
-        let names =
-            modules.filter(|module| !module.is_empty()).flat_map(|module| [format!("test_{module}.py"), format!("{module}_test.py")]);
+        let names = modules
+            .filter(|module| !module.is_empty())
+            .flat_map(|module| [format!("test_{module}.py"), format!("{module}_test.py")]);
         let mut tests = self.named(&names.collect());
-        tests.extend(self.files.iter().filter(|file| is_python_test(file)).map(|file| (*file).to_owned()));
+        tests.extend(
+            self.files
+                .iter()
+                .filter(|file| is_python_test(file))
+                .map(|file| (*file).to_owned()),
+        );
         run(base, &tests)
     }
 
     fn rust(&self) -> Option<Targeted> {
         let mut lines: BTreeMap<String, (BTreeSet<String>, BTreeSet<String>)> = BTreeMap::new();
         let mut what = BTreeSet::new();
-        for file in self.files.iter().filter(|file| has_extension(file, &["rs"])) {
+        for file in self
+            .files
+            .iter()
+            .filter(|file| has_extension(file, &["rs"]))
+        {
             let path = join(&self.part.folder, file);
             let (package, folder) = package_of(self.listing, &path)?;
             let inner = below(&folder, &path)?;
-            let of_package = if folder == self.part.folder { String::new() } else { format!(" -p {}", word(&package)?) };
+            let of_package = if folder == self.part.folder {
+                String::new()
+            } else {
+                format!(" -p {}", word(&package)?)
+            };
             let (targets, filters) = lines.entry(of_package).or_default();
             if let Some(test) = inner.strip_prefix("tests/") {
                 // `tests/name.rs` and `tests/name/main.rs` are test binaries. Any other file below `tests/name/` belongs to that binary.
-                let target = test.split('/').next().unwrap_or(test).trim_end_matches(".rs");
+                let target = test
+                    .split('/')
+                    .next()
+                    .unwrap_or(test)
+                    .trim_end_matches(".rs");
                 if !is_identifier(target) || target == "common" {
                     return None;
                 }
@@ -93,29 +134,56 @@ impl Here<'_> {
         let mut commands = Vec::new();
         for (package, (targets, filters)) in lines {
             if !targets.is_empty() {
-                commands.push(format!("cargo test{package} --test {}", list(targets).join(" --test ")));
+                commands.push(format!(
+                    "cargo test{package} --test {}",
+                    list(targets).join(" --test ")
+                ));
             }
             if !filters.is_empty() {
-                commands.push(format!("cargo test{package} -- {}", list(filters).join(" ")));
+                commands.push(format!(
+                    "cargo test{package} -- {}",
+                    list(filters).join(" ")
+                ));
             }
         }
-        (!commands.is_empty()).then(|| Targeted { command: commands.join(" && "), what: list(what).join(", ") })
+        (!commands.is_empty()).then(|| Targeted {
+            command: commands.join(" && "),
+            what: list(what).join(", "),
+        })
     }
 
     fn go(&self) -> Option<Targeted> {
-        let sources = self.files.iter().filter(|file| has_extension(file, &["go"]));
+        let sources = self
+            .files
+            .iter()
+            .filter(|file| has_extension(file, &["go"]));
         let folders: BTreeSet<&str> = sources.map(|file| folder_of(file)).collect();
         // The root package is `.`. Other packages get `./` to distinguish them from those of the standard library.
-        let packages: Vec<String> =
-            folders.iter().map(|folder| if folder.is_empty() { ".".to_owned() } else { format!("./{folder}") }).collect();
+        let packages: Vec<String> = folders
+            .iter()
+            .map(|folder| {
+                if folder.is_empty() {
+                    ".".to_owned()
+                } else {
+                    format!("./{folder}")
+                }
+            })
+            .collect();
         let list = words(packages.iter().map(String::as_str));
-        (!list.is_empty()).then(|| Targeted { command: format!("go test {list}"), what: packages.join(", ") })
+        (!list.is_empty()).then(|| Targeted {
+            command: format!("go test {list}"),
+            what: packages.join(", "),
+        })
     }
 
     fn node(&self) -> Option<Targeted> {
         const SOURCES: [&str; 8] = ["js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "vue"];
-        let sources: BTreeSet<String> =
-            self.files.iter().filter(|file| has_extension(file, &SOURCES)).map(|file| (*file).to_owned()).collect();
+        let sources: BTreeSet<String> = self
+            .files
+            .iter()
+            .filter(|file| has_extension(file, &SOURCES))
+            .map(|file| (*file).to_owned())
+            .collect();
         if sources.is_empty() {
             return None;
         }
@@ -129,10 +197,28 @@ impl Here<'_> {
     }
 
     fn node_tests(&self, sources: &BTreeSet<String>) -> BTreeSet<String> {
-        let is_test = |file: &str| name_of(file).contains(".test.") || name_of(file).contains(".spec.") || file.starts_with("test/");
-        let split = |file: &str| name_of(file).rsplit_once('.').map(|(stem, ending)| (stem.to_owned(), ending.to_owned()));
-        let names = sources.iter().filter(|file| !is_test(file)).filter_map(|file| split(file));
-        let names = names.flat_map(|(stem, ending)| [format!("{stem}.test.{ending}"), format!("{stem}.spec.{ending}")]).collect();
+        let is_test = |file: &str| {
+            name_of(file).contains(".test.")
+                || name_of(file).contains(".spec.")
+                || file.starts_with("test/")
+        };
+        let split = |file: &str| {
+            name_of(file)
+                .rsplit_once('.')
+                .map(|(stem, ending)| (stem.to_owned(), ending.to_owned()))
+        };
+        let names = sources
+            .iter()
+            .filter(|file| !is_test(file))
+            .filter_map(|file| split(file));
+        let names = names
+            .flat_map(|(stem, ending)| {
+                [
+                    format!("{stem}.test.{ending}"),
+                    format!("{stem}.spec.{ending}"),
+                ]
+            })
+            .collect();
         let mut tests = self.named(&names);
         tests.extend(sources.iter().filter(|file| is_test(file)).cloned());
         tests
@@ -140,13 +226,28 @@ impl Here<'_> {
 
     fn java(&self) -> Option<Targeted> {
         let program = program_of(self.part)?;
-        let stems = self.files.iter().filter(|file| has_extension(file, &["java", "kt"])).filter_map(|file| name_of(file).rsplit_once('.'));
+        let stems = self
+            .files
+            .iter()
+            .filter(|file| has_extension(file, &["java", "kt"]))
+            .filter_map(|file| name_of(file).rsplit_once('.'));
         let names = stems.flat_map(|(stem, ending)| {
             let is_test = stem.ends_with("Test") || stem.ends_with("Tests");
-            if is_test { vec![format!("{stem}.{ending}")] } else { vec![format!("{stem}Test.{ending}"), format!("{stem}Tests.{ending}")] }
+            if is_test {
+                vec![format!("{stem}.{ending}")]
+            } else {
+                vec![
+                    format!("{stem}Test.{ending}"),
+                    format!("{stem}Tests.{ending}"),
+                ]
+            }
         });
         let tests = self.named(&names.collect());
-        let classes: BTreeSet<&str> = tests.iter().filter_map(|file| name_of(file).rsplit_once('.')).map(|(stem, _)| stem).collect();
+        let classes: BTreeSet<&str> = tests
+            .iter()
+            .filter_map(|file| name_of(file).rsplit_once('.'))
+            .map(|(stem, _)| stem)
+            .collect();
         if classes.is_empty() || !classes.iter().all(|class| is_identifier(class)) {
             return None;
         }
@@ -156,13 +257,19 @@ impl Here<'_> {
         } else {
             format!("{program} test --tests {}", classes.join(" --tests "))
         };
-        Some(Targeted { command, what: classes.join(", ") })
+        Some(Targeted {
+            command,
+            what: classes.join(", "),
+        })
     }
 }
 
 fn run(base: &str, files: &BTreeSet<String>) -> Option<Targeted> {
     let list = words(files.iter().map(String::as_str));
-    (!list.is_empty()).then(|| Targeted { command: format!("{base} {list}"), what: files.iter().cloned().collect::<Vec<_>>().join(", ") })
+    (!list.is_empty()).then(|| Targeted {
+        command: format!("{base} {list}"),
+        what: files.iter().cloned().collect::<Vec<_>>().join(", "),
+    })
 }
 
 /// Returns the path of a module, given its file relative to `src`. `None` for a crate's root, because its tests are all tests.
@@ -171,9 +278,14 @@ fn module_of(file: &str) -> Option<String> {
     let path = path.strip_suffix("/mod").unwrap_or(path);
     let parts: Vec<&str> = path.split('/').collect();
     let is_root = ["lib", "main", "mod"].contains(&path) || parts[0] == "bin";
-    (!is_root && parts.iter().all(|part| is_identifier(part))).then(|| format!("{}::", parts.join("::")))
+    (!is_root && parts.iter().all(|part| is_identifier(part)))
+        .then(|| format!("{}::", parts.join("::")))
 }
 
 fn is_identifier(text: &str) -> bool {
-    !text.is_empty() && !text.starts_with('-') && text.chars().all(|character| character.is_alphanumeric() || "_-".contains(character))
+    !text.is_empty()
+        && !text.starts_with('-')
+        && text
+            .chars()
+            .all(|character| character.is_alphanumeric() || "_-".contains(character))
 }

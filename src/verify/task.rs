@@ -18,7 +18,12 @@ pub struct Task {
 impl Task {
     /// Returns the existing files that the task is about: changed, declared, or named in the goal.
     pub(super) fn subjects(&self, listing: &Listing) -> Vec<String> {
-        let known = self.changed.iter().chain(&self.files).filter(|file| listing.files.contains(*file)).cloned();
+        let known = self
+            .changed
+            .iter()
+            .chain(&self.files)
+            .filter(|file| listing.files.contains(*file))
+            .cloned();
         let mut subjects: Vec<String> = known.chain(named_files(&self.goal, listing)).collect();
         subjects.sort();
         subjects.dedup();
@@ -75,7 +80,10 @@ impl TaskKind {
     /// Returns the kind of a goal: the first kind whose words occur in it.
     pub fn of(goal: &str) -> Self {
         let words = words(goal);
-        WORDINGS.iter().find(|wording| wording.fits(&words)).map_or(Self::General, |wording| wording.kind)
+        WORDINGS
+            .iter()
+            .find(|wording| wording.fits(&words))
+            .map_or(Self::General, |wording| wording.kind)
     }
 }
 
@@ -100,26 +108,53 @@ pub(super) enum Order {
 /// Maximum number of words between a verb and its object.
 const FARTHEST_OBJECT: usize = 4;
 /// Words that end a clause: a noun after one of them is not the object of a verb before it.
-const CLAUSE_ENDS: [&str; 16] =
-    ["and", "as", "because", "by", "for", "from", "in", "of", "on", "so", "that", "then", "to", "until", "using", "with"];
+const CLAUSE_ENDS: [&str; 16] = [
+    "and", "as", "because", "by", "for", "from", "in", "of", "on", "so", "that", "then", "to",
+    "until", "using", "with",
+];
 
 /// Words of each kind of goal. The first entry that fits decides.
 pub(super) const WORDINGS: [Wording; 8] = [
     Wording {
         kind: TaskKind::Tiny,
         verbs: &[],
-        nouns: &["misspelled", "misspelling", "spelling", "tiny", "trivial", "typo", "typos", "whitespace", "wording"],
+        nouns: &[
+            "misspelled",
+            "misspelling",
+            "spelling",
+            "tiny",
+            "trivial",
+            "typo",
+            "typos",
+            "whitespace",
+            "wording",
+        ],
         order: Order::Any,
     },
     Wording {
         kind: TaskKind::AddTest,
-        verbs: &["add", "cover", "create", "extend", "improve", "increase", "write"],
-        nouns: &["coverage", "spec", "specs", "test", "testcase", "testcases", "tests", "unittest", "unittests"],
+        verbs: &[
+            "add", "cover", "create", "extend", "improve", "increase", "write",
+        ],
+        nouns: &[
+            "coverage",
+            "spec",
+            "specs",
+            "test",
+            "testcase",
+            "testcases",
+            "tests",
+            "unittest",
+            "unittests",
+        ],
         order: Order::Object,
     },
     Wording {
         kind: TaskKind::FixBuild,
-        verbs: &["broken", "error", "errors", "fail", "failing", "fails", "failure", "failures", "fix", "fixes", "repair", "resolve"],
+        verbs: &[
+            "broken", "error", "errors", "fail", "failing", "fails", "failure", "failures", "fix",
+            "fixes", "repair", "resolve",
+        ],
         nouns: &[
             "build",
             "builds",
@@ -138,8 +173,29 @@ pub(super) const WORDINGS: [Wording; 8] = [
     },
     Wording {
         kind: TaskKind::Docs,
-        verbs: &["add", "clarify", "correct", "edit", "extend", "fix", "improve", "rewrite", "translate", "update", "write"],
-        nouns: &["changelog", "docs", "docstring", "docstrings", "documentation", "guide", "readme", "tutorial"],
+        verbs: &[
+            "add",
+            "clarify",
+            "correct",
+            "edit",
+            "extend",
+            "fix",
+            "improve",
+            "rewrite",
+            "translate",
+            "update",
+            "write",
+        ],
+        nouns: &[
+            "changelog",
+            "docs",
+            "docstring",
+            "docstrings",
+            "documentation",
+            "guide",
+            "readme",
+            "tutorial",
+        ],
         order: Order::Object,
     },
     Wording {
@@ -161,14 +217,48 @@ pub(super) const WORDINGS: [Wording; 8] = [
     },
     Wording {
         kind: TaskKind::CreateApp,
-        verbs: &["build", "create", "develop", "generate", "implement", "make", "scaffold", "write"],
-        nouns: &["app", "application", "cli", "daemon", "game", "gui", "program", "script", "server", "service", "tool"],
+        verbs: &[
+            "build",
+            "create",
+            "develop",
+            "generate",
+            "implement",
+            "make",
+            "scaffold",
+            "write",
+        ],
+        nouns: &[
+            "app",
+            "application",
+            "cli",
+            "daemon",
+            "game",
+            "gui",
+            "program",
+            "script",
+            "server",
+            "service",
+            "tool",
+        ],
         order: Order::Object,
     },
     Wording {
         kind: TaskKind::Frontend,
         verbs: &[],
-        nouns: &["button", "css", "dropdown", "frontend", "html", "layout", "navbar", "stylesheet", "stylesheets", "tooltip", "ui", "vite"],
+        nouns: &[
+            "button",
+            "css",
+            "dropdown",
+            "frontend",
+            "html",
+            "layout",
+            "navbar",
+            "stylesheet",
+            "stylesheets",
+            "tooltip",
+            "ui",
+            "vite",
+        ],
         order: Order::Any,
     },
     Wording {
@@ -200,44 +290,67 @@ pub(super) const WORDINGS: [Wording; 8] = [
 impl Wording {
     fn fits(&self, words: &[String]) -> bool {
         let places = |wanted: &[&str]| -> Vec<usize> {
-            words.iter().enumerate().filter(|(_, word)| wanted.contains(&word.as_str())).map(|(place, _)| place).collect()
+            words
+                .iter()
+                .enumerate()
+                .filter(|(_, word)| wanted.contains(&word.as_str()))
+                .map(|(place, _)| place)
+                .collect()
         };
         let (verbs, nouns) = (places(self.verbs), places(self.nouns));
         let has = |wanted: &[&str], found: &[usize]| wanted.is_empty() || !found.is_empty();
         match self.order {
             Order::Any => has(self.verbs, &verbs) && has(self.nouns, &nouns),
-            Order::Object => verbs.iter().any(|verb| nouns.iter().any(|noun| is_object(words, *verb, *noun))),
+            Order::Object => verbs
+                .iter()
+                .any(|verb| nouns.iter().any(|noun| is_object(words, *verb, *noun))),
         }
     }
 }
 
 fn is_object(words: &[String], verb: usize, noun: usize) -> bool {
-    verb < noun && noun - verb <= FARTHEST_OBJECT + 1 && !words[verb + 1..noun].iter().any(|word| CLAUSE_ENDS.contains(&word.as_str()))
+    verb < noun
+        && noun - verb <= FARTHEST_OBJECT + 1
+        && !words[verb + 1..noun]
+            .iter()
+            .any(|word| CLAUSE_ENDS.contains(&word.as_str()))
 }
 
 /// Returns the words of a text in lower case. A word is a run of letters and digits.
 pub(super) fn words(text: &str) -> Vec<String> {
-    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    text.split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
 }
 
 /// Returns the listed files that a text names: by path, or by a name or path ending that only one file has.
 fn named_files(text: &str, listing: &Listing) -> Vec<String> {
     let is_edge = |character: char| !(character.is_alphanumeric() || "_-./@+".contains(character));
     let named = |token: &str| -> Option<String> {
-        let token = token.trim_start_matches(is_edge).trim_end_matches(|end| is_edge(end) || end == '.').trim_start_matches("./");
+        let token = token
+            .trim_start_matches(is_edge)
+            .trim_end_matches(|end| is_edge(end) || end == '.')
+            .trim_start_matches("./");
         if listing.files.contains(token) {
             return Some(token.to_owned());
         }
         if !token.contains('.') {
             return None;
         }
-        let mut ending = listing.files.iter().filter(|file| name_of(file) == token || file.ends_with(&format!("/{token}")));
+        let mut ending = listing
+            .files
+            .iter()
+            .filter(|file| name_of(file) == token || file.ends_with(&format!("/{token}")));
         match (ending.next(), ending.next()) {
             (Some(file), None) => Some(file.clone()),
             (Some(_), Some(_)) | (None, _) => None,
         }
     };
-    text.split_whitespace().take(MOST_GOAL_WORDS).filter_map(named).collect()
+    text.split_whitespace()
+        .take(MOST_GOAL_WORDS)
+        .filter_map(named)
+        .collect()
 }
 
 /// Maximum number of words of a goal that are searched for file names. Goals are sentences.
@@ -263,7 +376,10 @@ mod tests {
             ("contest the latest attestation", TaskKind::General),
             ("create a Python GUI", TaskKind::CreateApp),
             ("create a small command line tool", TaskKind::CreateApp),
-            ("implement paging as the README describes for the server", TaskKind::General),
+            (
+                "implement paging as the README describes for the server",
+                TaskKind::General,
+            ),
             ("update the documentation", TaskKind::Docs),
             ("fix a crash in the docs parser", TaskKind::FixError),
             ("Refactor the store", TaskKind::Refactor),
@@ -279,13 +395,19 @@ mod tests {
     #[test]
     fn every_kind_but_the_last_has_its_words_in_the_order_of_the_kinds() {
         let kinds: Vec<TaskKind> = WORDINGS.iter().map(|wording| wording.kind).collect();
-        assert_eq!([kinds.as_slice(), &[TaskKind::General]].concat(), TaskKind::ALL);
+        assert_eq!(
+            [kinds.as_slice(), &[TaskKind::General]].concat(),
+            TaskKind::ALL
+        );
     }
 
     #[test]
     fn a_goal_names_files_by_path_or_by_a_name_that_only_one_has() {
         let files = ["src/app.py", "a/x.js", "b/x.js", "Makefile"].map(str::to_owned);
-        let listing = Listing { files: files.into_iter().collect(), ..Listing::default() };
+        let listing = Listing {
+            files: files.into_iter().collect(),
+            ..Listing::default()
+        };
         let named = |goal: &str| named_files(goal, &listing);
         assert_eq!(named("fix `app.py`, please"), ["src/app.py"]);
         assert_eq!(named("see (a/x.js)."), ["a/x.js"]);

@@ -17,7 +17,13 @@ pub enum TerminalStatus {
 }
 
 impl TerminalStatus {
-    pub const ALL: [Self; 5] = [Self::DoneSuccess, Self::DonePartial, Self::NotDone, Self::Blocked, Self::Unverified];
+    pub const ALL: [Self; 5] = [
+        Self::DoneSuccess,
+        Self::DonePartial,
+        Self::NotDone,
+        Self::Blocked,
+        Self::Unverified,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -57,42 +63,96 @@ pub struct Verdict {
 }
 
 /// Draws the conclusion. A goal counts as done only if a check ran and passed.
-pub fn conclude(task: &Task, selection: &Selection, head: &[CheckResult], classification: &Classification) -> Verdict {
-    let says = |status: TerminalStatus, reason: String| Verdict { status, reason, alternative: None };
+pub fn conclude(
+    task: &Task,
+    selection: &Selection,
+    head: &[CheckResult],
+    classification: &Classification,
+) -> Verdict {
+    let says = |status: TerminalStatus, reason: String| Verdict {
+        status,
+        reason,
+        alternative: None,
+    };
     let Some(ran) = Ran::of(head) else {
-        let reason = if selection.manual.is_some() { "only a person can check this" } else { "there was nothing to run" };
+        let reason = if selection.manual.is_some() {
+            "only a person can check this"
+        } else {
+            "there was nothing to run"
+        };
         return says(TerminalStatus::Unverified, reason.to_owned());
     };
-    let failures = || classification.failures.iter().filter(|failure| !ran.is_beside_the_tests(selection, failure));
-    let count = |wanted: Scope| failures().filter(|classified| classified.scope == wanted).count();
-    let (blocking, out_of_scope, unknown) = (count(Scope::Blocking), count(Scope::OutOfScope), count(Scope::Unknown));
+    let failures = || {
+        classification
+            .failures
+            .iter()
+            .filter(|failure| !ran.is_beside_the_tests(selection, failure))
+    };
+    let count = |wanted: Scope| {
+        failures()
+            .filter(|classified| classified.scope == wanted)
+            .count()
+    };
+    let (blocking, out_of_scope, unknown) = (
+        count(Scope::Blocking),
+        count(Scope::OutOfScope),
+        count(Scope::Unknown),
+    );
     if blocking > 0 {
-        return says(TerminalStatus::NotDone, failing(blocking, "the change's business"));
+        return says(
+            TerminalStatus::NotDone,
+            failing(blocking, "the change's business"),
+        );
     }
     if task.profile == Profile::Strict && out_of_scope + unknown > 0 {
-        return says(TerminalStatus::NotDone, format!("{}, and `strict` accepts none", failing(out_of_scope + unknown, "left")));
+        return says(
+            TerminalStatus::NotDone,
+            format!(
+                "{}, and `strict` accepts none",
+                failing(out_of_scope + unknown, "left")
+            ),
+        );
     }
     if let Some(verdict) = ran.verdict(task.profile) {
         return verdict;
     }
-    let new = failures().filter(|one| one.scope == Scope::Unknown && one.at_baseline != Some(true)).count();
+    let new = failures()
+        .filter(|one| one.scope == Scope::Unknown && one.at_baseline != Some(true))
+        .count();
     if new > 0 {
-        return says(TerminalStatus::Blocked, failing(new, "of unknown origin: compare with a baseline"));
+        return says(
+            TerminalStatus::Blocked,
+            failing(new, "of unknown origin: compare with a baseline"),
+        );
     }
     let is_about_fixing = matches!(selection.kind, TaskKind::FixError | TaskKind::FixBuild);
     if out_of_scope + unknown > 0 && is_about_fixing && classification.fixed.is_empty() {
         // Either the fix is missing, or it was for another failure. Only the caller knows.
-        let reason = "the goal is to fix something, but everything fails as it did before".to_owned();
-        return Verdict { alternative: Some(TerminalStatus::NotDone.next()), ..says(TerminalStatus::Blocked, reason) };
+        let reason =
+            "the goal is to fix something, but everything fails as it did before".to_owned();
+        return Verdict {
+            alternative: Some(TerminalStatus::NotDone.next()),
+            ..says(TerminalStatus::Blocked, reason)
+        };
     }
     if out_of_scope + unknown > 0 {
-        return says(TerminalStatus::DonePartial, failing(out_of_scope + unknown, "left, as before the change and apart from it"));
+        return says(
+            TerminalStatus::DonePartial,
+            failing(
+                out_of_scope + unknown,
+                "left, as before the change and apart from it",
+            ),
+        );
     }
     says(TerminalStatus::DoneSuccess, ran.success())
 }
 
 fn failing(count: usize, what: &str) -> String {
-    let (noun, verb) = if count == 1 { ("failure", "is") } else { ("failures", "are") };
+    let (noun, verb) = if count == 1 {
+        ("failure", "is")
+    } else {
+        ("failures", "are")
+    };
     format!("{count} {noun} {verb} {what}")
 }
 
@@ -108,7 +168,11 @@ struct Ran<'r> {
 impl<'r> Ran<'r> {
     /// Groups the results. `None` if there were no checks.
     fn of(head: &'r [CheckResult]) -> Option<Self> {
-        let mut ran = Self { told: Vec::new(), empty: Vec::new(), stopped: Vec::new() };
+        let mut ran = Self {
+            told: Vec::new(),
+            empty: Vec::new(),
+            stopped: Vec::new(),
+        };
         for result in head {
             match &result.ending {
                 Ending::NotRunnable(_) if result.ending.ran_no_tests() => ran.empty.push(result),
@@ -122,35 +186,74 @@ impl<'r> Ran<'r> {
     /// Says whether a failed start can be ignored: the program also failed to start before the change, tests gave results, and the goal is
     /// not about starting. The program may need a service that is missing here, such as a database.
     fn is_beside_the_tests(&self, selection: &Selection, failure: &Classified) -> bool {
-        let is_about_starting = matches!(selection.kind, TaskKind::FixBuild | TaskKind::CreateApp | TaskKind::Frontend);
-        let of_kind = |kind: CheckKind| self.told.iter().filter(move |result| result.check.kind == kind);
+        let is_about_starting = matches!(
+            selection.kind,
+            TaskKind::FixBuild | TaskKind::CreateApp | TaskKind::Frontend
+        );
+        let of_kind = |kind: CheckKind| {
+            self.told
+                .iter()
+                .filter(move |result| result.check.kind == kind)
+        };
         let is_start = of_kind(CheckKind::Smoke).any(|result| result.check.id == failure.check);
-        let has_tests = of_kind(CheckKind::Test).chain(of_kind(CheckKind::Targeted)).next().is_some();
+        let has_tests = of_kind(CheckKind::Test)
+            .chain(of_kind(CheckKind::Targeted))
+            .next()
+            .is_some();
         !is_about_starting && is_start && has_tests && failure.at_baseline == Some(true)
     }
 
     /// Returns the verdict if the results are too weak for any other verdict.
     fn verdict(&self, profile: Profile) -> Option<Verdict> {
-        let strongest = |results: &mut dyn Iterator<Item = &CheckResult>| results.map(|result| strength(result.check.kind)).max();
+        let strongest = |results: &mut dyn Iterator<Item = &CheckResult>| {
+            results.map(|result| strength(result.check.kind)).max()
+        };
         let told = strongest(&mut self.told.iter().copied());
-        let missing = self.stopped.iter().max_by_key(|(result, _)| strength(result.check.kind));
+        let missing = self
+            .stopped
+            .iter()
+            .max_by_key(|(result, _)| strength(result.check.kind));
         if let Some((result, reason)) = missing
             && ((profile == Profile::Strict && result.check.kind != CheckKind::Smoke)
                 || told.is_none_or(|told| told < strength(result.check.kind)))
         {
             let reason = format!("`{}` could not be run: {reason}", result.check.id);
-            return Some(Verdict { status: TerminalStatus::Blocked, reason, alternative: None });
+            return Some(Verdict {
+                status: TerminalStatus::Blocked,
+                reason,
+                alternative: None,
+            });
         }
         let reason = || "no test was run".to_owned();
-        told.is_none().then(|| Verdict { status: TerminalStatus::Unverified, reason: reason(), alternative: None })
+        told.is_none().then(|| Verdict {
+            status: TerminalStatus::Unverified,
+            reason: reason(),
+            alternative: None,
+        })
     }
 
     fn success(&self) -> String {
-        let told: Vec<&str> = self.told.iter().map(|result| result.check.id.as_str()).collect();
+        let told: Vec<&str> = self
+            .told
+            .iter()
+            .map(|result| result.check.id.as_str())
+            .collect();
         let mut reason = format!("passed: {}", told.join(", "));
         for (what, names) in [
-            ("without any test", self.empty.iter().map(|result| result.check.id.as_str()).collect::<Vec<_>>()),
-            ("could not be run", self.stopped.iter().map(|(result, _)| result.check.id.as_str()).collect()),
+            (
+                "without any test",
+                self.empty
+                    .iter()
+                    .map(|result| result.check.id.as_str())
+                    .collect::<Vec<_>>(),
+            ),
+            (
+                "could not be run",
+                self.stopped
+                    .iter()
+                    .map(|(result, _)| result.check.id.as_str())
+                    .collect(),
+            ),
         ] {
             if !names.is_empty() {
                 reason += &format!("; {what}: {}", names.join(", "));
@@ -179,11 +282,21 @@ mod tests {
     type Stood = (Scope, Option<bool>);
 
     fn selection(goal: &str, manual: Option<&str>) -> Selection {
-        Selection { kind: TaskKind::of(goal), checks: Vec::new(), manual: manual.map(str::to_owned), reasons: Vec::new() }
+        Selection {
+            kind: TaskKind::of(goal),
+            checks: Vec::new(),
+            manual: manual.map(str::to_owned),
+            reasons: Vec::new(),
+        }
     }
 
     fn result(kind: CheckKind, ending: Ending) -> CheckResult {
-        CheckResult { check: check(kind, "run"), ending, failures: Vec::new(), seconds: 1.0 }
+        CheckResult {
+            check: check(kind, "run"),
+            ending,
+            failures: Vec::new(),
+            seconds: 1.0,
+        }
     }
 
     fn of(scopes: &[Stood]) -> Classification {
@@ -194,16 +307,32 @@ mod tests {
             reason: String::new(),
             at_baseline: *at_baseline,
         };
-        Classification { failures: scopes.iter().map(classified).collect(), fixed: Vec::new() }
+        Classification {
+            failures: scopes.iter().map(classified).collect(),
+            fixed: Vec::new(),
+        }
     }
 
-    fn status(goal: &str, profile: Profile, head: &[CheckResult], classification: &Classification) -> &'static str {
-        conclude(&task(goal, profile), &selection(goal, None), head, classification).status.name()
+    fn status(
+        goal: &str,
+        profile: Profile,
+        head: &[CheckResult],
+        classification: &Classification,
+    ) -> &'static str {
+        conclude(
+            &task(goal, profile),
+            &selection(goal, None),
+            head,
+            classification,
+        )
+        .status
+        .name()
     }
 
     #[test]
     fn names_next_steps_and_exit_codes() {
-        let all = TerminalStatus::ALL.map(|status| (status.name(), status.next(), status.exit_code()));
+        let all =
+            TerminalStatus::ALL.map(|status| (status.name(), status.next(), status.exit_code()));
         let expected = [
             ("done_success", "stop", 0),
             ("done_partial", "accept_partial", 0),
@@ -219,43 +348,109 @@ mod tests {
         let failed = [result(CheckKind::Test, Ending::Failed)];
         let old = (Scope::OutOfScope, Some(true));
         let cases: [(&[Stood], [&str; 4]); 5] = [
-            (&[old], ["not_done", "done_partial", "done_partial", "done_partial"]),
+            (
+                &[old],
+                ["not_done", "done_partial", "done_partial", "done_partial"],
+            ),
             (&[old, (Scope::Blocking, Some(false))], ["not_done"; 4]),
-            (&[(Scope::Unknown, None)], ["not_done", "blocked", "blocked", "blocked"]),
-            (&[(Scope::Unknown, Some(true)), old], ["not_done", "done_partial", "done_partial", "done_partial"]),
-            (&[(Scope::Blocking, None), (Scope::Unknown, None)], ["not_done"; 4]),
+            (
+                &[(Scope::Unknown, None)],
+                ["not_done", "blocked", "blocked", "blocked"],
+            ),
+            (
+                &[(Scope::Unknown, Some(true)), old],
+                ["not_done", "done_partial", "done_partial", "done_partial"],
+            ),
+            (
+                &[(Scope::Blocking, None), (Scope::Unknown, None)],
+                ["not_done"; 4],
+            ),
         ];
         for (scopes, expected) in cases {
-            assert_eq!(Profile::ALL.map(|profile| status("add paging", profile, &failed, &of(scopes))), expected, "{scopes:?}");
+            assert_eq!(
+                Profile::ALL.map(|profile| status("add paging", profile, &failed, &of(scopes))),
+                expected,
+                "{scopes:?}"
+            );
         }
         let same = of(&[(Scope::Unknown, Some(true))]);
-        assert_eq!(status("fix the crash", Profile::Fast, &failed, &same), "blocked", "nothing was fixed");
-        let open = conclude(&task("fix the crash", Profile::Fast), &selection("fix the crash", None), &failed, &same);
-        assert_eq!((open.status.next(), open.alternative), ("escalate", Some("continue")));
-        let fixed = Classification { fixed: vec![("test".to_owned(), failure("f", &[], None))], ..same };
-        assert_eq!(status("fix the crash", Profile::Fast, &failed, &fixed), "done_partial");
+        assert_eq!(
+            status("fix the crash", Profile::Fast, &failed, &same),
+            "blocked",
+            "nothing was fixed"
+        );
+        let open = conclude(
+            &task("fix the crash", Profile::Fast),
+            &selection("fix the crash", None),
+            &failed,
+            &same,
+        );
+        assert_eq!(
+            (open.status.next(), open.alternative),
+            ("escalate", Some("continue"))
+        );
+        let fixed = Classification {
+            fixed: vec![("test".to_owned(), failure("f", &[], None))],
+            ..same
+        };
+        assert_eq!(
+            status("fix the crash", Profile::Fast, &failed, &fixed),
+            "done_partial"
+        );
     }
 
     #[test]
     fn a_start_that_failed_before_is_beside_the_tests() {
         let start = |at_baseline| {
             let failure = failure("s", &[], None);
-            let failed = Classified { check: "smoke".to_owned(), failure, scope: Scope::Unknown, reason: String::new(), at_baseline };
-            Classification { failures: vec![failed], fixed: Vec::new() }
+            let failed = Classified {
+                check: "smoke".to_owned(),
+                failure,
+                scope: Scope::Unknown,
+                reason: String::new(),
+                at_baseline,
+            };
+            Classification {
+                failures: vec![failed],
+                fixed: Vec::new(),
+            }
         };
         let mut smoke = result(CheckKind::Smoke, Ending::Failed);
         smoke.check.id = "smoke".to_owned();
         let tested = [result(CheckKind::Test, Ending::Passed), smoke.clone()];
         let all = |goal: &str, head: &[CheckResult], stood| {
-            [Profile::Strict, Profile::Fast].map(|profile| status(goal, profile, head, &start(stood)))
+            [Profile::Strict, Profile::Fast]
+                .map(|profile| status(goal, profile, head, &start(stood)))
         };
         assert_eq!(all("add paging", &tested, Some(true)), ["done_success"; 2]);
-        assert_eq!(all("add paging", &tested, Some(false)), ["not_done", "blocked"]);
-        assert_eq!(all("fix the build", &tested, Some(true)), ["not_done", "blocked"], "what the goal is about");
-        assert_eq!(all("add paging", &[smoke], Some(true)), ["not_done", "done_partial"], "nothing else has told");
-        let wants = [result(CheckKind::Test, Ending::Passed), result(CheckKind::Smoke, Ending::NotRunnable("usage: app FILE".to_owned()))];
         assert_eq!(
-            [Profile::Strict, Profile::Fast].map(|profile| status("add paging", profile, &wants, &Classification::default())),
+            all("add paging", &tested, Some(false)),
+            ["not_done", "blocked"]
+        );
+        assert_eq!(
+            all("fix the build", &tested, Some(true)),
+            ["not_done", "blocked"],
+            "what the goal is about"
+        );
+        assert_eq!(
+            all("add paging", &[smoke], Some(true)),
+            ["not_done", "done_partial"],
+            "nothing else has told"
+        );
+        let wants = [
+            result(CheckKind::Test, Ending::Passed),
+            result(
+                CheckKind::Smoke,
+                Ending::NotRunnable("usage: app FILE".to_owned()),
+            ),
+        ];
+        assert_eq!(
+            [Profile::Strict, Profile::Fast].map(|profile| status(
+                "add paging",
+                profile,
+                &wants,
+                &Classification::default()
+            )),
             ["done_success"; 2]
         );
     }
@@ -269,15 +464,53 @@ mod tests {
             (&[], ["unverified"; 2]),
             (&[result(CheckKind::Test, empty())], ["unverified"; 2]),
             (&[result(CheckKind::Test, missing())], ["blocked"; 2]),
-            (&[result(CheckKind::Test, Ending::Passed)], ["done_success"; 2]),
-            (&[result(CheckKind::Test, empty()), result(CheckKind::Build, Ending::Passed)], ["done_success"; 2]),
-            (&[result(CheckKind::Test, missing()), result(CheckKind::Syntax, Ending::Passed)], ["blocked"; 2]),
-            (&[result(CheckKind::Test, Ending::Passed), result(CheckKind::Lint, missing())], ["blocked", "done_success"]),
+            (
+                &[result(CheckKind::Test, Ending::Passed)],
+                ["done_success"; 2],
+            ),
+            (
+                &[
+                    result(CheckKind::Test, empty()),
+                    result(CheckKind::Build, Ending::Passed),
+                ],
+                ["done_success"; 2],
+            ),
+            (
+                &[
+                    result(CheckKind::Test, missing()),
+                    result(CheckKind::Syntax, Ending::Passed),
+                ],
+                ["blocked"; 2],
+            ),
+            (
+                &[
+                    result(CheckKind::Test, Ending::Passed),
+                    result(CheckKind::Lint, missing()),
+                ],
+                ["blocked", "done_success"],
+            ),
         ];
         for (head, expected) in cases {
-            assert_eq!([Profile::Strict, Profile::Fast].map(|profile| status("add paging", profile, head, &none)), expected, "{head:?}");
+            assert_eq!(
+                [Profile::Strict, Profile::Fast].map(|profile| status(
+                    "add paging",
+                    profile,
+                    head,
+                    &none
+                )),
+                expected,
+                "{head:?}"
+            );
         }
-        let verdict = conclude(&task("", Profile::Yolo), &selection("", Some("look")), &[], &none);
-        assert_eq!((verdict.status.name(), verdict.reason.as_str()), ("unverified", "only a person can check this"));
+        let verdict = conclude(
+            &task("", Profile::Yolo),
+            &selection("", Some("look")),
+            &[],
+            &none,
+        );
+        assert_eq!(
+            (verdict.status.name(), verdict.reason.as_str()),
+            ("unverified", "only a person can check this")
+        );
     }
 }

@@ -6,7 +6,8 @@ use serde::Serialize;
 use crate::domain::Filter;
 use crate::inference::{AuditedBoard, Grouping, MAX_APART, Policy, SuiteAnswer, board_groups};
 use crate::stats::{
-    Effect, ExpectedRate, ItemParameters, ItemResponse, RankRange, ResponseModel, Seed, Strength, Unfitted, item_fit, item_response,
+    Effect, ExpectedRate, ItemParameters, ItemResponse, RankRange, ResponseModel, Seed, Strength,
+    Unfitted, item_fit, item_response,
 };
 use crate::warehouse::Warehouse;
 
@@ -52,7 +53,12 @@ impl Abilities {
     /// Returns the items, the hardest first.
     pub fn by_difficulty(&self) -> Vec<&FittedItem> {
         let mut items: Vec<&FittedItem> = self.asked.iter().collect();
-        items.sort_by(|one, other| other.parameters.difficulty.total_cmp(&one.parameters.difficulty));
+        items.sort_by(|one, other| {
+            other
+                .parameters
+                .difficulty
+                .total_cmp(&one.parameters.difficulty)
+        });
         items
     }
 }
@@ -148,23 +154,36 @@ impl AskedApart {
         }
         let board = board_of(answer);
         let all = board.items.len() as f64;
-        let is_lacking = |row: &&Vec<Option<f64>>| (row.iter().flatten().count() as f64) < (1.0 - MAX_APART) * all;
+        let is_lacking = |row: &&Vec<Option<f64>>| {
+            (row.iter().flatten().count() as f64) < (1.0 - MAX_APART) * all
+        };
         let lacking = board.scores.iter().filter(is_lacking).count() as u64;
         if lacking == 0 || board.scores.len() * board.items.len() > MOST_CELLS {
             return None;
         }
-        Some(Self { lacking, arms: board.systems.len() as u64, found: abilities(&board).ok()? })
+        Some(Self {
+            lacking,
+            arms: board.systems.len() as u64,
+            found: abilities(&board).ok()?,
+        })
     }
 }
 
 /// Fits the abilities of each suite's arms.
-pub fn abilities_of_suites(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<Result<Abilities, UnfittedBoard>> {
+pub fn abilities_of_suites(
+    warehouse: &Warehouse,
+    filter: &Filter,
+    policy: &Policy,
+) -> Vec<Result<Abilities, UnfittedBoard>> {
     board_groups(warehouse, filter, Grouping::AllBatches, policy)
         .iter()
         .map(|group| {
             let answer = SuiteAnswer::of_primary(warehouse, group, policy);
             if !answer.unit.is_over_items() {
-                return Err(UnfittedBoard { board: group.suite.clone(), reason: Unfitted::OneArtefact });
+                return Err(UnfittedBoard {
+                    board: group.suite.clone(),
+                    reason: Unfitted::OneArtefact,
+                });
             }
             abilities(&board_of(&answer))
         })
@@ -173,12 +192,25 @@ pub fn abilities_of_suites(warehouse: &Warehouse, filter: &Filter, policy: &Poli
 
 /// Fits the abilities of a board's systems.
 pub fn abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
-    let unfitted = |reason: Unfitted| UnfittedBoard { board: board.name.clone(), reason };
-    let found = item_response(&board.scores, board.clusters.as_deref(), CONFIDENCE).map_err(unfitted)?;
-    let scores = board.scores.iter().flatten().map(|score| score.unwrap_or(-1.0));
-    let checked = item_fit(&board.scores, &found, Seed(crate::inference::seed(scores))).map_err(|reason| unfitted(reason.into()))?;
-    let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-    let of_pairs = |of: fn(&crate::stats::PairFit) -> f64| mean(&checked.pairs.iter().map(of).collect::<Vec<f64>>());
+    let unfitted = |reason: Unfitted| UnfittedBoard {
+        board: board.name.clone(),
+        reason,
+    };
+    let found =
+        item_response(&board.scores, board.clusters.as_deref(), CONFIDENCE).map_err(unfitted)?;
+    let scores = board
+        .scores
+        .iter()
+        .flatten()
+        .map(|score| score.unwrap_or(-1.0));
+    let checked = item_fit(&board.scores, &found, Seed(crate::inference::seed(scores)))
+        .map_err(|reason| unfitted(reason.into()))?;
+    let mean = |values: &[f64]| {
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let of_pairs = |of: fn(&crate::stats::PairFit) -> f64| {
+        mean(&checked.pairs.iter().map(of).collect::<Vec<f64>>())
+    };
     let mut off: Vec<OffPair> = checked
         .pairs
         .iter()
@@ -193,9 +225,14 @@ pub fn abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
         .collect();
     let deviation = |pair: &OffPair| (pair.observed - pair.expected).abs();
     off.sort_by(|one, other| deviation(other).total_cmp(&deviation(one)));
-    let fitted: Vec<usize> = (0..board.systems.len()).filter(|arm| matches!(found.abilities[*arm], Strength::Finite(_))).collect();
+    let fitted: Vec<usize> = (0..board.systems.len())
+        .filter(|arm| matches!(found.abilities[*arm], Strength::Finite(_)))
+        .collect();
     let item = |(place, parameters): (usize, &Option<ItemParameters>)| {
-        let given: Vec<f64> = fitted.iter().filter_map(|arm| board.scores[*arm][place]).collect();
+        let given: Vec<f64> = fitted
+            .iter()
+            .filter_map(|arm| board.scores[*arm][place])
+            .collect();
         Some(FittedItem {
             item: board.items[place].clone(),
             arms: given.len() as u64,
@@ -236,11 +273,17 @@ pub fn abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
 }
 
 fn places(board: &AuditedBoard, found: &ItemResponse) -> Vec<AbleArm> {
-    let value = |arm: usize| found.abilities[arm].finite().map_or(0.0, |effect| effect.value);
+    let value = |arm: usize| {
+        found.abilities[arm]
+            .finite()
+            .map_or(0.0, |effect| effect.value)
+    };
     let mut order: Vec<usize> = (0..board.systems.len()).collect();
     order.sort_by(|one, other| {
         let by_bound = Bound::of(found.abilities[*one]).cmp(&Bound::of(found.abilities[*other]));
-        by_bound.then(value(*other).total_cmp(&value(*one))).then(board.systems[*one].cmp(&board.systems[*other]))
+        by_bound
+            .then(value(*other).total_cmp(&value(*one)))
+            .then(board.systems[*one].cmp(&board.systems[*other]))
     });
     let place = |(at, arm): (usize, &usize)| {
         let given: Vec<f64> = board.scores[*arm].iter().flatten().copied().collect();
@@ -264,11 +307,22 @@ mod tests {
 
     #[test]
     fn arms_without_bounds_come_first_and_last() {
-        let of = |passes: fn(usize) -> bool| (0..40).map(|item| Some(f64::from(u8::from(passes(item))))).collect::<Vec<_>>();
+        let of = |passes: fn(usize) -> bool| {
+            (0..40)
+                .map(|item| Some(f64::from(u8::from(passes(item)))))
+                .collect::<Vec<_>>()
+        };
         let mut alone = vec![None; 40];
         alone[0] = Some(1.0);
         alone[1] = Some(0.0);
-        let rows = [alone, of(|_| false), of(|item| item % 4 == 0), of(|item| item % 3 > 0), of(|_| true), of(|item| item % 2 == 0)];
+        let rows = [
+            alone,
+            of(|_| false),
+            of(|item| item % 4 == 0),
+            of(|item| item % 3 > 0),
+            of(|_| true),
+            of(|item| item % 2 == 0),
+        ];
         let board = AuditedBoard {
             name: "made".to_owned(),
             systems: ["v", "w", "x", "y", "z", "u"].map(str::to_owned).to_vec(),
@@ -281,7 +335,11 @@ mod tests {
             sha256: None,
         };
         let found = abilities(&board).expect("a fit");
-        let places: Vec<(&str, Bound)> = found.places.iter().map(|place| (place.arm.as_str(), place.bound)).collect();
+        let places: Vec<(&str, Bound)> = found
+            .places
+            .iter()
+            .map(|place| (place.arm.as_str(), place.bound))
+            .collect();
         let wanted = [
             ("z", Bound::NoUpper),
             ("y", Bound::Finite),
@@ -294,9 +352,23 @@ mod tests {
         // Everything was asked of fitted arms, so rates on all items are those that are observed.
         let rate = found.places[1].rate.expect("a rate").value;
         assert!((rate - found.places[1].score.expect("a score")).abs() < 1e-12);
-        assert_eq!((found.places[0].rate, found.places[5].ability, found.places[5].rank), (None, None, RankRange { best: 1, worst: 6 }));
+        assert_eq!(
+            (
+                found.places[0].rate,
+                found.places[5].ability,
+                found.places[5].rank
+            ),
+            (None, None, RankRange { best: 1, worst: 6 })
+        );
         assert_eq!((found.fit.pairs, found.asked[0].arms), (3, 3));
-        let few = AuditedBoard { systems: board.systems[..3].to_vec(), scores: board.scores[..3].to_vec(), ..board };
-        assert_eq!(abilities(&few).expect_err("one arm").reason, Unfitted::TooFewArms { linked: 1 });
+        let few = AuditedBoard {
+            systems: board.systems[..3].to_vec(),
+            scores: board.scores[..3].to_vec(),
+            ..board
+        };
+        assert_eq!(
+            abilities(&few).expect_err("one arm").reason,
+            Unfitted::TooFewArms { linked: 1 }
+        );
     }
 }

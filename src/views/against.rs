@@ -18,7 +18,11 @@ pub enum Against<'a> {
 impl OverviewSuite {
     /// Returns the best arm that has a primary figure.
     pub fn leader(&self) -> Option<&Arm> {
-        self.board.entries.iter().find(|entry| entry.primary.is_some()).map(|entry| &entry.arm)
+        self.board
+            .entries
+            .iter()
+            .find(|entry| entry.primary.is_some())
+            .map(|entry| &entry.arm)
     }
 
     /// Returns how an arm differs from the baseline, or from the leader if there is no baseline.
@@ -39,6 +43,8 @@ impl OverviewSuite {
             let row = pair.primary()?;
             Some((row, row.evidence.pairs.first()?.seen_from(place(pair)?)))
         });
-        found.map_or(Against::Unknown, |(row, pair)| Against::Other(row, Box::new(pair)))
+        found.map_or(Against::Unknown, |(row, pair)| {
+            Against::Other(row, Box::new(pair))
+        })
     }
 }

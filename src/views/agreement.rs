@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::inference::seed as seed_of;
-use crate::stats::{Interval, Pairs, Replicates, Seed, cohen_kappa, krippendorff_alpha_nominal, tango, wilson};
+use crate::stats::{
+    Interval, Pairs, Replicates, Seed, cohen_kappa, krippendorff_alpha_nominal, tango, wilson,
+};
 
 const CONFIDENCE: f64 = 0.95;
 const RESAMPLES: u32 = 2000;
@@ -126,7 +128,11 @@ pub struct CategoryBias {
 }
 
 /// Compares judges with the majority of people, over all items and by category. Categories follow their number of items.
-pub fn biases(judges: &[Rater], people: &[Rater], categories: &BTreeMap<Rated, String>) -> Vec<CategoryBias> {
+pub fn biases(
+    judges: &[Rater],
+    people: &[Rater],
+    categories: &BTreeMap<Rated, String>,
+) -> Vec<CategoryBias> {
     let mut majority = BTreeMap::<&Rated, i64>::new();
     for (rated, met) in people.iter().flat_map(|person| &person.labels) {
         *majority.entry(rated).or_default() += if *met { 1 } else { -1 };
@@ -135,7 +141,9 @@ pub fn biases(judges: &[Rater], people: &[Rater], categories: &BTreeMap<Rated, S
     for judge in judges {
         let mut by_category = BTreeMap::<Option<&str>, Pairs>::new();
         for (rated, met) in &judge.labels {
-            let Some(votes) = majority.get(rated).filter(|votes| **votes != 0) else { continue };
+            let Some(votes) = majority.get(rated).filter(|votes| **votes != 0) else {
+                continue;
+            };
             let own = categories.get(rated).map(String::as_str);
             for category in std::iter::once(None).chain(own.map(Some)) {
                 let pairs = by_category.entry(category).or_default();
@@ -148,7 +156,9 @@ pub fn biases(judges: &[Rater], people: &[Rater], categories: &BTreeMap<Rated, S
             }
         }
         let mut rows: Vec<(Option<&str>, Pairs)> = by_category.into_iter().collect();
-        rows.sort_by_key(|(category, pairs)| (category.is_some(), std::cmp::Reverse(pairs.total())));
+        rows.sort_by_key(|(category, pairs)| {
+            (category.is_some(), std::cmp::Reverse(pairs.total()))
+        });
         found.extend(rows.into_iter().filter_map(|(category, pairs)| {
             Some(CategoryBias {
                 judge: judge.name.clone(),
@@ -167,56 +177,105 @@ pub fn biases(judges: &[Rater], people: &[Rater], categories: &BTreeMap<Rated, S
 
 /// Compares raters pair by pair and all together. `undecided` counts labels that no judge's decision matches.
 pub fn agreement(raters: &[Rater], undecided: u64) -> AgreementReport {
-    let rated: BTreeSet<&Rated> = raters.iter().flat_map(|rater| rater.labels.keys()).collect();
-    let table: Vec<(&Rated, Vec<Option<bool>>)> =
-        rated.into_iter().map(|rated| (rated, raters.iter().map(|rater| rater.labels.get(rated).copied()).collect())).collect();
-    let shared: Vec<&(&Rated, Vec<Option<bool>>)> = table.iter().filter(|(_, labels)| labels.iter().flatten().count() > 1).collect();
+    let rated: BTreeSet<&Rated> = raters
+        .iter()
+        .flat_map(|rater| rater.labels.keys())
+        .collect();
+    let table: Vec<(&Rated, Vec<Option<bool>>)> = rated
+        .into_iter()
+        .map(|rated| {
+            (
+                rated,
+                raters
+                    .iter()
+                    .map(|rater| rater.labels.get(rated).copied())
+                    .collect(),
+            )
+        })
+        .collect();
+    let shared: Vec<&(&Rated, Vec<Option<bool>>)> = table
+        .iter()
+        .filter(|(_, labels)| labels.iter().flatten().count() > 1)
+        .collect();
     let runs: BTreeSet<&str> = shared.iter().map(|(rated, _)| rated.0.as_str()).collect();
-    let pairs = (0..raters.len()).flat_map(|one| (one + 1..raters.len()).map(move |other| (one, other)));
+    let pairs =
+        (0..raters.len()).flat_map(|one| (one + 1..raters.len()).map(move |other| (one, other)));
     let disagreements = shared.iter().filter(|(_, labels)| {
         let said: BTreeSet<bool> = labels.iter().flatten().copied().collect();
         said.len() > 1
     });
     AgreementReport {
         raters: raters.iter().map(line).collect(),
-        pairs: pairs.map(|(one, other)| pair(raters, one, other, &table)).collect(),
+        pairs: pairs
+            .map(|(one, other)| pair(raters, one, other, &table))
+            .collect(),
         alpha: alpha(&shared),
-        resampled: units(&shared.iter().map(|(rated, _)| *rated).collect::<Vec<_>>()).map(|(word, _)| word.to_owned()),
+        resampled: units(&shared.iter().map(|(rated, _)| *rated).collect::<Vec<_>>())
+            .map(|(word, _)| word.to_owned()),
         runs: runs.len() as u64,
         undecided,
         bias: Vec::new(),
-        disagreements: disagreements.map(|(rated, labels)| disagreement(raters, rated, labels)).collect(),
+        disagreements: disagreements
+            .map(|(rated, labels)| disagreement(raters, rated, labels))
+            .collect(),
     }
 }
 
 fn line(rater: &Rater) -> RaterLine {
     let n = rater.labels.len() as u64;
     let met = rater.labels.values().filter(|met| **met).count() as u64;
-    RaterLine { rater: rater.name.clone(), n, prevalence: (n > 0).then(|| met as f64 / n as f64) }
+    RaterLine {
+        rater: rater.name.clone(),
+        n,
+        prevalence: (n > 0).then(|| met as f64 / n as f64),
+    }
 }
 
 fn disagreement(raters: &[Rater], rated: &Rated, labels: &[Option<bool>]) -> Disagreement {
-    let said = raters.iter().zip(labels).filter_map(|(rater, label)| Some((rater.name.clone(), word((*label)?).to_owned())));
-    Disagreement { run: rated.0.clone(), item: rated.1.clone(), labels: said.collect() }
+    let said = raters
+        .iter()
+        .zip(labels)
+        .filter_map(|(rater, label)| Some((rater.name.clone(), word((*label)?).to_owned())));
+    Disagreement {
+        run: rated.0.clone(),
+        item: rated.1.clone(),
+        labels: said.collect(),
+    }
 }
 
 fn word(met: bool) -> &'static str {
     if met { "pass" } else { "fail" }
 }
 
-fn pair(raters: &[Rater], one: usize, other: usize, table: &[(&Rated, Vec<Option<bool>>)]) -> PairAgreement {
-    let both: Vec<(&Rated, bool, bool)> = table.iter().filter_map(|(rated, labels)| Some((*rated, labels[one]?, labels[other]?))).collect();
+fn pair(
+    raters: &[Rater],
+    one: usize,
+    other: usize,
+    table: &[(&Rated, Vec<Option<bool>>)],
+) -> PairAgreement {
+    let both: Vec<(&Rated, bool, bool)> = table
+        .iter()
+        .filter_map(|(rated, labels)| Some((*rated, labels[one]?, labels[other]?)))
+        .collect();
     let (a, b): (Vec<bool>, Vec<bool>) = both.iter().map(|(_, a, b)| (*a, *b)).unzip();
-    let of = |drawn: &[u32], labels: &[bool]| -> Vec<bool> { drawn.iter().map(|index| labels[*index as usize]).collect() };
+    let of = |drawn: &[u32], labels: &[bool]| -> Vec<bool> {
+        drawn.iter().map(|index| labels[*index as usize]).collect()
+    };
     let agreement = cohen_kappa(&a, &b).ok();
     let alike = a.iter().zip(&b).filter(|(a, b)| a == b).count() as u64;
     let n = both.len() as u64;
     let rated: Vec<&Rated> = both.iter().map(|(rated, _, _)| *rated).collect();
     let units = units(&rated);
     let seed = seed(&a, &b);
-    let kappa_interval = interval(units.as_ref(), seed, |drawn| cohen_kappa(&of(drawn, &a), &of(drawn, &b)).ok()?.kappa);
+    let kappa_interval = interval(units.as_ref(), seed, |drawn| {
+        cohen_kappa(&of(drawn, &a), &of(drawn, &b)).ok()?.kappa
+    });
     let by_run = units.as_ref().filter(|(word, _)| *word == RUNS);
-    let clustered = interval(by_run, seed, |drawn| cohen_kappa(&of(drawn, &a), &of(drawn, &b)).ok().map(|both| both.percent));
+    let clustered = interval(by_run, seed, |drawn| {
+        cohen_kappa(&of(drawn, &a), &of(drawn, &b))
+            .ok()
+            .map(|both| both.percent)
+    });
     PairAgreement {
         one: raters[one].name.clone(),
         other: raters[other].name.clone(),
@@ -227,7 +286,8 @@ fn pair(raters: &[Rater], one: usize, other: usize, table: &[(&Rated, Vec<Option
         expected: agreement.map(|agreement| agreement.expected),
         kappa: agreement.and_then(|agreement| agreement.kappa),
         kappa_interval,
-        prevalence: (n > 0).then(|| a.iter().chain(&b).filter(|met| **met).count() as f64 / (2 * n) as f64),
+        prevalence: (n > 0)
+            .then(|| a.iter().chain(&b).filter(|met| **met).count() as f64 / (2 * n) as f64),
         only_one: both.iter().filter(|(_, a, b)| *a && !*b).count() as u64,
         only_other: both.iter().filter(|(_, a, b)| !*a && *b).count() as u64,
     }
@@ -236,19 +296,30 @@ fn pair(raters: &[Rater], one: usize, other: usize, table: &[(&Rated, Vec<Option
 fn alpha(shared: &[&(&Rated, Vec<Option<bool>>)]) -> Alpha {
     let raters = shared.first().map_or(0, |(_, labels)| labels.len());
     let of = |drawn: &[u32]| {
-        let rows: Vec<Vec<Option<bool>>> =
-            (0..raters).map(|rater| drawn.iter().map(|index| shared[*index as usize].1[rater]).collect()).collect();
+        let rows: Vec<Vec<Option<bool>>> = (0..raters)
+            .map(|rater| {
+                drawn
+                    .iter()
+                    .map(|index| shared[*index as usize].1[rater])
+                    .collect()
+            })
+            .collect();
         krippendorff_alpha_nominal(&rows)
     };
     let all: Vec<u32> = (0u32..).take(shared.len()).collect();
     let value = of(&all);
     let rated: Vec<&Rated> = shared.iter().map(|(rated, _)| *rated).collect();
-    let labels: Vec<bool> = shared.iter().flat_map(|(_, labels)| labels.iter().flatten().copied()).collect();
+    let labels: Vec<bool> = shared
+        .iter()
+        .flat_map(|(_, labels)| labels.iter().flatten().copied())
+        .collect();
     Alpha {
         n: shared.len() as u64,
         value: value.ok(),
         undefined: value.err().map(|reason| reason.to_string()),
-        interval: interval(units(&rated).as_ref(), seed(&labels, &[]), |drawn| of(drawn).ok()),
+        interval: interval(units(&rated).as_ref(), seed(&labels, &[]), |drawn| {
+            of(drawn).ok()
+        }),
     }
 }
 
@@ -264,7 +335,13 @@ fn units(rated: &[&Rated]) -> Option<(&'static str, Vec<Vec<u32>>)> {
     if by_run.len() >= MIN_UNITS {
         Some((RUNS, by_run.into_values().collect()))
     } else if rated.len() >= MIN_UNITS {
-        Some(("criteria", (0u32..).take(rated.len()).map(|place| vec![place]).collect()))
+        Some((
+            "criteria",
+            (0u32..)
+                .take(rated.len())
+                .map(|place| vec![place])
+                .collect(),
+        ))
     } else {
         None
     }
@@ -277,15 +354,23 @@ fn interval(
 ) -> Option<Interval> {
     let (_, units) = units?;
     let of_units = |drawn: &[u32]| {
-        let places: Vec<u32> = drawn.iter().flat_map(|unit| units[*unit as usize].iter().copied()).collect();
+        let places: Vec<u32> = drawn
+            .iter()
+            .flat_map(|unit| units[*unit as usize].iter().copied())
+            .collect();
         statistic(&places)
     };
-    Replicates::draw(units.len(), RESAMPLES, seed, of_units).ok()?.percentile(CONFIDENCE).ok()
+    Replicates::draw(units.len(), RESAMPLES, seed, of_units)
+        .ok()?
+        .percentile(CONFIDENCE)
+        .ok()
 }
 
 /// Derives the seed from the labels, so that equal labels give equal numbers.
 fn seed(a: &[bool], b: &[bool]) -> Seed {
-    Seed(seed_of(a.iter().chain(b).map(|met| f64::from(u8::from(*met)))))
+    Seed(seed_of(
+        a.iter().chain(b).map(|met| f64::from(u8::from(*met))),
+    ))
 }
 
 /// A criterion that a judge decided differently the second time.
@@ -300,8 +385,15 @@ pub struct CriterionFlip {
 
 /// Returns the criteria that two judgements decide differently, in the order of the second. A criterion that only one of them decided is no
 /// flip.
-pub fn decided_otherwise(run: &str, before: &[(String, Option<bool>)], after: &[(String, Option<bool>)]) -> Vec<CriterionFlip> {
-    let known: BTreeMap<&str, bool> = before.iter().filter_map(|(item, met)| Some((item.as_str(), (*met)?))).collect();
+pub fn decided_otherwise(
+    run: &str,
+    before: &[(String, Option<bool>)],
+    after: &[(String, Option<bool>)],
+) -> Vec<CriterionFlip> {
+    let known: BTreeMap<&str, bool> = before
+        .iter()
+        .filter_map(|(item, met)| Some((item.as_str(), (*met)?)))
+        .collect();
     let flip = |(item, met): &(String, Option<bool>)| {
         let (then, now) = (*known.get(item.as_str())?, (*met)?);
         (then != now).then(|| CriterionFlip {
@@ -406,7 +498,14 @@ pub fn probe_report(runs: Vec<ProbedRun>, skipped: Vec<SkippedRun>) -> ProbeRepo
     let n: u64 = runs.iter().map(|run| run.n).sum();
     let flipped = runs.iter().map(|run| run.flips.len() as u64).sum();
     let share = (n > 0).then(|| flipped as f64 / n as f64);
-    ProbeReport { runs, skipped, n, flipped, share, interval: wilson(flipped, n, CONFIDENCE).ok() }
+    ProbeReport {
+        runs,
+        skipped,
+        n,
+        flipped,
+        share,
+        interval: wilson(flipped, n, CONFIDENCE).ok(),
+    }
 }
 
 #[cfg(test)]
@@ -414,32 +513,73 @@ mod tests {
     use super::*;
 
     fn rater(name: &str, labels: impl IntoIterator<Item = (usize, bool)>) -> Rater {
-        let labels = labels.into_iter().map(|(item, met)| (("r".to_owned(), format!("c{item:02}")), met));
-        Rater { name: name.to_owned(), labels: labels.collect() }
+        let labels = labels
+            .into_iter()
+            .map(|(item, met)| (("r".to_owned(), format!("c{item:02}")), met));
+        Rater {
+            name: name.to_owned(),
+            labels: labels.collect(),
+        }
     }
 
     /// 20 items that both pass, 5 only the first, 10 only the second, 15 that both fail.
     fn fifty() -> [Rater; 2] {
         let first = |item: usize| item < 25;
         let second = |item: usize| item < 20 || (25..35).contains(&item);
-        [rater("judge", (0..50).map(|item| (item, first(item)))), rater("labels", (0..50).map(|item| (item, second(item))))]
+        [
+            rater("judge", (0..50).map(|item| (item, first(item)))),
+            rater("labels", (0..50).map(|item| (item, second(item)))),
+        ]
     }
 
     #[test]
     fn two_raters_by_hand() {
         let report = agreement(&fifty(), 3);
-        let [pair] = report.pairs.as_slice() else { panic!("one pair") };
-        assert_eq!((pair.n, pair.alike, pair.only_one, pair.only_other), (50, 35, 5, 10));
-        let near = |value: Option<f64>, expected: f64| (value.expect("a value") - expected).abs() < 1e-12;
-        assert!(near(pair.percent, 0.7) && near(pair.expected, 0.5) && near(pair.kappa, 0.4) && near(pair.prevalence, 0.55), "{pair:?}");
+        let [pair] = report.pairs.as_slice() else {
+            panic!("one pair")
+        };
+        assert_eq!(
+            (pair.n, pair.alike, pair.only_one, pair.only_other),
+            (50, 35, 5, 10)
+        );
+        let near =
+            |value: Option<f64>, expected: f64| (value.expect("a value") - expected).abs() < 1e-12;
+        assert!(
+            near(pair.percent, 0.7)
+                && near(pair.expected, 0.5)
+                && near(pair.kappa, 0.4)
+                && near(pair.prevalence, 0.55),
+            "{pair:?}"
+        );
         // Two raters, all rated: 1 - (2n - 1)(disagreements) / (2 passes × fails among the 2n labels) = 1 - 99·15 / (55·45).
-        assert!(near(report.alpha.value, 1.0 - 99.0 * 15.0 / (55.0 * 45.0)), "{:?}", report.alpha);
-        let (low, high) = pair.kappa_interval.map(|interval| (interval.low, interval.high)).expect("fifty criteria vary");
+        assert!(
+            near(report.alpha.value, 1.0 - 99.0 * 15.0 / (55.0 * 45.0)),
+            "{:?}",
+            report.alpha
+        );
+        let (low, high) = pair
+            .kappa_interval
+            .map(|interval| (interval.low, interval.high))
+            .expect("fifty criteria vary");
         // The large-sample standard error is sqrt(.7 · .3 / (50 · .25)) = 0.13.
-        assert!((0.08..0.22).contains(&low) && (0.56..0.72).contains(&high), "{low} {high}");
-        assert_eq!((report.disagreements.len(), report.undecided, report.resampled.as_deref()), (15, 3, Some("criteria")));
+        assert!(
+            (0.08..0.22).contains(&low) && (0.56..0.72).contains(&high),
+            "{low} {high}"
+        );
+        assert_eq!(
+            (
+                report.disagreements.len(),
+                report.undecided,
+                report.resampled.as_deref()
+            ),
+            (15, 3, Some("criteria"))
+        );
         assert_eq!(report.disagreements[0].labels["judge"], "pass");
-        assert_eq!(agreement(&fifty(), 3), report, "the same labels give the same interval");
+        assert_eq!(
+            agreement(&fifty(), 3),
+            report,
+            "the same labels give the same interval"
+        );
     }
 
     #[test]
@@ -447,10 +587,23 @@ mod tests {
         let all = |name| rater(name, (0..4).map(|item| (item, true)));
         let report = agreement(&[all("a"), all("b")], 0);
         let pair = &report.pairs[0];
-        assert_eq!((pair.percent, pair.kappa, pair.kappa_interval), (Some(1.0), None, None));
-        assert_eq!((report.alpha.value, report.alpha.undefined.as_deref()), (None, Some("no value differs from another")));
+        assert_eq!(
+            (pair.percent, pair.kappa, pair.kappa_interval),
+            (Some(1.0), None, None)
+        );
+        assert_eq!(
+            (report.alpha.value, report.alpha.undefined.as_deref()),
+            (None, Some("no value differs from another"))
+        );
         let apart = agreement(&[rater("a", [(1, true)]), rater("b", [(2, true)])], 0);
-        assert_eq!((apart.pairs[0].n, apart.pairs[0].percent, apart.pairs[0].percent_interval), (0, None, None));
+        assert_eq!(
+            (
+                apart.pairs[0].n,
+                apart.pairs[0].percent,
+                apart.pairs[0].percent_interval
+            ),
+            (0, None, None)
+        );
         assert_eq!(agreement(&[], 0).alpha.n, 0);
     }
 
@@ -458,21 +611,46 @@ mod tests {
     fn criteria_of_one_run_are_drawn_together() {
         let labels = |other: bool| {
             (0..60).map(move |item: usize| {
-                ((format!("r{:02}", item / 5), format!("c{item}")), item.is_multiple_of(2) ^ (other && item.is_multiple_of(7)))
+                (
+                    (format!("r{:02}", item / 5), format!("c{item}")),
+                    item.is_multiple_of(2) ^ (other && item.is_multiple_of(7)),
+                )
             })
         };
-        let raters = [false, true].map(|other| Rater { name: format!("{other}"), labels: labels(other).collect() });
+        let raters = [false, true].map(|other| Rater {
+            name: format!("{other}"),
+            labels: labels(other).collect(),
+        });
         let report = agreement(&raters, 0);
-        assert_eq!((report.resampled.as_deref(), report.runs), (Some("runs"), 12));
+        assert_eq!(
+            (report.resampled.as_deref(), report.runs),
+            (Some("runs"), 12)
+        );
         assert!(report.pairs[0].percent_interval.is_some() && report.alpha.interval.is_some());
     }
 
     #[test]
     fn what_only_one_decided_is_no_flip() {
         let item = |name: &str, met| (name.to_owned(), met);
-        let before = [item("a", Some(true)), item("b", None), item("c", Some(false)), item("gone", Some(true))];
-        let after = [item("c", Some(true)), item("a", Some(true)), item("b", Some(true)), item("new", Some(false))];
+        let before = [
+            item("a", Some(true)),
+            item("b", None),
+            item("c", Some(false)),
+            item("gone", Some(true)),
+        ];
+        let after = [
+            item("c", Some(true)),
+            item("a", Some(true)),
+            item("b", Some(true)),
+            item("new", Some(false)),
+        ];
         let flips = decided_otherwise("r", &before, &after);
-        assert_eq!(flips.iter().map(|flip| (flip.item.as_str(), flip.after.as_str())).collect::<Vec<_>>(), [("c", "pass")]);
+        assert_eq!(
+            flips
+                .iter()
+                .map(|flip| (flip.item.as_str(), flip.after.as_str()))
+                .collect::<Vec<_>>(),
+            [("c", "pass")]
+        );
     }
 }

@@ -22,16 +22,26 @@ impl ArmColours {
     /// the later hash takes the next free one.
     pub fn of(suites: &[OverviewSuite]) -> Self {
         let groups: Vec<BTreeSet<&Arm>> = suites.iter().map(coloured).collect();
-        let mut arms: Vec<(u64, &Arm)> =
-            groups.iter().flatten().copied().collect::<BTreeSet<&Arm>>().into_iter().map(|arm| (hash(arm), arm)).collect();
+        let mut arms: Vec<(u64, &Arm)> = groups
+            .iter()
+            .flatten()
+            .copied()
+            .collect::<BTreeSet<&Arm>>()
+            .into_iter()
+            .map(|arm| (hash(arm), arm))
+            .collect();
         arms.sort();
         let mut given = BTreeMap::<Arm, u8>::new();
         for (hash, arm) in arms {
             let beside = groups.iter().filter(|group| group.contains(arm)).flatten();
-            let taken: BTreeSet<u8> = beside.filter_map(|other| given.get(*other).copied()).collect();
+            let taken: BTreeSet<u8> = beside
+                .filter_map(|other| given.get(*other).copied())
+                .collect();
             let wanted = u8::try_from(hash % u64::from(COLOURS)).unwrap_or_default();
             let mut turns = (0..COLOURS).map(|step| (wanted + step) % COLOURS);
-            let colour = turns.find(|colour| !taken.contains(colour)).unwrap_or(wanted);
+            let colour = turns
+                .find(|colour| !taken.contains(colour))
+                .unwrap_or(wanted);
             given.insert(arm.clone(), colour);
         }
         Self(given)
@@ -46,11 +56,16 @@ impl ArmColours {
 fn coloured(suite: &OverviewSuite) -> BTreeSet<&Arm> {
     let entries = &suite.board.entries;
     let best = entries.iter().take(BEST);
-    let baseline = entries.iter().find(|entry| suite.baseline.as_ref() == Some(&entry.arm.approach));
+    let baseline = entries
+        .iter()
+        .find(|entry| suite.baseline.as_ref() == Some(&entry.arm.approach));
     best.chain(baseline).map(|entry| &entry.arm).collect()
 }
 
 fn hash(arm: &Arm) -> u64 {
     let digest = Sha256::digest(format!("{}\n{}", arm.approach, arm.model).as_bytes());
-    digest.iter().take(8).fold(0, |hash, byte| (hash << 8) | u64::from(*byte))
+    digest
+        .iter()
+        .take(8)
+        .fold(0, |hash, byte| (hash << 8) | u64::from(*byte))
 }

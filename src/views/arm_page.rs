@@ -31,7 +31,10 @@ pub struct ArmPage<'a> {
 impl ArmPage<'_> {
     /// Returns the names of the suites that the arm ran on.
     pub fn suite_names(&self) -> Vec<String> {
-        self.suites.iter().map(|on| on.suite.board.suite.clone()).collect()
+        self.suites
+            .iter()
+            .map(|on| on.suite.board.suite.clone())
+            .collect()
     }
 }
 
@@ -93,16 +96,32 @@ impl Overview {
         }
         let mut pages: Vec<ArmPage<'_>> = pages.into_values().collect();
         for page in &mut pages {
-            page.runs.sort_by(|left, right| right.timestamp.cmp(&left.timestamp).then_with(|| left.id.cmp(&right.id)));
-            let is_known = page.suites.iter().all(|on| on.entry.runs == 0 || on.entry.cost.is_some());
+            page.runs.sort_by(|left, right| {
+                right
+                    .timestamp
+                    .cmp(&left.timestamp)
+                    .then_with(|| left.id.cmp(&right.id))
+            });
+            let is_known = page
+                .suites
+                .iter()
+                .all(|on| on.entry.runs == 0 || on.entry.cost.is_some());
             page.spent = page.spent.map(|(usd, is_less)| (usd, is_less || !is_known));
         }
         pages
     }
 }
 
-fn page_of<'a, 'b>(pages: &'b mut BTreeMap<&'a Arm, ArmPage<'a>>, arm: &'a Arm) -> &'b mut ArmPage<'a> {
-    pages.entry(arm).or_insert_with(|| ArmPage { arm, suites: Vec::new(), runs: Vec::new(), spent: None })
+fn page_of<'a, 'b>(
+    pages: &'b mut BTreeMap<&'a Arm, ArmPage<'a>>,
+    arm: &'a Arm,
+) -> &'b mut ArmPage<'a> {
+    pages.entry(arm).or_insert_with(|| ArmPage {
+        arm,
+        suites: Vec::new(),
+        runs: Vec::new(),
+        spent: None,
+    })
 }
 
 impl ArmPage<'_> {
@@ -114,32 +133,59 @@ impl ArmPage<'_> {
 
     /// Returns the number of suites on which the arm is ahead of every other arm in every run: a fixed order, not a win.
     pub fn fixed(&self) -> usize {
-        self.suites.iter().filter(|on| on.lead == Lead::Wins && SuiteState::settled(on.suite) == SuiteState::FixedOrder).count()
+        self.suites
+            .iter()
+            .filter(|on| {
+                on.lead == Lead::Wins && SuiteState::settled(on.suite) == SuiteState::FixedOrder
+            })
+            .count()
     }
 
     /// Returns the arm's best rank and the first suite on which it has that rank.
     pub fn best(&self) -> Option<(&ArmOnSuite<'_>, RankRange)> {
-        let ranks = self.suites.iter().filter_map(|on| Some((on, on.entry.standing.as_ref()?.rank)));
-        ranks.reduce(|best, next| if next.1.best < best.1.best { next } else { best })
+        let ranks = self
+            .suites
+            .iter()
+            .filter_map(|on| Some((on, on.entry.standing.as_ref()?.rank)));
+        ranks.reduce(|best, next| {
+            if next.1.best < best.1.best {
+                next
+            } else {
+                best
+            }
+        })
     }
 
     /// Returns the number of suites on which the arm can be compared with another.
     pub fn compared(&self) -> usize {
-        self.suites.iter().filter(|on| on.lead != Lead::Alone).count()
+        self.suites
+            .iter()
+            .filter(|on| on.lead != Lead::Alone)
+            .count()
     }
 }
 
 impl<'a> ArmOnSuite<'a> {
     fn of(place: usize, suite: &'a OverviewSuite, rank: usize) -> Self {
         let entry = &suite.board.entries[rank];
-        let winner = suite.board.evidence.as_ref().and_then(|evidence| evidence.winner.as_ref());
+        let winner = suite
+            .board
+            .evidence
+            .as_ref()
+            .and_then(|evidence| evidence.winner.as_ref());
         let lead = match (&suite.board.evidence, &entry.standing) {
             (None, _) | (_, None) => Lead::Alone,
             (Some(_), Some(_)) if winner == Some(&entry.arm) => Lead::Wins,
-            (Some(_), Some(standing)) if winner.is_none() && rank == 0 && standing.is_leading => Lead::Leads,
+            (Some(_), Some(standing)) if winner.is_none() && rank == 0 && standing.is_leading => {
+                Lead::Leads
+            }
             (Some(_), Some(_)) => Lead::Behind,
         };
-        let history = suite.history.iter().flat_map(|history| &history.arms).find(|arm| arm.arm == entry.arm);
+        let history = suite
+            .history
+            .iter()
+            .flat_map(|history| &history.arms)
+            .find(|arm| arm.arm == entry.arm);
         Self {
             place,
             suite,
@@ -153,16 +199,38 @@ impl<'a> ArmOnSuite<'a> {
 }
 
 fn against<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Option<Rival<'a>> {
-    let rank = |arm: &Arm| suite.board.entries.iter().position(|entry| entry.arm == *arm).unwrap_or(usize::MAX);
+    let rank = |arm: &Arm| {
+        suite
+            .board
+            .entries
+            .iter()
+            .position(|entry| entry.arm == *arm)
+            .unwrap_or(usize::MAX)
+    };
     let with = |pair: &'a Comparison| match pair.arms.as_slice() {
         [first, second] if first.arm == *arm => Some((pair, 0, &second.arm)),
         [first, second] if second.arm == *arm => Some((pair, 1, &first.arm)),
         _ => None,
     };
-    let (pair, own, other) = suite.pairs.iter().filter_map(with).min_by_key(|(_, _, other)| rank(other))?;
-    let evidence = pair.primary().and_then(|row| row.evidence.pairs.first()).map(|known| known.seen_from(own));
-    let better = evidence.as_ref().and_then(PairEvidence::better).map(|better| better == own);
-    Some(Rival { pair, other, evidence, better })
+    let (pair, own, other) = suite
+        .pairs
+        .iter()
+        .filter_map(with)
+        .min_by_key(|(_, _, other)| rank(other))?;
+    let evidence = pair
+        .primary()
+        .and_then(|row| row.evidence.pairs.first())
+        .map(|known| known.seen_from(own));
+    let better = evidence
+        .as_ref()
+        .and_then(PairEvidence::better)
+        .map(|better| better == own);
+    Some(Rival {
+        pair,
+        other,
+        evidence,
+        better,
+    })
 }
 
 fn weakest<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<(&'a str, CategoryCell)> {
@@ -170,7 +238,11 @@ fn weakest<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<(&'a str, CategoryCel
     if weak.len() < 2 {
         return Vec::new();
     }
-    weak.sort_by(|(one, left), (other, right)| left.rate.total_cmp(&right.rate).then_with(|| one.cmp(other)));
+    weak.sort_by(|(one, left), (other, right)| {
+        left.rate
+            .total_cmp(&right.rate)
+            .then_with(|| one.cmp(other))
+    });
     weak.truncate(MOST_WEAK);
     weak
 }

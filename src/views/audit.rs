@@ -1,7 +1,10 @@
 //! Boards of suites as systems by items, to audit their order.
 
 use crate::domain::Filter;
-use crate::inference::{Arm, Audit, AuditedBoard, Grouping, JudgedBy, Policy, Rates, SuiteAnswer, audit, board_groups, recorded_facts};
+use crate::inference::{
+    Arm, Audit, AuditedBoard, Grouping, JudgedBy, Policy, Rates, SuiteAnswer, audit, board_groups,
+    recorded_facts,
+};
 use crate::stats::Undefined;
 use crate::warehouse::Warehouse;
 
@@ -13,11 +16,15 @@ pub struct UnauditedBoard {
 }
 
 /// Why a board has no audit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum NoAudit {
     /// An order by the judge's outcomes is not that of the board.
-    #[error("the figures of its judge are corrected, and an audit by item has only the judge's outcomes")]
+    #[error(
+        "the figures of its judge are corrected, and an audit by item has only the judge's outcomes"
+    )]
     Corrected,
     /// No run has an outcome, passed or failed.
     #[error("an audit is of items that passed or failed, and no run has any")]
@@ -28,7 +35,11 @@ pub enum NoAudit {
 }
 
 /// Audits the board of each suite: its arms by the pass rates of their items.
-pub fn audit_suites(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<Result<Audit, UnauditedBoard>> {
+pub fn audit_suites(
+    warehouse: &Warehouse,
+    filter: &Filter,
+    policy: &Policy,
+) -> Vec<Result<Audit, UnauditedBoard>> {
     board_groups(warehouse, filter, Grouping::AllBatches, policy)
         .iter()
         .map(|group| audit_of(&SuiteAnswer::of_primary(warehouse, group, policy)))
@@ -37,12 +48,22 @@ pub fn audit_suites(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> 
 
 /// Audits the board of a suite.
 pub(crate) fn audit_of(answer: &SuiteAnswer<'_>) -> Result<Audit, UnauditedBoard> {
-    if answer.judged_by.as_ref().is_some_and(JudgedBy::changes_figures) {
-        return Err(UnauditedBoard { board: answer.group.suite.clone(), reason: NoAudit::Corrected });
+    if answer
+        .judged_by
+        .as_ref()
+        .is_some_and(JudgedBy::changes_figures)
+    {
+        return Err(UnauditedBoard {
+            board: answer.group.suite.clone(),
+            reason: NoAudit::Corrected,
+        });
     }
     let board = board_of(answer);
     if board.items.is_empty() {
-        return Err(UnauditedBoard { board: board.name, reason: NoAudit::NoOutcomes });
+        return Err(UnauditedBoard {
+            board: board.name,
+            reason: NoAudit::NoOutcomes,
+        });
     }
     audited(&board)
 }
@@ -58,7 +79,10 @@ pub fn system_name(suite: &str, arm: &Arm) -> String {
 
 /// Audits a board.
 pub fn audited(board: &AuditedBoard) -> Result<Audit, UnauditedBoard> {
-    audit(board).map_err(|reason| UnauditedBoard { board: board.name.clone(), reason: reason.into() })
+    audit(board).map_err(|reason| UnauditedBoard {
+        board: board.name.clone(),
+        reason: reason.into(),
+    })
 }
 
 /// Lays out a suite's arms by its items.
@@ -72,7 +96,14 @@ pub(super) fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
         items: names,
         scores: Vec::new(),
         clusters: items.clusters.clone(),
-        provenance: recorded_facts(answer.group.arms.iter().flat_map(|arm| &arm.counted).map(|row| &*row.run)),
+        provenance: recorded_facts(
+            answer
+                .group
+                .arms
+                .iter()
+                .flat_map(|arm| &arm.counted)
+                .map(|row| &*row.run),
+        ),
         are_rates: true,
         judged_by: answer.judged_by.clone(),
         sha256: None,
@@ -80,19 +111,32 @@ pub(super) fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
     // An item that no arm has a result of separates nobody.
     let mut is_asked = vec![false; items.unit_count()];
     for (arm, rates) in answer.group.arms.iter().zip(&answer.rates) {
-        let Rates::Outcomes(outcomes) = rates else { continue };
+        let Rates::Outcomes(outcomes) = rates else {
+            continue;
+        };
         let mut scores = vec![None; items.unit_count()];
         for (unit, mean) in items.means(|column| outcomes.mean(column)) {
             scores[unit as usize] = Some(mean);
             is_asked[unit as usize] = true;
         }
-        board.systems.push(system_name(&answer.group.suite, &arm.arm));
+        board
+            .systems
+            .push(system_name(&answer.group.suite, &arm.arm));
         board.scores.push(scores);
     }
     let kept = |place: &usize| is_asked[*place];
     let places: Vec<usize> = (0..is_asked.len()).filter(kept).collect();
-    board.items = places.iter().map(|place| board.items[*place].clone()).collect();
-    board.clusters = board.clusters.map(|clusters| places.iter().map(|place| clusters[*place]).collect());
-    board.scores = board.scores.iter().map(|row| places.iter().map(|place| row[*place]).collect()).collect();
+    board.items = places
+        .iter()
+        .map(|place| board.items[*place].clone())
+        .collect();
+    board.clusters = board
+        .clusters
+        .map(|clusters| places.iter().map(|place| clusters[*place]).collect());
+    board.scores = board
+        .scores
+        .iter()
+        .map(|row| places.iter().map(|place| row[*place]).collect())
+        .collect();
     board
 }

@@ -59,12 +59,22 @@ impl OverviewSuite {
             return None;
         }
         let mut sorted: Vec<(&str, Vec<&'a ItemLine>)> = found.into_iter().collect();
-        sorted.sort_by(|(one, first), (other, second)| second.len().cmp(&first.len()).then_with(|| one.cmp(other)));
+        sorted.sort_by(|(one, first), (other, second)| {
+            second.len().cmp(&first.len()).then_with(|| one.cmp(other))
+        });
         let left_out = sorted.len().saturating_sub(MOST);
         sorted.truncate(MOST);
         let arms = 0..matrix.arms.len();
-        let of_arm = |lines: &[&'a ItemLine], arm: usize| lines.iter().filter_map(|line| line.cells.get(arm)).collect::<Vec<&ItemCell>>();
-        let sets: Vec<Vec<&ItemCell>> = sorted.iter().flat_map(|(_, lines)| arms.clone().map(move |arm| of_arm(lines, arm))).collect();
+        let of_arm = |lines: &[&'a ItemLine], arm: usize| {
+            lines
+                .iter()
+                .filter_map(|line| line.cells.get(arm))
+                .collect::<Vec<&ItemCell>>()
+        };
+        let sets: Vec<Vec<&ItemCell>> = sorted
+            .iter()
+            .flat_map(|(_, lines)| arms.clone().map(move |arm| of_arm(lines, arm)))
+            .collect();
         let mut found = cells(&sets).into_iter();
         let category = |(name, lines): (&str, Vec<&ItemLine>)| Category {
             name: name.to_owned(),
@@ -72,13 +82,24 @@ impl OverviewSuite {
             cells: found.by_ref().take(arms.len()).collect(),
         };
         let mut columns: Vec<Category> = sorted.into_iter().map(category).collect();
-        columns.sort_by(|one, other| ease(other).total_cmp(&ease(one)).then_with(|| one.name.cmp(&other.name)));
-        Some(Categories { arms: matrix.arms.iter().map(|arm| arm.arm.clone()).collect(), columns, left_out, without })
+        columns.sort_by(|one, other| {
+            ease(other)
+                .total_cmp(&ease(one))
+                .then_with(|| one.name.cmp(&other.name))
+        });
+        Some(Categories {
+            arms: matrix.arms.iter().map(|arm| arm.arm.clone()).collect(),
+            columns,
+            left_out,
+            without,
+        })
     }
 
     /// Returns an arm's results by category, in the order of names.
     pub(super) fn categories_of(&self, arm: &Arm) -> Vec<(&str, CategoryCell)> {
-        let Some(place) = self.items.arms.iter().position(|known| known.arm == *arm) else { return Vec::new() };
+        let Some(place) = self.items.arms.iter().position(|known| known.arm == *arm) else {
+            return Vec::new();
+        };
         let mut found = BTreeMap::<&str, Vec<&ItemCell>>::new();
         for line in &self.items.items {
             if let Some((category, cell)) = self.category_of(line).zip(line.cells.get(place)) {
@@ -86,36 +107,64 @@ impl OverviewSuite {
             }
         }
         let (names, sets): (Vec<&str>, Vec<Vec<&ItemCell>>) = found.into_iter().unzip();
-        names.into_iter().zip(cells(&sets)).filter_map(|(category, cell)| Some((category, cell?))).collect()
+        names
+            .into_iter()
+            .zip(cells(&sets))
+            .filter_map(|(category, cell)| Some((category, cell?)))
+            .collect()
     }
 }
 
 /// Returns the mean of the arms' rates.
 fn ease(category: &Category) -> f64 {
-    let rates: Vec<f64> = category.cells.iter().flatten().map(|cell| cell.rate).collect();
+    let rates: Vec<f64> = category
+        .cells
+        .iter()
+        .flatten()
+        .map(|cell| cell.rate)
+        .collect();
     rates.iter().sum::<f64>() / rates.len().max(1) as f64
 }
 
 /// Returns for each set of one arm's items its accuracy, all of them by one query of frames.
 fn cells(sets: &[Vec<&ItemCell>]) -> Vec<Option<CategoryCell>> {
-    let share = |cell: &&ItemCell| (cell.counted > 0).then(|| f64::from(cell.passed) / f64::from(cell.counted));
-    let shares: Vec<Vec<f64>> = sets.iter().map(|cells| cells.iter().filter_map(share).collect()).collect();
+    let share = |cell: &&ItemCell| {
+        (cell.counted > 0).then(|| f64::from(cell.passed) / f64::from(cell.counted))
+    };
+    let shares: Vec<Vec<f64>> = sets
+        .iter()
+        .map(|cells| cells.iter().filter_map(share).collect())
+        .collect();
     let means = summaries(shares.iter().map(Vec::as_slice));
-    sets.iter().zip(means).map(|(cells, mean)| mean.map(|mean| cell(cells, &mean))).collect()
+    sets.iter()
+        .zip(means)
+        .map(|(cells, mean)| mean.map(|mean| cell(cells, &mean)))
+        .collect()
 }
 
 /// Returns the mean over items. The interval is Wilson's if each item has one outcome, else Student's over item means.
 fn cell(cells: &[&ItemCell], shares: &Summary) -> CategoryCell {
     let tried = || cells.iter().filter(|cell| cell.counted > 0);
     let interval = if tried().all(|cell| cell.counted == 1) {
-        wilson(tried().map(|cell| u64::from(cell.passed)).sum(), shares.n, CONFIDENCE)
+        wilson(
+            tried().map(|cell| u64::from(cell.passed)).sum(),
+            shares.n,
+            CONFIDENCE,
+        )
     } else if shares.max > shares.min {
         interval_of_mean(shares, CONFIDENCE)
     } else {
         effective_interval(shares.mean, shares.n as f64, CONFIDENCE)
     };
-    let interval = interval.ok().and_then(|ends| Interval::new(ends.low.max(0.0), ends.high.min(1.0)));
-    CategoryCell { rate: shares.mean, interval, items: shares.n, outcomes: tried().map(|cell| u64::from(cell.counted)).sum() }
+    let interval = interval
+        .ok()
+        .and_then(|ends| Interval::new(ends.low.max(0.0), ends.high.min(1.0)));
+    CategoryCell {
+        rate: shares.mean,
+        interval,
+        items: shares.n,
+        outcomes: tried().map(|cell| u64::from(cell.counted)).sum(),
+    }
 }
 
 #[cfg(test)]
@@ -123,8 +172,14 @@ mod tests {
     use super::*;
 
     fn of(counts: &[(u32, u32)]) -> Option<CategoryCell> {
-        let cells: Vec<ItemCell> =
-            counts.iter().map(|(passed, counted)| ItemCell { passed: *passed, counted: *counted, ..ItemCell::default() }).collect();
+        let cells: Vec<ItemCell> = counts
+            .iter()
+            .map(|(passed, counted)| ItemCell {
+                passed: *passed,
+                counted: *counted,
+                ..ItemCell::default()
+            })
+            .collect();
         super::cells(&[cells.iter().collect()]).remove(0)
     }
 
@@ -137,7 +192,15 @@ mod tests {
         // Item shares 3/4 and 0/1, averaged.
         let several = of(&[(3, 4), (0, 1)]).expect("outcomes");
         assert!((several.rate - 0.375).abs() < 1e-12 && several.outcomes == 5);
-        assert!(several.interval.is_some_and(|ends| ends.low >= 0.0 && ends.high <= 1.0));
-        assert!(of(&[(2, 2), (2, 2)]).and_then(|cell| cell.interval).is_some_and(|ends| ends.low < 1.0));
+        assert!(
+            several
+                .interval
+                .is_some_and(|ends| ends.low >= 0.0 && ends.high <= 1.0)
+        );
+        assert!(
+            of(&[(2, 2), (2, 2)])
+                .and_then(|cell| cell.interval)
+                .is_some_and(|ends| ends.low < 1.0)
+        );
     }
 }

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::domain::Unit;
 use crate::inference::{
-    Arm, Coverage, Estimate, Figure, Front, Missing, Money, Numbers, Range, Scale, SuiteAnswer, SuiteGroup, Verdict, cost, duration,
-    figures,
+    Arm, Coverage, Estimate, Figure, Front, Missing, Money, Numbers, Range, Scale, SuiteAnswer,
+    SuiteGroup, Verdict, cost, duration, figures,
 };
 use crate::stats::{Interval, mcnemar, quantile};
 use crate::warehouse::RunRow;
@@ -165,7 +165,11 @@ const MIN_SPREAD: usize = 2;
 const CURVE_POINTS: u64 = 64;
 
 /// Builds the charts of a suite from its board and answer.
-pub(super) fn suite_charts(board: &SuiteBoard, answer: &SuiteAnswer<'_>, alpha: f64) -> SuiteCharts {
+pub(super) fn suite_charts(
+    board: &SuiteBoard,
+    answer: &SuiteAnswer<'_>,
+    alpha: f64,
+) -> SuiteCharts {
     let group = &answer.group;
     SuiteCharts {
         pareto: pareto(group, &board.entries),
@@ -178,7 +182,11 @@ pub(super) fn suite_charts(board: &SuiteBoard, answer: &SuiteAnswer<'_>, alpha: 
 
 /// Adds up the arms' costs. The sum is a lower bound if any arm's cost is a lower bound or unknown.
 fn spent(board: &SuiteBoard) -> Option<Money> {
-    let known: Vec<&Money> = board.entries.iter().filter_map(|entry| entry.cost.as_ref()).collect();
+    let known: Vec<&Money> = board
+        .entries
+        .iter()
+        .filter_map(|entry| entry.cost.as_ref())
+        .collect();
     let is_whole = known.len() == board.entries.len();
     (!known.is_empty()).then(|| Money {
         usd: known.iter().map(|money| money.usd).sum(),
@@ -191,12 +199,21 @@ fn spent(board: &SuiteBoard) -> Option<Money> {
 }
 
 fn rows_of<'a>(group: &'a SuiteGroup<'_>, arm: &Arm) -> &'a [&'a RunRow] {
-    group.arms.iter().find(|runs| runs.arm == *arm).map_or(&[], |runs| runs.counted.as_slice())
+    group
+        .arms
+        .iter()
+        .find(|runs| runs.arm == *arm)
+        .map_or(&[], |runs| runs.counted.as_slice())
 }
 
 /// Returns `None` if fewer than two points could be drawn.
 fn pareto(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
-    let costs = figures(&entries.iter().map(|entry| Numbers::of(rows_of(group, &entry.arm), Range::NotNegative, cost)).collect::<Vec<_>>());
+    let costs = figures(
+        &entries
+            .iter()
+            .map(|entry| Numbers::of(rows_of(group, &entry.arm), Range::NotNegative, cost))
+            .collect::<Vec<_>>(),
+    );
     let point = |(entry, whole): (&Entry, Option<Figure>)| {
         let (rate, money) = (entry.pass_rate.as_ref()?, entry.cost.as_ref()?);
         let whole = whole.filter(|figure| figure.coverage.known == figure.coverage.runs);
@@ -212,30 +229,59 @@ fn pareto(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
     };
     let points: Vec<ParetoPoint> = entries.iter().zip(costs).filter_map(point).collect();
     let is_placed = |entry: &&Entry| points.iter().any(|point| point.arm == entry.arm);
-    let unplaced = entries.iter().filter(|entry| !is_placed(entry)).map(|entry| entry.arm.clone()).collect();
+    let unplaced = entries
+        .iter()
+        .filter(|entry| !is_placed(entry))
+        .map(|entry| entry.arm.clone())
+        .collect();
     (points.len() > 1).then_some(Pareto { points, unplaced })
 }
 
-fn distribution(group: &SuiteGroup<'_>, board: &SuiteBoard, unit: Unit, value: fn(&RunRow) -> Option<f64>) -> Option<Distribution> {
+fn distribution(
+    group: &SuiteGroup<'_>,
+    board: &SuiteBoard,
+    unit: Unit,
+    value: fn(&RunRow) -> Option<f64>,
+) -> Option<Distribution> {
     let spread = |entry: &Entry| {
         let rows = rows_of(group, &entry.arm);
-        let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).filter(|value| value.is_finite()).collect();
-        (values.len() >= MIN_SPREAD).then(|| arm_spread(&entry.arm, values, rows.len())).flatten()
+        let values: Vec<f64> = rows
+            .iter()
+            .filter_map(|row| value(row))
+            .filter(|value| value.is_finite())
+            .collect();
+        (values.len() >= MIN_SPREAD)
+            .then(|| arm_spread(&entry.arm, values, rows.len()))
+            .flatten()
     };
     let arms: Vec<ArmSpread> = board.entries.iter().filter_map(spread).collect();
     let left_out = (board.entries.len() - arms.len()) as u64;
-    (!arms.is_empty()).then_some(Distribution { unit, arms, left_out })
+    (!arms.is_empty()).then_some(Distribution {
+        unit,
+        arms,
+        left_out,
+    })
 }
 
 fn arm_spread(arm: &Arm, mut values: Vec<f64>, runs: usize) -> Option<ArmSpread> {
     values.sort_by(f64::total_cmp);
     let n = values.len();
-    let last_of_its_value = |place: &usize| values.get(place + 1).is_none_or(|next| next.total_cmp(&values[*place]).is_ne());
-    let step = |place: usize| Step { value: values[place], share: (place + 1) as f64 / n as f64 };
+    let last_of_its_value = |place: &usize| {
+        values
+            .get(place + 1)
+            .is_none_or(|next| next.total_cmp(&values[*place]).is_ne())
+    };
+    let step = |place: usize| Step {
+        value: values[place],
+        share: (place + 1) as f64 / n as f64,
+    };
     let steps: Vec<Step> = (0..n).filter(last_of_its_value).map(step).collect();
     Some(ArmSpread {
         arm: arm.clone(),
-        coverage: Coverage { known: n as u64, runs: runs as u64 },
+        coverage: Coverage {
+            known: n as u64,
+            runs: runs as u64,
+        },
         smallest: *values.first()?,
         median: quantile(&values, 0.5).ok()?,
         p90: quantile(&values, 0.9).ok()?,
@@ -250,16 +296,31 @@ fn thinned(steps: Vec<Step>, most: usize) -> Vec<Step> {
     if steps.len() <= most {
         return steps;
     }
-    (0..most).map(|place| steps[place * (steps.len() - 1) / (most - 1)]).collect()
+    (0..most)
+        .map(|place| steps[place * (steps.len() - 1) / (most - 1)])
+        .collect()
 }
 
-fn disagreements(board: &SuiteBoard, answer: &SuiteAnswer<'_>, alpha: f64) -> Option<Disagreements> {
-    let arms: Vec<Arm> = board.entries.iter().map(|entry| entry.arm.clone()).collect();
-    let places: Vec<usize> = arms.iter().filter_map(|arm| answer.group.arms.iter().position(|known| known.arm == *arm)).collect();
+fn disagreements(
+    board: &SuiteBoard,
+    answer: &SuiteAnswer<'_>,
+    alpha: f64,
+) -> Option<Disagreements> {
+    let arms: Vec<Arm> = board
+        .entries
+        .iter()
+        .map(|entry| entry.arm.clone())
+        .collect();
+    let places: Vec<usize> = arms
+        .iter()
+        .filter_map(|arm| answer.group.arms.iter().position(|known| known.arm == *arm))
+        .collect();
     if places.len() != arms.len() || arms.len() < 2 {
         return None;
     }
-    let evidence = answer.metric(crate::domain::PASS_RATE).map(|metric| &metric.evidence);
+    let evidence = answer
+        .metric(crate::domain::PASS_RATE)
+        .map(|metric| &metric.evidence);
     let mut pairs = Vec::new();
     let mut left_out = 0;
     for first in 0..arms.len() {
@@ -277,16 +338,34 @@ fn disagreements(board: &SuiteBoard, answer: &SuiteAnswer<'_>, alpha: f64) -> Op
                 only_first: flips.only_first,
                 only_second: flips.only_second,
                 p: mcnemar(flips.only_first, flips.only_second).exact,
-                verdict: known.map_or(Verdict::NoData { reason: Missing::NotMeasured }, |pair| pair.verdict),
+                verdict: known.map_or(
+                    Verdict::NoData {
+                        reason: Missing::NotMeasured,
+                    },
+                    |pair| pair.verdict,
+                ),
                 p_adjusted: known.and_then(|pair| pair.p_adjusted),
-                difference: known.and_then(|pair| pair.difference).filter(|found| found.scale == Scale::Share).map(|found| found.value),
+                difference: known
+                    .and_then(|pair| pair.difference)
+                    .filter(|found| found.scale == Scale::Share)
+                    .map(|found| found.value),
             });
         }
     }
     let clarity = |pair: &Discordance| pair.net() as f64 / (pair.discordant().max(1) as f64).sqrt();
-    pairs.sort_by(|left, right| clarity(right).total_cmp(&clarity(left)).then((left.first, left.second).cmp(&(right.first, right.second))));
+    pairs.sort_by(|left, right| {
+        clarity(right)
+            .total_cmp(&clarity(left))
+            .then((left.first, left.second).cmp(&(right.first, right.second)))
+    });
     let most = pairs.iter().map(Discordance::discordant).max()?;
-    Some(Disagreements { arms, pairs, curve: curve(most, alpha), alpha, left_out })
+    Some(Disagreements {
+        arms,
+        pairs,
+        curve: curve(most, alpha),
+        alpha,
+        left_out,
+    })
 }
 
 /// Returns the boundary of significance up to `most` discordant items.
@@ -295,8 +374,14 @@ fn curve(most: u64, alpha: f64) -> Vec<Threshold> {
     // Only even numbers of discordant items, with even leads. With both parities the curve would be a saw.
     let all = (1..=reach / 2).map(|half| 2 * half);
     let distance = (reach / 2).div_ceil(CURVE_POINTS).max(1);
-    let wanted = |discordant: &u64| (discordant / 2).is_multiple_of(distance) || *discordant == reach / 2 * 2 || *discordant <= 12;
-    all.filter(wanted).filter_map(|discordant| threshold(discordant, alpha)).collect()
+    let wanted = |discordant: &u64| {
+        (discordant / 2).is_multiple_of(distance)
+            || *discordant == reach / 2 * 2
+            || *discordant <= 12
+    };
+    all.filter(wanted)
+        .filter_map(|discordant| threshold(discordant, alpha))
+        .collect()
 }
 
 fn threshold(discordant: u64, alpha: f64) -> Option<Threshold> {
@@ -314,7 +399,10 @@ fn threshold(discordant: u64, alpha: f64) -> Option<Threshold> {
             no = middle;
         }
     }
-    Some(Threshold { discordant, net: discordant - 2 * yes })
+    Some(Threshold {
+        discordant,
+        net: discordant - 2 * yes,
+    })
 }
 
 #[cfg(test)]
@@ -325,23 +413,51 @@ mod tests {
     fn the_curve_is_where_the_test_begins_to_reject() {
         let curve = curve(400, 0.05);
         assert!(curve.len() <= 64 + 8, "{}", curve.len());
-        assert_eq!(curve[0], Threshold { discordant: 6, net: 6 });
+        assert_eq!(
+            curve[0],
+            Threshold {
+                discordant: 6,
+                net: 6
+            }
+        );
         for point in &curve {
-            let p = |net: u64| mcnemar(u64::midpoint(point.discordant, net), (point.discordant - net) / 2).exact;
-            assert!(p(point.net) <= 0.05 && (point.net == 0 || p(point.net - 2) > 0.05), "{point:?}");
+            let p = |net: u64| {
+                mcnemar(
+                    u64::midpoint(point.discordant, net),
+                    (point.discordant - net) / 2,
+                )
+                .exact
+            };
+            assert!(
+                p(point.net) <= 0.05 && (point.net == 0 || p(point.net - 2) > 0.05),
+                "{point:?}"
+            );
         }
         let last = curve[curve.len() - 1];
         // About 1.96 times the square root.
-        assert!(last.discordant == 400 && (38..=44).contains(&last.net), "{last:?}");
+        assert!(
+            last.discordant == 400 && (38..=44).contains(&last.net),
+            "{last:?}"
+        );
     }
 
     #[test]
     fn equal_values_are_one_step_and_many_are_thinned() {
-        let arm = Arm { approach: "a".to_owned(), model: String::new() };
+        let arm = Arm {
+            approach: "a".to_owned(),
+            model: String::new(),
+        };
         let spread = arm_spread(&arm, vec![3.0, 1.0, 1.0, 2.0], 5).expect("values");
-        let steps: Vec<(f64, f64)> = spread.steps.iter().map(|step| (step.value, step.share)).collect();
+        let steps: Vec<(f64, f64)> = spread
+            .steps
+            .iter()
+            .map(|step| (step.value, step.share))
+            .collect();
         assert_eq!(steps, [(1.0, 0.5), (2.0, 0.75), (3.0, 1.0)]);
-        assert_eq!((spread.median, spread.coverage), (1.5, Coverage { known: 4, runs: 5 }));
+        assert_eq!(
+            (spread.median, spread.coverage),
+            (1.5, Coverage { known: 4, runs: 5 })
+        );
         let spread = arm_spread(&arm, (0..1000).map(f64::from).collect(), 1000).expect("values");
         assert_eq!((spread.steps.len(), spread.values), (MAX_STEPS, 1000));
         assert!((spread.steps[0].value, spread.steps[MAX_STEPS - 1].share) == (0.0, 1.0));

@@ -20,18 +20,42 @@ pub struct ClaimedFile {
 }
 
 /// Audits published tables. Stated numbers of runs are compared with the selected runs of the store, if there is one.
-pub fn audit_published(tables: &[ClaimedTable], held: Option<(&Warehouse, &Filter)>) -> ClaimsAudit {
-    let held = held.filter(|_| states_runs(tables)).map(|(warehouse, filter)| held_runs(warehouse, filter));
+pub fn audit_published(
+    tables: &[ClaimedTable],
+    held: Option<(&Warehouse, &Filter)>,
+) -> ClaimsAudit {
+    let held = held
+        .filter(|_| states_runs(tables))
+        .map(|(warehouse, filter)| held_runs(warehouse, filter));
     audit_claims(tables, &held.unwrap_or_default())
 }
 
 /// Audits the tables about the suite that the filter names. `None` if there are none.
-pub(super) fn suite_claims(warehouse: &Warehouse, only: &Filter, published: &[Published<PublishedFigures>]) -> Option<SuiteClaims> {
-    let own: Vec<&Published<PublishedFigures>> = published.iter().filter(|figures| only.suites.contains(&figures.suite)).collect();
+pub(super) fn suite_claims(
+    warehouse: &Warehouse,
+    only: &Filter,
+    published: &[Published<PublishedFigures>],
+) -> Option<SuiteClaims> {
+    let own: Vec<&Published<PublishedFigures>> = published
+        .iter()
+        .filter(|figures| only.suites.contains(&figures.suite))
+        .collect();
     if own.is_empty() {
         return None;
     }
-    let tables: Vec<ClaimedTable> = own.iter().flat_map(|figures| figures.tables.iter().cloned()).collect();
-    let files = own.iter().map(|figures| ClaimedFile { file: figures.file.clone(), source: figures.source.clone() }).collect();
-    Some(SuiteClaims { audit: audit_published(&tables, Some((warehouse, only))), files })
+    let tables: Vec<ClaimedTable> = own
+        .iter()
+        .flat_map(|figures| figures.tables.iter().cloned())
+        .collect();
+    let files = own
+        .iter()
+        .map(|figures| ClaimedFile {
+            file: figures.file.clone(),
+            source: figures.source.clone(),
+        })
+        .collect();
+    Some(SuiteClaims {
+        audit: audit_published(&tables, Some((warehouse, only))),
+        files,
+    })
 }

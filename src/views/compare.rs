@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::domain::{Direction, Metric, RunStatus, Unit};
 use crate::inference::{
-    Arm, ArmRuns, Cell, Comparability, Decision, Evidence, ExcludedItem, JudgedBy, MetricAnswer, Policy, Role, Since, SuiteAnswer,
-    SuiteGroup, possibly_cached,
+    Arm, ArmRuns, Cell, Comparability, Decision, Evidence, ExcludedItem, JudgedBy, MetricAnswer,
+    Policy, Role, Since, SuiteAnswer, SuiteGroup, possibly_cached,
 };
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
@@ -149,12 +149,22 @@ pub enum PairOrder {
 }
 
 /// Compares a group's arms.
-pub fn compare(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy, order: PairOrder) -> Comparison {
+pub fn compare(
+    warehouse: &Warehouse,
+    group: &SuiteGroup<'_>,
+    policy: &Policy,
+    order: PairOrder,
+) -> Comparison {
     Comparison::ordered(&SuiteAnswer::of(warehouse, group, policy), order)
 }
 
 /// Compares a group's arms, and lists the names of the items on which two arms differ. A table of more arms has no such list.
-pub fn compare_with_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy, order: PairOrder) -> Comparison {
+pub fn compare_with_flips(
+    warehouse: &Warehouse,
+    group: &SuiteGroup<'_>,
+    policy: &Policy,
+    order: PairOrder,
+) -> Comparison {
     let answer = SuiteAnswer::of(warehouse, group, policy);
     let mut table = Comparison::ordered(&answer, order);
     if let ([_, _], Some(flips)) = (table.arms.as_slice(), &mut table.flips) {
@@ -170,7 +180,13 @@ impl PairOrder {
         let has_value = |arm: usize| answer.primary().cells[arm].value.is_some();
         match self {
             Self::AsGiven => (0, 1),
-            Self::AheadFirst => answer.first_two().unwrap_or(if has_value(1) && !has_value(0) { (1, 0) } else { (0, 1) }),
+            Self::AheadFirst => answer
+                .first_two()
+                .unwrap_or(if has_value(1) && !has_value(0) {
+                    (1, 0)
+                } else {
+                    (0, 1)
+                }),
         }
     }
 }
@@ -186,33 +202,52 @@ impl Comparison {
     }
 
     fn of(answer: &SuiteAnswer<'_>) -> Self {
-        let arms: Vec<ComparedArm> = answer.group.arms.iter().map(|arm| compared_arm(arm, &answer.matrix)).collect();
+        let arms: Vec<ComparedArm> = answer
+            .group
+            .arms
+            .iter()
+            .map(|arm| compared_arm(arm, &answer.matrix))
+            .collect();
         let mut table = Self::empty(answer, arms);
         table.comparability.clone_from(&answer.comparability);
         for metric in &answer.metrics {
             table.push(metric.clone());
         }
-        table.with_excluded = answer.with_excluded.clone().map(|metric| row(metric, &table.arms));
+        table.with_excluded = answer
+            .with_excluded
+            .clone()
+            .map(|metric| row(metric, &table.arms));
         (table.decision, table.decided_on) = answer.decision().unzip();
         table
     }
 
     /// Builds the table of two of the arms. Its p-values stay adjusted for all pairs of the suite.
     pub(super) fn of_pair(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Self {
-        let arms = [one, other].map(|arm| compared_arm(&answer.group.arms[arm], &answer.matrix)).to_vec();
+        let arms = [one, other]
+            .map(|arm| compared_arm(&answer.group.arms[arm], &answer.matrix))
+            .to_vec();
         let mut table = Self::empty(answer, arms);
         let of_two = |metric: &MetricAnswer| MetricAnswer {
             cells: answer.cells_between(metric, one, other).to_vec(),
             evidence: metric.evidence.between(one, other),
             ..metric.clone()
         };
-        table.comparability = answer.comparability.iter().filter_map(|pair| pair.between(one, other)).collect();
+        table.comparability = answer
+            .comparability
+            .iter()
+            .filter_map(|pair| pair.between(one, other))
+            .collect();
         for metric in &answer.metrics {
             table.push(of_two(metric));
         }
         table.flips = flips::of_pair(answer, one, other);
-        table.with_excluded = answer.with_excluded.as_ref().map(|metric| row(of_two(metric), &table.arms));
-        table.decision = answer.decision_between(one, other).map(|decision| decision.among(one, other));
+        table.with_excluded = answer
+            .with_excluded
+            .as_ref()
+            .map(|metric| row(of_two(metric), &table.arms));
+        table.decision = answer
+            .decision_between(one, other)
+            .map(|decision| decision.among(one, other));
         table.decided_on = table.decision.as_ref().map(|_| [0, 1]);
         table
     }
@@ -232,7 +267,12 @@ impl Comparison {
             suite_version: answer.group.suite_version.clone(),
             source: answer.group.source.clone(),
             since: answer.group.since.clone(),
-            perhaps_one_model: perhaps_one_model(&arms.iter().map(|compared| &compared.arm).collect::<Vec<&Arm>>()),
+            perhaps_one_model: perhaps_one_model(
+                &arms
+                    .iter()
+                    .map(|compared| &compared.arm)
+                    .collect::<Vec<&Arm>>(),
+            ),
             arms,
             decision: None,
             decided_on: None,
@@ -258,7 +298,11 @@ impl Comparison {
 
     /// Adds a metric's row, or adds its name to `not_measured` if no arm has a value.
     fn push(&mut self, metric: MetricAnswer) {
-        if metric.cells.iter().all(|cell| cell.value.is_none() && cell.total.is_none()) {
+        if metric
+            .cells
+            .iter()
+            .all(|cell| cell.value.is_none() && cell.total.is_none())
+        {
             self.not_measured.push(metric.metric.label);
         } else {
             self.rows.push(row(metric, &self.arms));
@@ -268,17 +312,33 @@ impl Comparison {
 
 fn row(answer: MetricAnswer, arms: &[ComparedArm]) -> ComparisonRow {
     let leader = leader(&answer.metric, &answer.cells, arms);
-    ComparisonRow { metric: answer.metric, role: answer.role, cells: answer.cells, leader, evidence: answer.evidence }
+    ComparisonRow {
+        metric: answer.metric,
+        role: answer.role,
+        cells: answer.cells,
+        leader,
+        evidence: answer.evidence,
+    }
 }
 
 fn compared_arm(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> ComparedArm {
     let mut not_completed = BTreeMap::new();
-    for row in arm.counted.iter().filter(|row| row.run.status != RunStatus::Completed) {
-        *not_completed.entry(row.run.status.name().to_owned()).or_default() += 1;
+    for row in arm
+        .counted
+        .iter()
+        .filter(|row| row.run.status != RunStatus::Completed)
+    {
+        *not_completed
+            .entry(row.run.status.name().to_owned())
+            .or_default() += 1;
     }
     ComparedArm {
         arm: arm.arm.clone(),
-        run_ids: arm.counted.iter().map(|row| row.run.id.to_string()).collect(),
+        run_ids: arm
+            .counted
+            .iter()
+            .map(|row| row.run.id.to_string())
+            .collect(),
         not_completed,
         excluded_runs: arm.excluded.len() as u64,
         crashed_runs: arm.crashed.len() as u64,
@@ -292,14 +352,24 @@ fn compared_arm(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> ComparedArm {
 /// Finds the arm with the best shown value. If any value is missing there is no leader, because the missing one might be better.
 fn leader(metric: &Metric, cells: &[Cell], arms: &[ComparedArm]) -> Leader {
     let is_own_tests = metric.name == "own_tests";
-    let values: Option<Vec<f64>> =
-        cells.iter().map(|cell| if is_own_tests { cell.passed.map(|passed| passed as f64) } else { cell.value }).collect();
+    let values: Option<Vec<f64>> = cells
+        .iter()
+        .map(|cell| {
+            if is_own_tests {
+                cell.passed.map(|passed| passed as f64)
+            } else {
+                cell.value
+            }
+        })
+        .collect();
     let sign = match metric.direction {
         Direction::Up => 1.0,
         Direction::Down => -1.0,
         Direction::None => return Leader::NotAvailable,
     };
-    let Some(values) = values.filter(|values| values.len() > 1) else { return Leader::NotAvailable };
+    let Some(values) = values.filter(|values| values.len() > 1) else {
+        return Leader::NotAvailable;
+    };
     let mut ranked: Vec<usize> = (0..values.len()).collect();
     ranked.sort_by(|left, right| (sign * values[*right]).total_cmp(&(sign * values[*left])));
     let (leader, second) = (ranked[0], ranked[1]);
@@ -307,19 +377,35 @@ fn leader(metric: &Metric, cells: &[Cell], arms: &[ComparedArm]) -> Leader {
         return Leader::NotAvailable;
     }
     if values[leader].total_cmp(&values[second]).is_eq() {
-        return Leader::Tie { arms: (0..values.len()).filter(|arm| values[*arm].total_cmp(&values[leader]).is_eq()).collect() };
+        return Leader::Tie {
+            arms: (0..values.len())
+                .filter(|arm| values[*arm].total_cmp(&values[leader]).is_eq())
+                .collect(),
+        };
     }
     let (won, lost) = (values[leader], values[second]);
     let delta = match metric.unit {
         // Own tests differ between arms, so that a difference has no size.
         _ if is_own_tests => None,
-        Unit::Fraction => Some(Delta { value: (won - lost) * 100.0, unit: DeltaUnit::PercentagePoints }),
-        Unit::Points => Some(Delta { value: won - lost, unit: DeltaUnit::Points }),
-        Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => {
-            (lost != 0.0).then(|| Delta { value: (won - lost) / lost.abs() * 100.0, unit: DeltaUnit::Percent })
-        }
+        Unit::Fraction => Some(Delta {
+            value: (won - lost) * 100.0,
+            unit: DeltaUnit::PercentagePoints,
+        }),
+        Unit::Points => Some(Delta {
+            value: won - lost,
+            unit: DeltaUnit::Points,
+        }),
+        Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => (lost != 0.0)
+            .then(|| Delta {
+                value: (won - lost) / lost.abs() * 100.0,
+                unit: DeltaUnit::Percent,
+            }),
     };
-    Leader::Leads { arm: leader, over: second, delta }
+    Leader::Leads {
+        arm: leader,
+        over: second,
+        delta,
+    }
 }
 
 #[cfg(test)]
@@ -337,26 +423,61 @@ mod tests {
     /// Compares every two arms of every suite of a store, and returns the number of rows with a difference. Each difference is that of the
     /// two cells beside it.
     fn rows_of_one_statistic(store: PathBuf) -> Result<usize, String> {
-        let warehouse = Warehouse::open(&Options { stores: vec![store], ..Options::default() }, &Progress::SILENT).expect("a store");
+        let warehouse = Warehouse::open(
+            &Options {
+                stores: vec![store],
+                ..Options::default()
+            },
+            &Progress::SILENT,
+        )
+        .expect("a store");
         let mut rows = 0;
         for group in suite_groups(&warehouse, &Filter::default(), Grouping::AllBatches) {
             let answer = SuiteAnswer::of(&warehouse, &group, &Policy::default());
-            let pairs = (0..group.arms.len()).flat_map(|one| (0..group.arms.len()).map(move |other| (one, other)));
+            let pairs = (0..group.arms.len())
+                .flat_map(|one| (0..group.arms.len()).map(move |other| (one, other)));
             // Of large boards, some pairs.
             let step = group.arms.len().pow(2) / 60 + 1;
             for (one, other) in pairs.step_by(step).filter(|(one, other)| one != other) {
                 for row in Comparison::of_pair(&answer, one, other).rows {
                     // What people's labels correct is corrected item by item, and says so.
-                    let Some(pair) = row.evidence.pairs.first().filter(|pair| pair.judge.is_none()) else { continue };
-                    let Some(difference) = pair.difference else { continue };
-                    let what = format!("{} {one} {other} {}: {:?} {:?}", group.suite, row.metric.name, row.cells, pair);
-                    let (Some(first), Some(second)) = (row.cells[0].value, row.cells[1].value) else { return Err(what) };
-                    let between = if difference.scale == Scale::Ratio { first / second } else { first - second };
+                    let Some(pair) = row
+                        .evidence
+                        .pairs
+                        .first()
+                        .filter(|pair| pair.judge.is_none())
+                    else {
+                        continue;
+                    };
+                    let Some(difference) = pair.difference else {
+                        continue;
+                    };
+                    let what = format!(
+                        "{} {one} {other} {}: {:?} {:?}",
+                        group.suite, row.metric.name, row.cells, pair
+                    );
+                    let (Some(first), Some(second)) = (row.cells[0].value, row.cells[1].value)
+                    else {
+                        return Err(what);
+                    };
+                    let between = if difference.scale == Scale::Ratio {
+                        first / second
+                    } else {
+                        first - second
+                    };
                     if (between - difference.value).abs() > 1e-9 * difference.value.abs().max(1.0) {
                         return Err(what);
                     }
-                    if let Leader::Leads { delta: Some(delta), over, arm } = row.leader {
-                        let (won, lost) = (row.cells[arm].value.unwrap_or_default(), row.cells[over].value.unwrap_or_default());
+                    if let Leader::Leads {
+                        delta: Some(delta),
+                        over,
+                        arm,
+                    } = row.leader
+                    {
+                        let (won, lost) = (
+                            row.cells[arm].value.unwrap_or_default(),
+                            row.cells[over].value.unwrap_or_default(),
+                        );
                         let expected = match delta.unit {
                             DeltaUnit::Percent => (won - lost) / lost.abs() * 100.0,
                             DeltaUnit::PercentagePoints => (won - lost) * 100.0,

@@ -61,8 +61,14 @@ pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
         let before = newest.remove(&line.evaluator);
         let stands = match before {
             None => line,
-            Some(before) if takes_over(line.revision, before.revision) => EvaluatorScore { earlier: before.earlier + 1, ..line },
-            Some(before) => EvaluatorScore { earlier: before.earlier + 1, ..before },
+            Some(before) if takes_over(line.revision, before.revision) => EvaluatorScore {
+                earlier: before.earlier + 1,
+                ..line
+            },
+            Some(before) => EvaluatorScore {
+                earlier: before.earlier + 1,
+                ..before
+            },
         };
         newest.insert(stands.evaluator.clone(), stands);
     }
@@ -84,7 +90,10 @@ pub struct CriteriaCount {
 impl JudgeView {
     /// Returns the judge's name. Another model or another prompt is another judge.
     pub fn name(&self) -> String {
-        let model = self.model.as_ref().map_or_else(String::new, |model| format!(":{model}"));
+        let model = self
+            .model
+            .as_ref()
+            .map_or_else(String::new, |model| format!(":{model}"));
         let words: String = self.prompt_sha256.chars().take(8).collect();
         format!("{}{model} #{words}", self.agent)
     }
@@ -111,9 +120,17 @@ mod tests {
 
     #[test]
     fn the_newest_revision_stands_wherever_its_line_is() {
-        let scores =
-            newest_scores(vec![score("b", 0, 1.0), score("a", 2, 2.0), score("a", 1, 3.0), score("a", 0, 4.0), score("b", 0, 5.0)]);
-        let found: Vec<_> = scores.iter().map(|score| (score.evaluator.as_str(), score.value, score.earlier)).collect();
+        let scores = newest_scores(vec![
+            score("b", 0, 1.0),
+            score("a", 2, 2.0),
+            score("a", 1, 3.0),
+            score("a", 0, 4.0),
+            score("b", 0, 5.0),
+        ]);
+        let found: Vec<_> = scores
+            .iter()
+            .map(|score| (score.evaluator.as_str(), score.value, score.earlier))
+            .collect();
         assert_eq!(found, [("a", Some(2.0), 2), ("b", Some(5.0), 1)]);
     }
 }

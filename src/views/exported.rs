@@ -30,7 +30,10 @@ impl Tally {
         for (status, count) in &other.by_status {
             *self.by_status.entry(*status).or_default() += count;
         }
-        self.seconds = other.seconds.map(|seconds| self.seconds.unwrap_or(0.0) + seconds).or(self.seconds);
+        self.seconds = other
+            .seconds
+            .map(|seconds| self.seconds.unwrap_or(0.0) + seconds)
+            .or(self.seconds);
         self.is_dependent |= other.is_dependent;
     }
 
@@ -44,15 +47,27 @@ impl Tally {
 
     /// Returns the denominator of the pass rate.
     pub fn counted(&self) -> u64 {
-        self.by_status.iter().filter(|(status, _)| status.is_counted()).map(|(_, count)| count).sum()
+        self.by_status
+            .iter()
+            .filter(|(status, _)| status.is_counted())
+            .map(|(_, count)| count)
+            .sum()
     }
 
     pub fn missing(&self) -> u64 {
-        self.by_status.iter().filter(|(status, _)| status.is_missing()).map(|(_, count)| count).sum()
+        self.by_status
+            .iter()
+            .filter(|(status, _)| status.is_missing())
+            .map(|(_, count)| count)
+            .sum()
     }
 
     pub fn share(&self) -> Option<Share> {
-        Share::new(self.count(ItemStatus::Pass), self.counted(), !self.is_dependent)
+        Share::new(
+            self.count(ItemStatus::Pass),
+            self.counted(),
+            !self.is_dependent,
+        )
     }
 }
 
@@ -72,8 +87,13 @@ impl Share {
             return None;
         }
         let value = passed as f64 / n as f64;
-        let standard_error = (n > 1 && is_independent).then(|| (value * (1.0 - value) / (n - 1) as f64).sqrt());
-        Some(Self { value, n, standard_error })
+        let standard_error =
+            (n > 1 && is_independent).then(|| (value * (1.0 - value) / (n - 1) as f64).sqrt());
+        Some(Self {
+            value,
+            n,
+            standard_error,
+        })
     }
 }
 
@@ -103,9 +123,16 @@ pub struct RunTally {
 
 impl RunTally {
     pub fn add(&mut self, outcome: &ItemOutcome) {
-        match self.groups.get_mut(&(outcome.kind, outcome.evaluator.clone())) {
+        match self
+            .groups
+            .get_mut(&(outcome.kind, outcome.evaluator.clone()))
+        {
             Some(tally) => tally.add(outcome),
-            None => self.groups.entry((outcome.kind, outcome.evaluator.clone())).or_default().add(outcome),
+            None => self
+                .groups
+                .entry((outcome.kind, outcome.evaluator.clone()))
+                .or_default()
+                .add(outcome),
         }
         self.most_attempts = self.most_attempts.max(outcome.attempt);
     }
@@ -127,26 +154,44 @@ impl RunTally {
 
     /// Returns the kind and the first evaluator behind the pass rate.
     pub fn headline(&self) -> Option<(ItemKind, &str)> {
-        let mut groups = self.groups.keys().map(|(kind, evaluator)| (*kind, evaluator.as_str()));
-        groups.clone().find(|(_, evaluator)| !OWN.contains(evaluator)).or_else(|| groups.next())
+        let mut groups = self
+            .groups
+            .keys()
+            .map(|(kind, evaluator)| (*kind, evaluator.as_str()));
+        groups
+            .clone()
+            .find(|(_, evaluator)| !OWN.contains(evaluator))
+            .or_else(|| groups.next())
     }
 
     /// Returns the outcomes behind the pass rate first (questions, else shared tests, else criteria, else checks), then each other kind and
     /// evaluator separately.
     pub fn groups(&self) -> Vec<OutcomeGroup> {
         let is_own = |evaluator: &str| OWN.contains(&evaluator);
-        let headline = self.groups.keys().filter(|(_, evaluator)| !is_own(evaluator)).map(|(kind, _)| *kind).min();
+        let headline = self
+            .groups
+            .keys()
+            .filter(|(_, evaluator)| !is_own(evaluator))
+            .map(|(kind, _)| *kind)
+            .min();
         let mut groups: Vec<OutcomeGroup> = Vec::new();
         for ((kind, evaluator), tally) in &self.groups {
             let is_headline = Some(*kind) == headline && !is_own(evaluator);
-            match groups.first_mut().filter(|first| is_headline && first.is_headline) {
+            match groups
+                .first_mut()
+                .filter(|first| is_headline && first.is_headline)
+            {
                 Some(first) => {
                     first.evaluators.insert(evaluator.clone());
                     first.tally.merge(tally);
                 }
                 None => {
-                    let group =
-                        OutcomeGroup { kind: *kind, evaluators: BTreeSet::from([evaluator.clone()]), tally: tally.clone(), is_headline };
+                    let group = OutcomeGroup {
+                        kind: *kind,
+                        evaluators: BTreeSet::from([evaluator.clone()]),
+                        tally: tally.clone(),
+                        is_headline,
+                    };
                     groups.insert(if is_headline { 0 } else { groups.len() }, group);
                 }
             }
@@ -183,7 +228,11 @@ mod tests {
     fn the_headline_comes_first_and_own_tests_are_never_it() {
         let mut tally = RunTally::default();
         for (kind, evaluator, status) in [
-            (ItemKind::Criterion, "requirementFulfillment", ItemStatus::Pass),
+            (
+                ItemKind::Criterion,
+                "requirementFulfillment",
+                ItemStatus::Pass,
+            ),
             (ItemKind::Test, "own_tests", ItemStatus::Fail),
             (ItemKind::Criterion, "rubric", ItemStatus::Limit),
             (ItemKind::Criterion, "rubric", ItemStatus::Infra),
@@ -193,9 +242,16 @@ mod tests {
         }
         let groups = tally.groups();
         assert_eq!(groups.len(), 2);
-        assert!(groups[0].is_headline && groups[0].kind == ItemKind::Criterion && groups[0].evaluators.len() == 2);
+        assert!(
+            groups[0].is_headline
+                && groups[0].kind == ItemKind::Criterion
+                && groups[0].evaluators.len() == 2
+        );
         let share = groups[0].tally.share().expect("two are counted");
-        assert_eq!((share.value, share.n, share.standard_error), (0.5, 2, Some(0.5)));
+        assert_eq!(
+            (share.value, share.n, share.standard_error),
+            (0.5, 2, Some(0.5))
+        );
         assert_eq!((groups[0].tally.missing(), groups[0].tally.total()), (1, 4));
         assert!(!groups[1].is_headline && groups[1].tally.counted() == 1);
         assert_eq!(tally.all().seconds, Some(2.5));
@@ -206,8 +262,18 @@ mod tests {
         let mut tally = Tally::default();
         assert_eq!((tally.share(), tally.seconds), (None, None));
         for attempt in [1, 2] {
-            tally.add(&ItemOutcome { attempt, ..outcome(ItemKind::Question, "e", ItemStatus::Pass) });
+            tally.add(&ItemOutcome {
+                attempt,
+                ..outcome(ItemKind::Question, "e", ItemStatus::Pass)
+            });
         }
-        assert_eq!(tally.share(), Some(Share { value: 1.0, n: 2, standard_error: None }));
+        assert_eq!(
+            tally.share(),
+            Some(Share {
+                value: 1.0,
+                n: 2,
+                standard_error: None
+            })
+        );
     }
 }

@@ -66,8 +66,16 @@ impl Flips {
 
 /// Counts the outcomes of two of a suite's arms on shared items.
 pub(super) fn of_pair(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Option<Flips> {
-    let mut flips =
-        Flips { shared: 0, both_passed: 0, only_first: 0, only_second: 0, neither: 0, by_rate: false, items: None, listed: None };
+    let mut flips = Flips {
+        shared: 0,
+        both_passed: 0,
+        only_first: 0,
+        only_second: 0,
+        neither: 0,
+        by_rate: false,
+        items: None,
+        listed: None,
+    };
     each_item(answer, one, other, |met| {
         flips.shared += 1;
         flips.by_rate |= !met.is_single;
@@ -81,8 +89,15 @@ pub(super) fn of_pair(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Opt
     (flips.shared > 0).then_some(flips)
 }
 
-pub(super) fn flipped_items(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Option<FlippedItems> {
-    let mut items = FlippedItems { only_first: Vec::new(), only_second: Vec::new() };
+pub(super) fn flipped_items(
+    answer: &SuiteAnswer<'_>,
+    one: usize,
+    other: usize,
+) -> Option<FlippedItems> {
+    let mut items = FlippedItems {
+        only_first: Vec::new(),
+        only_second: Vec::new(),
+    };
     each_item(answer, one, other, |met| {
         let name = || answer.matrix.items[met.column].key.item.clone();
         match met.side() {
@@ -94,7 +109,11 @@ pub(super) fn flipped_items(answer: &SuiteAnswer<'_>, one: usize, other: usize) 
     Some(items)
 }
 
-pub(super) fn listed_items(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Option<ListedItems> {
+pub(super) fn listed_items(
+    answer: &SuiteAnswer<'_>,
+    one: usize,
+    other: usize,
+) -> Option<ListedItems> {
     let mut items = ListedItems::default();
     each_item(answer, one, other, |met| {
         let list = match met.side() {
@@ -105,14 +124,23 @@ pub(super) fn listed_items(answer: &SuiteAnswer<'_>, one: usize, other: usize) -
         };
         if list.len() < MOST_LISTED {
             let key = &answer.matrix.items[met.column].key;
-            list.push(ListedItem { kind: key.kind, item: key.item.clone(), evaluator: key.evaluator.clone() });
+            list.push(ListedItem {
+                kind: key.kind,
+                item: key.item.clone(),
+                evaluator: key.evaluator.clone(),
+            });
         }
     })?;
     Some(items)
 }
 
 /// Calls `each` with every item that both arms share. Returns `None` if an arm has no outcomes.
-fn each_item(answer: &SuiteAnswer<'_>, one: usize, other: usize, each: impl FnMut(Met)) -> Option<()> {
+fn each_item(
+    answer: &SuiteAnswer<'_>,
+    one: usize,
+    other: usize,
+    each: impl FnMut(Met),
+) -> Option<()> {
     answer.on_same_texts(one, other, |first, second| match (first, second) {
         (Rates::Outcomes(first), Rates::Outcomes(second)) => {
             first.meet(second, &answer.items, each);

@@ -81,7 +81,8 @@ impl ForeseenVerdict {
         let mut beats = vec![0; arms.len()];
         let mut lead = vec![0i64; arms.len()];
         for ((first, second), (verdict, record)) in named() {
-            let difference = i64::try_from(record.won).unwrap_or(i64::MAX) - i64::try_from(record.lost).unwrap_or(i64::MAX);
+            let difference = i64::try_from(record.won).unwrap_or(i64::MAX)
+                - i64::try_from(record.lost).unwrap_or(i64::MAX);
             lead[first] += difference;
             lead[second] -= difference;
             match verdict {
@@ -97,9 +98,23 @@ impl ForeseenVerdict {
             .map(|((first, second), (verdict, record))| {
                 let (first, second, compared) = (place(first), place(second), record.asked);
                 if first < second {
-                    return ForeseenPair { first, second, verdict: *verdict, compared, won: record.won, lost: record.lost };
+                    return ForeseenPair {
+                        first,
+                        second,
+                        verdict: *verdict,
+                        compared,
+                        won: record.won,
+                        lost: record.lost,
+                    };
                 }
-                ForeseenPair { first: second, second: first, verdict: verdict.reversed(), compared, won: record.lost, lost: record.won }
+                ForeseenPair {
+                    first: second,
+                    second: first,
+                    verdict: verdict.reversed(),
+                    compared,
+                    won: record.lost,
+                    lost: record.won,
+                }
             })
             .collect();
         shown.sort_by_key(|pair| (pair.first, pair.second));
@@ -107,12 +122,20 @@ impl ForeseenVerdict {
             let PlannedRuns { arm, asked, runs } = &arms[*place];
             let cost_usd = runs.iter().map(|run| run.cost_usd).sum();
             let runs = runs.iter().map(|run| run.id.to_string()).collect();
-            ForeseenArm { arm: arm.clone(), runs, asked: *asked, beats: beats[*place], cost_usd }
+            ForeseenArm {
+                arm: arm.clone(),
+                runs,
+                asked: *asked,
+                beats: beats[*place],
+                cost_usd,
+            }
         };
         let arms: Vec<ForeseenArm> = order.iter().map(arm).collect();
         let saved = |arm: &ForeseenArm| {
             let left = items.saturating_sub(arm.asked) as f64;
-            arm.cost_usd.filter(|_| arm.asked > 0).map(|spent| spent / arm.asked as f64 * left)
+            arm.cost_usd
+                .filter(|_| arm.asked > 0)
+                .map(|spent| spent / arm.asked as f64 * left)
         };
         Self {
             suites,
@@ -120,7 +143,10 @@ impl ForeseenVerdict {
             unit_count,
             items,
             alpha,
-            winner: arms.first().filter(|first| first.beats + 1 == arms.len() as u64).map(|_| 0),
+            winner: arms
+                .first()
+                .filter(|first| first.beats + 1 == arms.len() as u64)
+                .map(|_| 0),
             saved_usd: arms.iter().map(saved).sum(),
             arms,
             pairs: shown,

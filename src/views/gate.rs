@@ -8,15 +8,21 @@ use serde::Serialize;
 
 use crate::domain::{Metric, MetricKind, PASS_RATE, Run, nearest};
 use crate::inference::{
-    AcceptedRegression, Arm, ArmRuns, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, NightsEvidence, Obstacle,
-    Outcomes, PairEvidence, Policy, Rates, SAME, Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
+    AcceptedRegression, Arm, ArmRuns, Cell, Comparability, Design, Difference, Held, MIN_ITEMS,
+    MIN_RUNS, Needed, NightsEvidence, Obstacle, Outcomes, PairEvidence, Policy, Rates, SAME, Scale,
+    SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
 };
-use crate::stats::{Aim, Interval, JudgedNights, NightState, Ruling, power_t, rule, rule_point, rule_steady, t_quantile, units_for};
+use crate::stats::{
+    Aim, Interval, JudgedNights, NightState, Ruling, power_t, rule, rule_point, rule_steady,
+    t_quantile, units_for,
+};
 use crate::warehouse::Warehouse;
 
 use super::gate_costs::{GateCost, cost};
 use super::gate_items::{Changes, NewFailures, NewPasses, changes};
-use super::gate_nights::{ArmCourses, Dated, OpenRegression, RepairedRegression, RuleCourse, Weighed, courses};
+use super::gate_nights::{
+    ArmCourses, Dated, OpenRegression, RepairedRegression, RuleCourse, Weighed, courses,
+};
 use super::gate_rules::{Allowance, Ask, GateRule, names};
 use super::looked_at::{Gap, LookedAt, look};
 
@@ -227,7 +233,12 @@ pub struct GateReport {
 }
 
 /// Applies the rules to the newest version of each suite. Checks are sorted by suite, rule and arm.
-pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], policy: &Policy) -> GateReport {
+pub fn gate(
+    warehouse: &Warehouse,
+    groups: &[Held<'_>],
+    rules: &[GateRule],
+    policy: &Policy,
+) -> GateReport {
     let mut report = GateReport {
         ruling: Ruling::Pass,
         checks: Vec::new(),
@@ -257,43 +268,91 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         for (head, other) in &held.pairs {
             let group = other.map_or_else(|| held.alone(*head), |other| held.pair(*head, other));
             let answer = SuiteAnswer::of(warehouse, &group, policy);
-            let has_values = |cells: &[Cell]| cells.iter().any(|cell| cell.value.is_some() || cell.total.is_some());
-            let measured = answer.metrics.iter().filter(|metric| has_values(&metric.cells));
-            report.measured.extend(measured.map(|metric| (metric.metric.name.clone(), metric.metric.clone())));
+            let has_values = |cells: &[Cell]| {
+                cells
+                    .iter()
+                    .any(|cell| cell.value.is_some() || cell.total.is_some())
+            };
+            let measured = answer
+                .metrics
+                .iter()
+                .filter(|metric| has_values(&metric.cells));
+            report
+                .measured
+                .extend(measured.map(|metric| (metric.metric.name.clone(), metric.metric.clone())));
             let changed = other.and_then(|other| changes(&answer, held, (*head, other)));
             let looked = look(warehouse, &answer, held, (*head, *other), changed.as_ref());
             if held.is_absent(*head) {
-                report.absent.push(AbsentArm { suite: held.suite.clone(), arm: held.head[*head].arm.clone() });
+                report.absent.push(AbsentArm {
+                    suite: held.suite.clone(),
+                    arm: held.head[*head].arm.clone(),
+                });
             } else {
                 report.costs.extend(cost(&answer, held, (*head, *other)));
             }
             report.looked_at.push(looked.clone());
             tables.insert((*head, *other), (answer, changed, looked));
         }
-        report.absent.extend(held.absent().into_iter().map(|arm| AbsentArm { suite: held.suite.clone(), arm }));
-        let items =
-            if of_suite.iter().any(|rule| matches!(rule.ask, Ask::MustPass { .. })) { items_of(warehouse, held) } else { BTreeSet::new() };
+        report
+            .absent
+            .extend(held.absent().into_iter().map(|arm| AbsentArm {
+                suite: held.suite.clone(),
+                arm,
+            }));
+        let items = if of_suite
+            .iter()
+            .any(|rule| matches!(rule.ask, Ask::MustPass { .. }))
+        {
+            items_of(warehouse, held)
+        } else {
+            BTreeSet::new()
+        };
         for (place, rule) in of_suite.into_iter().enumerate() {
-            let is_asked = |head: &usize| rule.is_about_arm(held, *head) && !(rule.allowance.removed && held.is_absent(*head));
+            let is_asked = |head: &usize| {
+                rule.is_about_arm(held, *head) && !(rule.allowance.removed && held.is_absent(*head))
+            };
             let pairs = held.pairs.iter().filter(|(head, _)| is_asked(head));
             match &rule.ask {
-                Ask::MaxDrop { .. } | Ask::MaxRise { .. } | Ask::NoNewFailures => report.checks.extend(pairs.map(|pair| {
-                    let (answer, changed, looked) = &tables[pair];
-                    let check = match over_nights[pair.0].get(&place) {
-                        Some(course) => on_course(warehouse, held, *pair, rule, (answer, changed.as_ref()), course, policy),
-                        None => applied(warehouse, held, *pair, rule, (answer, changed.as_ref()), policy),
-                    };
-                    with_gap(check, looked, rule.allowance)
-                })),
+                Ask::MaxDrop { .. } | Ask::MaxRise { .. } | Ask::NoNewFailures => {
+                    report.checks.extend(pairs.map(|pair| {
+                        let (answer, changed, looked) = &tables[pair];
+                        let check = match over_nights[pair.0].get(&place) {
+                            Some(course) => on_course(
+                                warehouse,
+                                held,
+                                *pair,
+                                rule,
+                                (answer, changed.as_ref()),
+                                course,
+                                policy,
+                            ),
+                            None => applied(
+                                warehouse,
+                                held,
+                                *pair,
+                                rule,
+                                (answer, changed.as_ref()),
+                                policy,
+                            ),
+                        };
+                        with_gap(check, looked, rule.allowance)
+                    }))
+                }
                 Ask::MustPass { item } => {
-                    let named: BTreeSet<&str> = items.iter().map(String::as_str).filter(|name| names(item, name)).collect();
+                    let named: BTreeSet<&str> = items
+                        .iter()
+                        .map(String::as_str)
+                        .filter(|name| names(item, name))
+                        .collect();
                     *asked.entry(item).or_default() |= !named.is_empty();
                     if !named.is_empty() {
                         let heads = (0..held.head.len()).filter(is_asked);
                         report.checks.extend(heads.map(|head| {
                             let pairs = held.pairs.iter().filter(|(own, _)| *own == head);
                             let check = must_pass(warehouse, policy, held, head, rule, &named);
-                            pairs.fold(check, |check, pair| with_gap(check, &tables[pair].2, rule.allowance))
+                            pairs.fold(check, |check, pair| {
+                                with_gap(check, &tables[pair].2, rule.allowance)
+                            })
                         }));
                     }
                 }
@@ -301,27 +360,56 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         }
         known.extend(items);
         for ((head, other), (_, changed, _)) in tables {
-            let Some((mut changed, other)) = changed.zip(other) else { continue };
+            let Some((mut changed, other)) = changed.zip(other) else {
+                continue;
+            };
             changed.read_reasons(warehouse, &held.head[head], &held.baseline[other]);
             let Changes { failures, passes } = changed;
-            report.new_failures.extend((failures.failing() + failures.flaky_count > 0).then_some(failures));
-            report.new_passes.extend((passes.count > 0).then_some(passes));
+            report
+                .new_failures
+                .extend((failures.failing() + failures.flaky_count > 0).then_some(failures));
+            report
+                .new_passes
+                .extend((passes.count > 0).then_some(passes));
         }
     }
     report.checks = without_repeated(report.checks);
     let unknown = asked.into_iter().filter(|(_, is_known)| !is_known);
-    report.unknown = unknown.map(|(pattern, _)| UnknownItem { near: near(pattern, &known), pattern: pattern.to_owned() }).collect();
-    report.by_interval =
-        report.checks.iter().filter(|check| matches!(check.basis, Basis::Interval | Basis::TooWide | Basis::Uniform)).count() as u64;
+    report.unknown = unknown
+        .map(|(pattern, _)| UnknownItem {
+            near: near(pattern, &known),
+            pattern: pattern.to_owned(),
+        })
+        .collect();
+    report.by_interval = report
+        .checks
+        .iter()
+        .filter(|check| {
+            matches!(
+                check.basis,
+                Basis::Interval | Basis::TooWide | Basis::Uniform
+            )
+        })
+        .count() as u64;
     // Only one end of an interval can be beyond the limit by mistake, hence alpha / 2.
     report.false_regression = (report.by_interval as f64 * policy.alpha / 2.0).min(1.0);
-    report.ruling = report.checks.iter().map(|check| check.ruling).max().unwrap_or(Ruling::Inconclusive);
+    report.ruling = report
+        .checks
+        .iter()
+        .map(|check| check.ruling)
+        .max()
+        .unwrap_or(Ruling::Inconclusive);
     report.deciding = deciding(&report.checks, report.ruling);
     report
 }
 
 /// Returns the groups with good nights as their moving baseline: those without an open regression by the rules.
-pub fn on_good_nights<'a>(warehouse: &Warehouse, groups: Vec<Held<'a>>, rules: &[GateRule], policy: &Policy) -> Vec<Held<'a>> {
+pub fn on_good_nights<'a>(
+    warehouse: &Warehouse,
+    groups: Vec<Held<'a>>,
+    rules: &[GateRule],
+    policy: &Policy,
+) -> Vec<Held<'a>> {
     let settle = |held: Held<'a>| {
         let own: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(&held)).collect();
         settled(warehouse, &held, &own, policy).0
@@ -330,20 +418,43 @@ pub fn on_good_nights<'a>(warehouse: &Warehouse, groups: Vec<Held<'a>>, rules: &
 }
 
 /// Follows the rules over the nights of each arm. Returns the group with good nights as its baseline, and the course of each rule.
-fn settled<'w, 'a>(warehouse: &'w Warehouse, held: &Held<'a>, rules: &[&GateRule], policy: &Policy) -> (Held<'a>, Vec<ArmCourses<'w>>) {
-    let weigh = |held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>| {
-        weighed(warehouse, held, rule, answer, changed)
-    };
-    let courses = courses(warehouse, held, rules, &Policy { only_rulings: true, ..policy.clone() }, &weigh);
+fn settled<'w, 'a>(
+    warehouse: &'w Warehouse,
+    held: &Held<'a>,
+    rules: &[&GateRule],
+    policy: &Policy,
+) -> (Held<'a>, Vec<ArmCourses<'w>>) {
+    let weigh =
+        |held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>| {
+            weighed(warehouse, held, rule, answer, changed)
+        };
+    let courses = courses(
+        warehouse,
+        held,
+        rules,
+        &Policy {
+            only_rulings: true,
+            ..policy.clone()
+        },
+        &weigh,
+    );
     let mut held = held.clone();
     for (head, of_arm) in courses.iter().enumerate() {
         // Items are listed beside the rule about them. Other figures are held against nights that no rule objects to.
-        let of_items = of_arm.iter().find(|(place, _)| matches!(rules[**place].ask, Ask::NoNewFailures));
-        let common = of_arm.values().map(|course| course.baseline.clone()).reduce(|mut common, other| {
-            common.retain(|night| other.contains(night));
-            common
-        });
-        if let Some(baseline) = of_items.map(|(_, course)| course.baseline.clone()).or(common) {
+        let of_items = of_arm
+            .iter()
+            .find(|(place, _)| matches!(rules[**place].ask, Ask::NoNewFailures));
+        let common = of_arm
+            .values()
+            .map(|course| course.baseline.clone())
+            .reduce(|mut common, other| {
+                common.retain(|night| other.contains(night));
+                common
+            });
+        if let Some(baseline) = of_items
+            .map(|(_, course)| course.baseline.clone())
+            .or(common)
+        {
             held.hold_against(head, &baseline);
         }
     }
@@ -351,33 +462,73 @@ fn settled<'w, 'a>(warehouse: &'w Warehouse, held: &Held<'a>, rules: &[&GateRule
 }
 
 /// Says what a rule finds for the only arm of a group, for the walk over nights.
-fn weighed(warehouse: &Warehouse, held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>) -> Weighed {
+fn weighed(
+    warehouse: &Warehouse,
+    held: &Held<'_>,
+    rule: &GateRule,
+    answer: &SuiteAnswer<'_>,
+    changed: Option<&Changes>,
+) -> Weighed {
     let pair = (0, Some(0));
     let of_level = |metric: &str, side: Side| {
         let (check, _) = bounded(held, pair, rule, answer, metric, side);
-        let is_comparable = !matches!(check.basis, Basis::NotMeasured | Basis::NotComparable | Basis::NoRatio | Basis::NoBaseline);
-        let found = check.evidence.as_ref().filter(|_| is_comparable).and_then(|found| Some(side.change(found.difference?, None)));
+        let is_comparable = !matches!(
+            check.basis,
+            Basis::NotMeasured | Basis::NotComparable | Basis::NoRatio | Basis::NoBaseline
+        );
+        let found = check
+            .evidence
+            .as_ref()
+            .filter(|_| is_comparable)
+            .and_then(|found| Some(side.change(found.difference?, None)));
         let is_enough = matches!(
             check.basis,
-            Basis::Interval | Basis::TooWide | Basis::Identical | Basis::Deterministic | Basis::Steady | Basis::Uniform
+            Basis::Interval
+                | Basis::TooWide
+                | Basis::Identical
+                | Basis::Deterministic
+                | Basis::Steady
+                | Basis::Uniform
         );
         let is_within = found.map(|change| rule_point(change.value, change.floor) == Ruling::Pass);
-        Weighed { nights: JudgedNights { ruling: check.ruling, is_within, is_enough }, is_told: false, broken: BTreeSet::new() }
+        Weighed {
+            nights: JudgedNights {
+                ruling: check.ruling,
+                is_within,
+                is_enough,
+            },
+            is_told: false,
+            broken: BTreeSet::new(),
+        }
     };
     match &rule.ask {
         Ask::MaxDrop { metric, allowed } => of_level(metric, Side::Drop(*allowed)),
         Ask::MaxRise { metric, allowed } => of_level(metric, Side::Rise(*allowed)),
         Ask::NoNewFailures => {
             let looked = look(warehouse, answer, held, pair, changed);
-            let check = with_gap(no_new_failures(held, pair, rule, changed), &looked, rule.allowance);
-            let mut broken = changed.map(|found| found.failures.names.clone()).unwrap_or_default();
+            let check = with_gap(
+                no_new_failures(held, pair, rule, changed),
+                &looked,
+                rule.allowance,
+            );
+            let mut broken = changed
+                .map(|found| found.failures.names.clone())
+                .unwrap_or_default();
             if check.ruling == Ruling::Regression && (check.gap.is_some() || broken.is_empty()) {
                 // What is broken has no name, such as a collection of tests, or is not there.
                 broken.insert(String::new());
             }
-            Weighed { nights: JudgedNights::UNMEASURED, is_told: check.ruling != Ruling::Inconclusive, broken }
+            Weighed {
+                nights: JudgedNights::UNMEASURED,
+                is_told: check.ruling != Ruling::Inconclusive,
+                broken,
+            }
         }
-        Ask::MustPass { .. } => Weighed { nights: JudgedNights::UNMEASURED, is_told: false, broken: BTreeSet::new() },
+        Ask::MustPass { .. } => Weighed {
+            nights: JudgedNights::UNMEASURED,
+            is_told: false,
+            broken: BTreeSet::new(),
+        },
     }
 }
 
@@ -392,7 +543,11 @@ fn applied(
 ) -> GateCheck {
     let bound = |metric: &str, side: Side| {
         let (mut check, change) = bounded(held, pair, rule, answer, metric, side);
-        check.further = check.evidence.as_ref().zip(change).and_then(|(found, change)| further(&change, found, check.basis, policy.alpha));
+        check.further = check
+            .evidence
+            .as_ref()
+            .zip(change)
+            .and_then(|(found, change)| further(&change, found, check.basis, policy.alpha));
         with_nights(check, warehouse, held, pair, metric, side, policy)
     };
     match &rule.ask {
@@ -417,10 +572,21 @@ fn on_course(
     let against = |nights: &[usize]| {
         let own = held.on_nights(head, nights, &course.baseline);
         let pair = own.pairs.first().copied().unwrap_or((0, None));
-        let group = pair.1.map_or_else(|| own.alone(pair.0), |other| own.pair(pair.0, other));
+        let group = pair
+            .1
+            .map_or_else(|| own.alone(pair.0), |other| own.pair(pair.0, other));
         let answer = SuiteAnswer::of(warehouse, &group, policy);
-        let changed = pair.1.and_then(|other| changes(&answer, &own, (pair.0, other)));
-        applied(warehouse, &own, pair, rule, (&answer, changed.as_ref()), policy)
+        let changed = pair
+            .1
+            .and_then(|other| changes(&answer, &own, (pair.0, other)));
+        applied(
+            warehouse,
+            &own,
+            pair,
+            rule,
+            (&answer, changed.as_ref()),
+            policy,
+        )
     };
     let is_beside = other.is_some_and(|other| is_of_nights(held, head, other, &course.baseline));
     let mut check = if is_beside || course.baseline.is_empty() {
@@ -432,21 +598,43 @@ fn on_course(
     check.accepted = course.accepted.map(AcceptedRegression::of);
     match &course.state {
         NightState::Good => {}
-        NightState::Accepted => (check.ruling, check.basis, check.further) = (Ruling::Pass, Basis::Accepted, None),
+        NightState::Accepted => {
+            (check.ruling, check.basis, check.further) = (Ruling::Pass, Basis::Accepted, None)
+        }
         NightState::Repaired { nights } => {
             let on = dated(&[newest]).since;
-            check.repaired = Some(RepairedRegression { since: dated(nights).since, on, nights: nights.len() as u64 });
+            check.repaired = Some(RepairedRegression {
+                since: dated(nights).since,
+                on,
+                nights: nights.len() as u64,
+            });
         }
         NightState::Open { nights } => {
             let alone = check.head.clone();
             if nights.len() > 1 && rule.ask != Ask::NoNewFailures {
-                check = GateCheck { accepted: check.accepted.take(), ..against(nights) };
+                check = GateCheck {
+                    accepted: check.accepted.take(),
+                    ..against(nights)
+                };
             }
             if check.ruling != Ruling::Regression {
-                (check.ruling, check.basis, check.further) = (Ruling::Regression, Basis::StillOpen, None);
+                (check.ruling, check.basis, check.further) =
+                    (Ruling::Regression, Basis::StillOpen, None);
             }
-            let Dated { since, batches, began, last } = dated(nights);
-            check.regressed = Some(OpenRegression { since, batches, nights: nights.len() as u64, newest: alone, began, last });
+            let Dated {
+                since,
+                batches,
+                began,
+                last,
+            } = dated(nights);
+            check.regressed = Some(OpenRegression {
+                since,
+                batches,
+                nights: nights.len() as u64,
+                newest: alone,
+                began,
+                last,
+            });
         }
     }
     check
@@ -454,9 +642,15 @@ fn on_course(
 
 /// Returns whether a baseline arm has the runs of these nights.
 fn is_of_nights(held: &Held<'_>, head: usize, other: usize, nights: &[usize]) -> bool {
-    let ids = |runs: &ArmRuns<'_>| runs.all().map(|row| row.run.id.clone()).collect::<BTreeSet<_>>();
+    let ids = |runs: &ArmRuns<'_>| {
+        runs.all()
+            .map(|row| row.run.id.clone())
+            .collect::<BTreeSet<_>>()
+    };
     let own = held.on_nights(head, &[], nights);
-    own.baseline.first().is_some_and(|runs| ids(runs) == ids(&held.baseline[other]))
+    own.baseline
+        .first()
+        .is_some_and(|runs| ids(runs) == ids(&held.baseline[other]))
 }
 
 /// Returns the checks without those of a rule that was given twice, such as in the configuration and on the command line.
@@ -464,9 +658,13 @@ fn without_repeated(checks: Vec<GateCheck>) -> Vec<GateCheck> {
     let mut kept: Vec<GateCheck> = Vec::with_capacity(checks.len());
     for check in checks {
         let is_of_rule = |other: &GateCheck| {
-            (&other.suite, &other.rule, &other.arm, &other.against) == (&check.suite, &check.rule, &check.arm, &check.against)
+            (&other.suite, &other.rule, &other.arm, &other.against)
+                == (&check.suite, &check.rule, &check.arm, &check.against)
         };
-        if !kept.iter().any(|other| is_of_rule(other) && *other == check) {
+        if !kept
+            .iter()
+            .any(|other| is_of_rule(other) && *other == check)
+        {
             kept.push(check);
         }
     }
@@ -475,48 +673,91 @@ fn without_repeated(checks: Vec<GateCheck>) -> Vec<GateCheck> {
 
 /// Returns the place of the first check with the worst ruling, if possible one with a difference.
 fn deciding(checks: &[GateCheck], worst: Ruling) -> Option<u64> {
-    let place = |is_it: &dyn Fn(&GateCheck) -> bool| checks.iter().position(|check| check.ruling == worst && is_it(check));
-    let has_difference = |check: &GateCheck| check.evidence.as_ref().is_some_and(|pair| pair.difference.is_some());
-    place(&has_difference).or_else(|| place(&|_| true)).map(|place| place as u64)
+    let place = |is_it: &dyn Fn(&GateCheck) -> bool| {
+        checks
+            .iter()
+            .position(|check| check.ruling == worst && is_it(check))
+    };
+    let has_difference = |check: &GateCheck| {
+        check
+            .evidence
+            .as_ref()
+            .is_some_and(|pair| pair.difference.is_some())
+    };
+    place(&has_difference)
+        .or_else(|| place(&|_| true))
+        .map(|place| place as u64)
 }
 
 /// Applies what is not there to a check: under the rule against new failures it is a regression, and no other rule can pass.
 fn with_gap(check: GateCheck, looked: &LookedAt, allowed: Allowance) -> GateCheck {
     let is_about_failures = check.rule == Ask::NoNewFailures;
-    let Some(gap) = looked.gap(is_about_failures, allowed) else { return check };
+    let Some(gap) = looked.gap(is_about_failures, allowed) else {
+        return check;
+    };
     let basis = match (gap.is_outage, gap.missing) {
         (true, _) => Basis::MissingOutcomes,
         (false, 0) => Basis::UnknownErrors,
         (false, _) => Basis::ItemsMissing,
     };
     // The items that were tried may be enough to say no, and data that are not there are no reason to say yes.
-    let is_undecided = matches!(check.basis, Basis::NotMeasured | Basis::NoItems | Basis::NoInterval);
-    let ruling = check.ruling.max(best_with_gap(&gap, looked, is_about_failures));
+    let is_undecided = matches!(
+        check.basis,
+        Basis::NotMeasured | Basis::NoItems | Basis::NoInterval
+    );
+    let ruling = check
+        .ruling
+        .max(best_with_gap(&gap, looked, is_about_failures));
     let is_own = check.ruling == Ruling::Regression || (ruling == check.ruling && !is_undecided);
     let basis = if is_own { check.basis } else { basis };
-    GateCheck { ruling, basis, gap: Some(gap), ..check }
+    GateCheck {
+        ruling,
+        basis,
+        gap: Some(gap),
+        ..check
+    }
 }
 
 /// Returns the best ruling that is possible for new runs with a gap.
 pub(super) fn best_with_gap(gap: &Gap, looked: &LookedAt, is_about_failures: bool) -> Ruling {
-    if is_about_failures && !gap.is_outage && !looked.is_arm_only() { Ruling::Regression } else { Ruling::Inconclusive }
+    if is_about_failures && !gap.is_outage && !looked.is_arm_only() {
+        Ruling::Regression
+    } else {
+        Ruling::Inconclusive
+    }
 }
 
 /// Returns the newest version of each suite.
-pub(super) fn newest_versions<'g, 'a>(groups: &'g [Held<'a>]) -> impl Iterator<Item = &'g Held<'a>> {
-    groups.chunk_by(|one, other| one.suite == other.suite).filter_map(<[_]>::first)
+pub(super) fn newest_versions<'g, 'a>(
+    groups: &'g [Held<'a>],
+) -> impl Iterator<Item = &'g Held<'a>> {
+    groups
+        .chunk_by(|one, other| one.suite == other.suite)
+        .filter_map(<[_]>::first)
 }
 
 /// Returns the arms whose newest runs are of an earlier day and batch than the newest of all. Arms of a fixed baseline have no such rule: what is
 /// not there is absent.
 fn earlier(groups: &[Held<'_>]) -> Vec<EarlierArm> {
-    let newest = |arm: &ArmRuns<'_>| arm.all().filter_map(|row| Some((row.run.timestamp?, row.run.batch().to_owned()))).max();
+    let newest = |arm: &ArmRuns<'_>| {
+        arm.all()
+            .filter_map(|row| Some((row.run.timestamp?, row.run.batch().to_owned())))
+            .max()
+    };
     let arms = || {
         let moving = newest_versions(groups).filter(|held| held.last.is_some());
-        moving.flat_map(|held| held.head.iter().filter_map(move |arm| Some((held, arm, newest(arm)?))))
+        moving.flat_map(|held| {
+            held.head
+                .iter()
+                .filter_map(move |arm| Some((held, arm, newest(arm)?)))
+        })
     };
-    let Some((_, _, (time, batch))) = arms().max_by(|one, other| one.2.cmp(&other.2)) else { return Vec::new() };
-    let is_earlier = |own: &(chrono::DateTime<chrono::Utc>, String)| own.0.date_naive() < time.date_naive() && own.1 != batch;
+    let Some((_, _, (time, batch))) = arms().max_by(|one, other| one.2.cmp(&other.2)) else {
+        return Vec::new();
+    };
+    let is_earlier = |own: &(chrono::DateTime<chrono::Utc>, String)| {
+        own.0.date_naive() < time.date_naive() && own.1 != batch
+    };
     let found = arms().filter(|(_, _, own)| is_earlier(own));
     found
         .map(|(held, arm, own)| EarlierArm {
@@ -534,20 +775,41 @@ fn undated(groups: &[Held<'_>]) -> Vec<UndatedArm> {
         let rows = (0..held.night_count(head)).flat_map(|night| held.night(head, night));
         let (dated, undated): (Vec<_>, Vec<_>) = rows.partition(|row| row.run.timestamp.is_some());
         let runs = undated.len() as u64;
-        (runs > 0 && !dated.is_empty()).then(|| UndatedArm { suite: held.suite.clone(), arm: held.head[head].arm.clone(), runs })
+        (runs > 0 && !dated.is_empty()).then(|| UndatedArm {
+            suite: held.suite.clone(),
+            arm: held.head[head].arm.clone(),
+            runs,
+        })
     };
     let moving = newest_versions(groups).filter(|held| held.last.is_some());
-    moving.flat_map(|held| (0..held.head.len()).filter_map(|head| of_arm(held, head)).collect::<Vec<_>>()).collect()
+    moving
+        .flat_map(|held| {
+            (0..held.head.len())
+                .filter_map(|head| of_arm(held, head))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// Returns the arms of the new runs that are missing from the newest version of their suite.
 pub(super) fn outdated(groups: &[Held<'_>]) -> Vec<OutdatedArm> {
-    let version = |held: &Held<'_>| held.suite_version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned());
+    let version = |held: &Held<'_>| {
+        held.suite_version
+            .clone()
+            .unwrap_or_else(|| UNKNOWN_VERSION.to_owned())
+    };
     let of_suite = |versions: &[Held<'_>]| {
-        let Some((newest, others)) = versions.split_first() else { return Vec::new() };
+        let Some((newest, others)) = versions.split_first() else {
+            return Vec::new();
+        };
         let mut left = BTreeMap::<&Arm, Vec<String>>::new();
         for held in others {
-            for arm in held.head.iter().map(|runs| &runs.arm).filter(|arm| newest.head.iter().all(|judged| judged.arm != **arm)) {
+            for arm in held
+                .head
+                .iter()
+                .map(|runs| &runs.arm)
+                .filter(|arm| newest.head.iter().all(|judged| judged.arm != **arm))
+            {
                 left.entry(arm).or_default().push(version(held));
             }
         }
@@ -559,21 +821,35 @@ pub(super) fn outdated(groups: &[Held<'_>]) -> Vec<OutdatedArm> {
         };
         left.into_iter().map(outdated).collect()
     };
-    groups.chunk_by(|one, other| one.suite == other.suite).flat_map(of_suite).collect()
+    groups
+        .chunk_by(|one, other| one.suite == other.suite)
+        .flat_map(of_suite)
+        .collect()
 }
 
 /// Returns the items of any run of this version of the suite, counted or not.
 fn items_of(warehouse: &Warehouse, held: &Held<'_>) -> BTreeSet<String> {
     let is_of = |run: &Run| (&run.suite, &run.suite_version) == (&held.suite, &held.suite_version);
-    let runs = warehouse.runs().iter().filter(|row| is_of(&row.run)).map(|row| &row.run.id);
-    warehouse.matrix(runs).items.into_iter().map(|item| item.key.item).collect()
+    let runs = warehouse
+        .runs()
+        .iter()
+        .filter(|row| is_of(&row.run))
+        .map(|row| &row.run.id);
+    warehouse
+        .matrix(runs)
+        .items
+        .into_iter()
+        .map(|item| item.key.item)
+        .collect()
 }
 
 /// Returns the item that a pattern without a match may have meant: one with a similar name, or one whose name contains the pattern.
 fn near(pattern: &str, known: &BTreeSet<String>) -> Option<String> {
     let core = pattern.trim_matches('*').to_lowercase();
     let has_it = |name: &&String| !core.is_empty() && name.to_lowercase().contains(&core);
-    nearest(pattern, known.iter().map(String::as_str)).map(str::to_owned).or_else(|| known.iter().find(has_it).cloned())
+    nearest(pattern, known.iter().map(String::as_str))
+        .map(str::to_owned)
+        .or_else(|| known.iter().find(has_it).cloned())
 }
 
 fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -> GateCheck {
@@ -608,13 +884,25 @@ fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -
 /// Maximum number of failed items named in a check. The report's list of new failures is longer.
 const MOST_NAMED: usize = 5;
 
-fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usize, rule: &GateRule, named: &BTreeSet<&str>) -> GateCheck {
+fn must_pass(
+    warehouse: &Warehouse,
+    policy: &Policy,
+    group: &Held<'_>,
+    head: usize,
+    rule: &GateRule,
+    named: &BTreeSet<&str>,
+) -> GateCheck {
     let answer = SuiteAnswer::of(warehouse, &group.alone(head), policy);
     let mut judged = BTreeMap::<&str, bool>::new();
     let (mut passed, mut attempts) = (0, 0);
     if let Rates::Outcomes(outcomes) = &answer.rates[0] {
         answer.items.each_unit(|_, columns| {
-            let tried = || columns.iter().map(|column| *column as usize).filter(|column| outcomes.cells.of(*column).1 > 0);
+            let tried = || {
+                columns
+                    .iter()
+                    .map(|column| *column as usize)
+                    .filter(|column| outcomes.cells.of(*column).1 > 0)
+            };
             for column in tried() {
                 if let Some(name) = named.get(answer.matrix.items[column].key.item.as_str()) {
                     let cell = outcomes.cells.of(column);
@@ -622,14 +910,21 @@ fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usi
                     *judged.entry(*name).or_insert(true) &= 2 * cell.0 > cell.1;
                 }
             }
-            if tried().next().is_some_and(|column| named.contains(answer.matrix.items[column].key.item.as_str())) {
+            if tried()
+                .next()
+                .is_some_and(|column| named.contains(answer.matrix.items[column].key.item.as_str()))
+            {
                 let cell = outcomes.cell(columns);
                 passed += u64::from(cell.0);
                 attempts += u64::from(cell.1);
             }
         });
     }
-    let failing: Vec<String> = judged.iter().filter(|(_, passes)| !**passes).map(|(name, _)| (*name).to_owned()).collect();
+    let failing: Vec<String> = judged
+        .iter()
+        .filter(|(_, passes)| !**passes)
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
     let (ruling, basis) = match (failing.len(), judged.len() == named.len()) {
         (0, true) => (Ruling::Pass, Basis::Attempts),
         (0, false) => (Ruling::Inconclusive, Basis::ItemAbsent),
@@ -649,17 +944,38 @@ fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usi
 }
 
 /// Checks that no item fails that always passed in the baseline, or passed until it broke. A flaky item is no new failure.
-fn no_new_failures(group: &Held<'_>, (head, other): (usize, Option<usize>), rule: &GateRule, found: Option<&Changes>) -> GateCheck {
+fn no_new_failures(
+    group: &Held<'_>,
+    (head, other): (usize, Option<usize>),
+    rule: &GateRule,
+    found: Option<&Changes>,
+) -> GateCheck {
     let check = check(group, head, other, rule);
     match (other, found) {
         (None, _) => without_baseline(check, group),
-        (Some(_), None) => GateCheck { basis: Basis::NoItems, ..check },
-        (Some(_), Some(Changes { failures: found, .. })) => GateCheck {
-            ruling: if found.failing() > 0 { Ruling::Regression } else { Ruling::Pass },
+        (Some(_), None) => GateCheck {
+            basis: Basis::NoItems,
+            ..check
+        },
+        (
+            Some(_),
+            Some(Changes {
+                failures: found, ..
+            }),
+        ) => GateCheck {
+            ruling: if found.failing() > 0 {
+                Ruling::Regression
+            } else {
+                Ruling::Pass
+            },
             basis: Basis::Attempts,
             failing: Some(found.failing()),
             broken: (found.broken_count > 0).then_some(found.broken_count),
-            not_passed: found.listed().take(MOST_NAMED).map(|item| item.item.clone()).collect(),
+            not_passed: found
+                .listed()
+                .take(MOST_NAMED)
+                .map(|item| item.item.clone())
+                .collect(),
             ..check
         },
     }
@@ -669,8 +985,14 @@ fn no_new_failures(group: &Held<'_>, (head, other): (usize, Option<usize>), rule
 fn without_baseline(mut check: GateCheck, group: &Held<'_>) -> GateCheck {
     if !group.other_versions.is_empty() {
         check.basis = Basis::OtherVersion;
-        let own = group.suite_version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned());
-        check.comparability = Some(Comparability::of_versions(own, group.other_versions.join(" and ")));
+        let own = group
+            .suite_version
+            .clone()
+            .unwrap_or_else(|| UNKNOWN_VERSION.to_owned());
+        check.comparability = Some(Comparability::of_versions(
+            own,
+            group.other_versions.join(" and "),
+        ));
     }
     check
 }
@@ -687,8 +1009,16 @@ fn with_nights(
 ) -> GateCheck {
     if let (Side::Drop(allowed), Some(other), true) = (side, other, metric == PASS_RATE) {
         check.over_nights = over_nights(warehouse, group, head, other, allowed, policy);
-        let is_open = matches!(check.basis, Basis::TooWide | Basis::TooFew | Basis::NoInterval);
-        if is_open && check.over_nights.as_ref().is_some_and(|nights| nights.alarm) {
+        let is_open = matches!(
+            check.basis,
+            Basis::TooWide | Basis::TooFew | Basis::NoInterval
+        );
+        if is_open
+            && check
+                .over_nights
+                .as_ref()
+                .is_some_and(|nights| nights.alarm)
+        {
             (check.ruling, check.basis, check.further) = (Ruling::Regression, Basis::Nights, None);
         }
     }
@@ -715,16 +1045,35 @@ impl Side {
     fn change(self, difference: Difference, bounds: Option<Interval>) -> Change {
         let is_ratio = difference.scale == Scale::Ratio;
         let scaled = |value: f64| if is_ratio { value.ln() } else { value };
-        let interval = difference.interval.and_then(|ends| Interval::new(scaled(ends.low), scaled(ends.high)));
-        let mirrored = |ends: Interval| Interval { low: -ends.high, high: -ends.low };
+        let interval = difference
+            .interval
+            .and_then(|ends| Interval::new(scaled(ends.low), scaled(ends.high)));
+        let mirrored = |ends: Interval| Interval {
+            low: -ends.high,
+            high: -ends.low,
+        };
         match self {
             Self::Drop(allowed) => {
-                let floor = if is_ratio { (1.0 - allowed).max(0.0).ln() } else { -allowed };
-                Change { value: scaled(difference.value), interval, floor, bounds }
+                let floor = if is_ratio {
+                    (1.0 - allowed).max(0.0).ln()
+                } else {
+                    -allowed
+                };
+                Change {
+                    value: scaled(difference.value),
+                    interval,
+                    floor,
+                    bounds,
+                }
             }
             Self::Rise(allowed) => {
                 let floor = if is_ratio { -allowed.ln_1p() } else { -allowed };
-                Change { value: -scaled(difference.value), interval: interval.map(mirrored), floor, bounds: bounds.map(mirrored) }
+                Change {
+                    value: -scaled(difference.value),
+                    interval: interval.map(mirrored),
+                    floor,
+                    bounds: bounds.map(mirrored),
+                }
             }
         }
     }
@@ -740,7 +1089,12 @@ fn bounded(
     side: Side,
 ) -> (GateCheck, Option<Change>) {
     let mut check = check(group, head, other, rule);
-    let found = answer.metric(metric).filter(|found| found.cells.iter().any(|cell| cell.value.is_some() || cell.total.is_some()));
+    let found = answer.metric(metric).filter(|found| {
+        found
+            .cells
+            .iter()
+            .any(|cell| cell.value.is_some() || cell.total.is_some())
+    });
     check.metric = found.map(|found| found.metric.clone());
     check.head = found.and_then(|found| found.cells.first().cloned());
     if other.is_none() {
@@ -750,7 +1104,8 @@ fn bounded(
         // The answer is of these two.
         [check.head, check.baseline] = answer.cells_between(found, 0, 1).map(Some);
     }
-    let Some((found, pair)) = found.and_then(|found| Some((found, found.evidence.pairs.first()?))) else {
+    let Some((found, pair)) = found.and_then(|found| Some((found, found.evidence.pairs.first()?)))
+    else {
         check.basis = Basis::NotMeasured;
         return (check, None);
     };
@@ -759,12 +1114,15 @@ fn bounded(
     let Some(difference) = pair.difference else {
         check.basis = match pair.verdict {
             Verdict::NotComparable { .. } => Basis::NotComparable,
-            Verdict::NotEnoughEvidence { reason: Some(Obstacle::Unlabelled) } => Basis::TooFew,
+            Verdict::NotEnoughEvidence {
+                reason: Some(Obstacle::Unlabelled),
+            } => Basis::TooFew,
             _ => Basis::NotMeasured,
         };
         return (check, None);
     };
-    let is_relative = found.metric.kind == MetricKind::Amount || (rule.is_percent && difference.scale == Scale::Unit);
+    let is_relative = found.metric.kind == MetricKind::Amount
+        || (rule.is_percent && difference.scale == Scale::Unit);
     if is_relative && difference.scale != Scale::Ratio {
         check.basis = Basis::NoRatio;
         return (check, None);
@@ -788,8 +1146,15 @@ pub(super) fn rule_rates(ask: &Ask, pair: &PairEvidence, rates: &[Rates; 2]) -> 
         Ask::MaxRise { allowed, .. } => Side::Rise(*allowed),
         Ask::MustPass { .. } | Ask::NoNewFailures => return Ruling::Inconclusive,
     };
-    let Some(difference) = pair.difference else { return Ruling::Inconclusive };
-    ruled(&side.change(difference, pair.bounds), pair, Exactness::of(rates, pair.design)).0
+    let Some(difference) = pair.difference else {
+        return Ruling::Inconclusive;
+    };
+    ruled(
+        &side.change(difference, pair.bounds),
+        pair,
+        Exactness::of(rates, pair.design),
+    )
+    .0
 }
 
 /// Whether chance had any part in a difference.
@@ -814,11 +1179,25 @@ impl Exactness {
             {
                 Self::Identical
             }
-            [head, baseline] if design == Design::Runs && head.is_deterministic() && baseline.is_deterministic() => Self::Fixed,
-            [head, baseline] if (design == Design::Runs || are_counts(rates)) && is_steady(head, 1) && is_steady(baseline, MIN_RUNS) => {
+            [head, baseline]
+                if design == Design::Runs
+                    && head.is_deterministic()
+                    && baseline.is_deterministic() =>
+            {
+                Self::Fixed
+            }
+            [head, baseline]
+                if (design == Design::Runs || are_counts(rates))
+                    && is_steady(head, 1)
+                    && is_steady(baseline, MIN_RUNS) =>
+            {
                 Self::Steady
             }
-            [Rates::Outcomes(head), Rates::Outcomes(baseline)] if design == Design::Items && is_uniform(head, baseline) => Self::Uniform,
+            [Rates::Outcomes(head), Rates::Outcomes(baseline)]
+                if design == Design::Items && is_uniform(head, baseline) =>
+            {
+                Self::Uniform
+            }
             _ => Self::Sampled,
         }
     }
@@ -826,8 +1205,11 @@ impl Exactness {
 
 /// Returns whether every item that both arms have changed by the same amount.
 fn is_uniform(head: &Outcomes, baseline: &Outcomes) -> bool {
-    let mut changes = (0..head.cells.len()).filter_map(|item| Some(head.mean(item)? - baseline.mean(item)?));
-    changes.next().is_some_and(|first| changes.all(|change| (change - first).abs() <= SAME))
+    let mut changes =
+        (0..head.cells.len()).filter_map(|item| Some(head.mean(item)? - baseline.mean(item)?));
+    changes
+        .next()
+        .is_some_and(|first| changes.all(|change| (change - first).abs() <= SAME))
 }
 
 fn has_few_runs(pair: &PairEvidence) -> bool {
@@ -850,15 +1232,22 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
         (Exactness::Identical, _) => (rule_point(change.value, change.floor), Basis::Identical),
         (Exactness::Fixed, _) => (rule_point(change.value, change.floor), Basis::Deterministic),
         // Rates that never varied and are equal decide. If they differ, the interval decides.
-        (Exactness::Steady, Some(interval)) if change.value.abs() <= SAME => {
-            (rule_steady(change.value, interval, change.floor), Basis::Steady)
+        (Exactness::Steady, Some(interval)) if change.value.abs() <= SAME => (
+            rule_steady(change.value, interval, change.floor),
+            Basis::Steady,
+        ),
+        (Exactness::Steady, None) if change.value.abs() <= SAME => {
+            (rule_point(change.value, change.floor), Basis::Steady)
         }
-        (Exactness::Steady, None) if change.value.abs() <= SAME => (rule_point(change.value, change.floor), Basis::Steady),
         // Items that do not vary leave no interval. All of them are then on the same side of the limit as of zero, so the sign test that
         // finds the winner also decides about the limit.
-        (Exactness::Uniform, None) if pair.verdict.winner().is_some() => (rule_point(change.value, change.floor), Basis::Uniform),
+        (Exactness::Uniform, None) if pair.verdict.winner().is_some() => {
+            (rule_point(change.value, change.floor), Basis::Uniform)
+        }
         // An adjusted p-value exists only if the data are enough for evidence.
-        (Exactness::Sampled | Exactness::Steady | Exactness::Uniform, Some(interval)) if pair.p_adjusted.is_some() => {
+        (Exactness::Sampled | Exactness::Steady | Exactness::Uniform, Some(interval))
+            if pair.p_adjusted.is_some() =>
+        {
             match rule(interval, change.floor) {
                 Ruling::Inconclusive => return (Ruling::Inconclusive, Basis::TooWide),
                 ruling @ (Ruling::Pass | Ruling::Regression) => (ruling, Basis::Interval),
@@ -866,7 +1255,12 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
         }
         (Exactness::Sampled | Exactness::Steady | Exactness::Uniform, None | Some(_)) => {
             let basis = match obstacle {
-                Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters | Obstacle::Unlabelled) => Basis::TooFew,
+                Some(
+                    Obstacle::FewRuns
+                    | Obstacle::FewItems
+                    | Obstacle::FewClusters
+                    | Obstacle::Unlabelled,
+                ) => Basis::TooFew,
                 Some(Obstacle::MissingOutcomes) => Basis::MissingOutcomes,
                 Some(Obstacle::Censored | Obstacle::TotalDisagrees) => Basis::NotComparable,
                 Some(Obstacle::OutOfReach | Obstacle::IntervalIncludesZero) | None
@@ -875,15 +1269,23 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
                     Basis::NotComparable
                 }
                 // Equal counts of one or two runs have no named obstacle, but more runs could still vary.
-                Some(Obstacle::OutOfReach | Obstacle::IntervalIncludesZero) | None if has_few_runs(pair) => Basis::TooFew,
-                Some(Obstacle::OutOfReach | Obstacle::IntervalIncludesZero) | None => Basis::NoInterval,
+                Some(Obstacle::OutOfReach | Obstacle::IntervalIncludesZero) | None
+                    if has_few_runs(pair) =>
+                {
+                    Basis::TooFew
+                }
+                Some(Obstacle::OutOfReach | Obstacle::IntervalIncludesZero) | None => {
+                    Basis::NoInterval
+                }
             };
             return (Ruling::Inconclusive, basis);
         }
     };
     // The ruling must hold whatever the missing outcomes were.
     match change.bounds {
-        Some(bounds) if rule(bounds, change.floor) != ruling => (Ruling::Inconclusive, Basis::MissingOutcomes),
+        Some(bounds) if rule(bounds, change.floor) != ruling => {
+            (Ruling::Inconclusive, Basis::MissingOutcomes)
+        }
         _ => (ruling, basis),
     }
 }
@@ -901,14 +1303,27 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis, alpha: f64) -> Op
         Basis::TooFew => least as u64,
         Basis::TooWide => {
             let interval = change.interval?;
-            let half_width = if change.value >= change.floor { change.value - interval.low } else { interval.high - change.value };
+            let half_width = if change.value >= change.floor {
+                change.value - interval.low
+            } else {
+                interval.high - change.value
+            };
             let degrees = |n: u64| ((n - 1) * if of == "runs" { 2 } else { 1 }) as f64;
             let own = t_quantile(1.0 - alpha / 2.0, degrees(have.max(2))).ok()?;
             let sd = half_width / own * (have as f64).sqrt();
             // At the limit itself no number of units decides.
             let distance = (change.value - change.floor).abs();
             let power = |n: u64| power_t(distance / sd * (n as f64).sqrt(), degrees(n), alpha);
-            units_for(least as u64, MOST_PLANNED, Aim { alpha, power: POWER }, power).ok()??
+            units_for(
+                least as u64,
+                MOST_PLANNED,
+                Aim {
+                    alpha,
+                    power: POWER,
+                },
+                power,
+            )
+            .ok()??
         }
         Basis::Interval
         | Basis::Deterministic
@@ -931,7 +1346,10 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis, alpha: f64) -> Op
         | Basis::ItemsMissing
         | Basis::UnknownErrors => return None,
     };
-    wanted.checked_sub(have).filter(|more| *more > 0).map(|n| Needed { n, of })
+    wanted
+        .checked_sub(have)
+        .filter(|more| *more > 0)
+        .map(|n| Needed { n, of })
 }
 
 /// The power with which the units that a check asks for decide it.
@@ -945,10 +1363,19 @@ mod tests {
     use crate::inference::{Detail, Sizes, Test};
 
     fn share(value: f64, low: f64, high: f64) -> Difference {
-        Difference { value, scale: Scale::Share, interval: Interval::new(low, high) }
+        Difference {
+            value,
+            scale: Scale::Share,
+            interval: Interval::new(low, high),
+        }
     }
 
-    fn pair(design: Design, difference: Difference, p_adjusted: Option<f64>, reason: Option<Obstacle>) -> PairEvidence {
+    fn pair(
+        design: Design,
+        difference: Difference,
+        p_adjusted: Option<f64>,
+        reason: Option<Obstacle>,
+    ) -> PairEvidence {
         PairEvidence {
             first: 0,
             second: 1,
@@ -959,7 +1386,13 @@ mod tests {
             test: Some(Test::Welch),
             p: p_adjusted,
             p_adjusted,
-            sizes: Sizes { first: 50, second: 50, pairs: Some(50), of: "questions", ..Sizes::default() },
+            sizes: Sizes {
+                first: 50,
+                second: 50,
+                pairs: Some(50),
+                of: "questions",
+                ..Sizes::default()
+            },
             judge: None,
             variation: None,
             record: None,
@@ -972,37 +1405,115 @@ mod tests {
         }
     }
 
-    fn outcome(side: Side, difference: Difference, bounds: Option<Interval>, p: Option<f64>, deterministic: bool) -> (Ruling, Basis) {
+    fn outcome(
+        side: Side,
+        difference: Difference,
+        bounds: Option<Interval>,
+        p: Option<f64>,
+        deterministic: bool,
+    ) -> (Ruling, Basis) {
         let reason = p.is_none().then_some(Obstacle::FewRuns);
-        let exactness = if deterministic { Exactness::Fixed } else { Exactness::Sampled };
-        ruled(&side.change(difference, bounds), &pair(Design::Items, difference, p, reason), exactness)
+        let exactness = if deterministic {
+            Exactness::Fixed
+        } else {
+            Exactness::Sampled
+        };
+        ruled(
+            &side.change(difference, bounds),
+            &pair(Design::Items, difference, p, reason),
+            exactness,
+        )
     }
 
     #[test]
     fn drops_and_rises_of_shares_and_ratios() {
         let p = Some(0.5);
         let small = share(0.01, -0.015, 0.035);
-        assert_eq!(outcome(Side::Drop(0.02), small, None, p, false), (Ruling::Pass, Basis::Interval));
-        assert_eq!(outcome(Side::Drop(0.01), small, None, p, false), (Ruling::Inconclusive, Basis::TooWide));
-        assert_eq!(outcome(Side::Rise(0.02), small, None, p, false), (Ruling::Inconclusive, Basis::TooWide));
-        assert_eq!(outcome(Side::Rise(0.04), small, None, p, false), (Ruling::Pass, Basis::Interval));
-        let ratio = Difference { value: 1.3, scale: Scale::Ratio, interval: Interval::new(1.15, 1.5) };
-        assert_eq!(outcome(Side::Rise(0.1), ratio, None, p, false), (Ruling::Regression, Basis::Interval));
-        assert_eq!(outcome(Side::Rise(0.5), ratio, None, p, false), (Ruling::Pass, Basis::Interval));
-        assert_eq!(outcome(Side::Drop(2.0), ratio, None, p, false), (Ruling::Pass, Basis::Interval), "nothing falls by more than all");
+        assert_eq!(
+            outcome(Side::Drop(0.02), small, None, p, false),
+            (Ruling::Pass, Basis::Interval)
+        );
+        assert_eq!(
+            outcome(Side::Drop(0.01), small, None, p, false),
+            (Ruling::Inconclusive, Basis::TooWide)
+        );
+        assert_eq!(
+            outcome(Side::Rise(0.02), small, None, p, false),
+            (Ruling::Inconclusive, Basis::TooWide)
+        );
+        assert_eq!(
+            outcome(Side::Rise(0.04), small, None, p, false),
+            (Ruling::Pass, Basis::Interval)
+        );
+        let ratio = Difference {
+            value: 1.3,
+            scale: Scale::Ratio,
+            interval: Interval::new(1.15, 1.5),
+        };
+        assert_eq!(
+            outcome(Side::Rise(0.1), ratio, None, p, false),
+            (Ruling::Regression, Basis::Interval)
+        );
+        assert_eq!(
+            outcome(Side::Rise(0.5), ratio, None, p, false),
+            (Ruling::Pass, Basis::Interval)
+        );
+        assert_eq!(
+            outcome(Side::Drop(2.0), ratio, None, p, false),
+            (Ruling::Pass, Basis::Interval),
+            "nothing falls by more than all"
+        );
     }
 
     #[test]
     fn what_is_no_evidence_is_inconclusive() {
         let clear = share(-0.3, -0.4, -0.2);
-        assert_eq!(outcome(Side::Drop(0.02), clear, None, Some(0.01), false), (Ruling::Regression, Basis::Interval));
-        assert_eq!(outcome(Side::Drop(0.02), clear, None, None, false), (Ruling::Inconclusive, Basis::TooFew));
-        assert_eq!(outcome(Side::Drop(0.02), clear, Interval::new(-0.5, 0.1), Some(0.01), false).1, Basis::MissingOutcomes);
-        assert_eq!(outcome(Side::Drop(0.02), clear, Interval::new(-0.5, -0.1), Some(0.01), false).0, Ruling::Regression);
-        let exact = Difference { interval: None, ..clear };
-        assert_eq!(outcome(Side::Drop(0.02), exact, None, None, true), (Ruling::Regression, Basis::Deterministic));
-        assert_eq!(outcome(Side::Drop(0.5), exact, None, None, true), (Ruling::Pass, Basis::Deterministic));
-        assert_eq!(outcome(Side::Drop(0.5), exact, None, None, false), (Ruling::Inconclusive, Basis::TooFew));
+        assert_eq!(
+            outcome(Side::Drop(0.02), clear, None, Some(0.01), false),
+            (Ruling::Regression, Basis::Interval)
+        );
+        assert_eq!(
+            outcome(Side::Drop(0.02), clear, None, None, false),
+            (Ruling::Inconclusive, Basis::TooFew)
+        );
+        assert_eq!(
+            outcome(
+                Side::Drop(0.02),
+                clear,
+                Interval::new(-0.5, 0.1),
+                Some(0.01),
+                false
+            )
+            .1,
+            Basis::MissingOutcomes
+        );
+        assert_eq!(
+            outcome(
+                Side::Drop(0.02),
+                clear,
+                Interval::new(-0.5, -0.1),
+                Some(0.01),
+                false
+            )
+            .0,
+            Ruling::Regression
+        );
+        let exact = Difference {
+            interval: None,
+            ..clear
+        };
+        assert_eq!(
+            outcome(Side::Drop(0.02), exact, None, None, true),
+            (Ruling::Regression, Basis::Deterministic)
+        );
+        assert_eq!(
+            outcome(Side::Drop(0.5), exact, None, None, true),
+            (Ruling::Pass, Basis::Deterministic)
+        );
+        assert_eq!(
+            outcome(Side::Drop(0.5), exact, None, None, false),
+            (Ruling::Inconclusive, Basis::TooFew)
+        );
     }
 
     #[test]
@@ -1011,17 +1522,54 @@ mod tests {
         // end beyond the limit half of the time; (2.01 + 0.84)² / 2.01² times as many have it there four times of five.
         let wide = share(0.0, -0.06, 0.06);
         let change = Side::Drop(0.02).change(wide, None);
-        let more = further(&change, &pair(Design::Items, wide, Some(1.0), None), Basis::TooWide, 0.05).expect("it can be decided");
-        assert!(more.of == "questions" && (820..840).contains(&more.n), "{more:?}");
-        let (n, sd) = (more.n + 50, 0.06 / t_quantile(0.975, 49.0).expect("in range") * 50_f64.sqrt());
-        let power = |n: u64| power_t(0.02 / sd * (n as f64).sqrt(), (n - 1) as f64, 0.05).expect("in range");
-        assert!(power(n) >= 0.8 && power(n - 1) < 0.8, "{} {}", power(n), power(n - 1));
+        let more = further(
+            &change,
+            &pair(Design::Items, wide, Some(1.0), None),
+            Basis::TooWide,
+            0.05,
+        )
+        .expect("it can be decided");
+        assert!(
+            more.of == "questions" && (820..840).contains(&more.n),
+            "{more:?}"
+        );
+        let (n, sd) = (
+            more.n + 50,
+            0.06 / t_quantile(0.975, 49.0).expect("in range") * 50_f64.sqrt(),
+        );
+        let power = |n: u64| {
+            power_t(0.02 / sd * (n as f64).sqrt(), (n - 1) as f64, 0.05).expect("in range")
+        };
+        assert!(
+            power(n) >= 0.8 && power(n - 1) < 0.8,
+            "{} {}",
+            power(n),
+            power(n - 1)
+        );
         let at_the_bound = share(-0.02, -0.1, 0.06);
         let change = Side::Drop(0.02).change(at_the_bound, None);
-        assert_eq!(further(&change, &pair(Design::Items, at_the_bound, Some(1.0), None), Basis::TooWide, 0.05), None);
-        let one_run =
-            PairEvidence { sizes: Sizes { first: 1, second: 2, of: "runs", ..Sizes::default() }, ..pair(Design::Counts, wide, None, None) };
-        assert_eq!(further(&change, &one_run, Basis::TooFew, 0.05), Some(Needed { n: 2, of: "runs" }));
+        assert_eq!(
+            further(
+                &change,
+                &pair(Design::Items, at_the_bound, Some(1.0), None),
+                Basis::TooWide,
+                0.05
+            ),
+            None
+        );
+        let one_run = PairEvidence {
+            sizes: Sizes {
+                first: 1,
+                second: 2,
+                of: "runs",
+                ..Sizes::default()
+            },
+            ..pair(Design::Counts, wide, None, None)
+        };
+        assert_eq!(
+            further(&change, &one_run, Basis::TooFew, 0.05),
+            Some(Needed { n: 2, of: "runs" })
+        );
     }
 
     /// Writes nights of one arm: by night and run, whether each question was passed, and what the run cost.
@@ -1038,11 +1586,13 @@ mod tests {
                 std::fs::create_dir(folder.path().join(&id)).expect("writable");
                 let line = |(item, passed): (usize, &bool)| {
                     let status = if *passed { "pass" } else { "fail" };
-                    format!(r#"{{"item":"q{item:02}","kind":"question","evaluator":"e","attempt":1,"revision":0,"status":"{status}"}}"#)
-                        + "\n"
+                    format!(
+                        r#"{{"item":"q{item:02}","kind":"question","evaluator":"e","attempt":1,"revision":0,"status":"{status}"}}"#
+                    ) + "\n"
                 };
                 let lines: String = passed.iter().enumerate().map(line).collect();
-                std::fs::write(folder.path().join(&id).join("items.jsonl"), lines).expect("writable");
+                std::fs::write(folder.path().join(&id).join("items.jsonl"), lines)
+                    .expect("writable");
             }
         }
         folder

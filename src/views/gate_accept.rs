@@ -37,14 +37,17 @@ pub struct OpenArm {
 pub fn open_arms(report: &GateReport) -> Vec<OpenArm> {
     let mut arms: Vec<OpenArm> = Vec::new();
     for check in &report.checks {
-        let Some(open) = &check.regressed else { continue };
+        let Some(open) = &check.regressed else {
+            continue;
+        };
         let is_same = |arm: &&mut OpenArm| (&arm.suite, &arm.arm) == (&check.suite, &check.arm);
         match arms.iter_mut().find(is_same) {
             Some(arm) => {
                 arm.rules.push(check.rule.clone());
                 // All regressions of an arm are open now: the longest has the nights of the others.
                 if open.nights > arm.nights {
-                    (arm.since, arm.nights, arm.began, arm.last) = (open.since, open.nights, open.began, open.last);
+                    (arm.since, arm.nights, arm.began, arm.last) =
+                        (open.since, open.nights, open.began, open.last);
                     arm.batches.clone_from(&open.batches);
                 }
             }

@@ -27,8 +27,14 @@ pub struct GateCost {
 }
 
 /// Returns the cost of an arm's runs, first in the answer, and of its baseline. `None` if neither has a known cost.
-pub(super) fn cost(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, other): (usize, Option<usize>)) -> Option<GateCost> {
-    let found = answer.metric(COST).filter(|found| found.cells.iter().any(|cell| cell.value.is_some()))?;
+pub(super) fn cost(
+    answer: &SuiteAnswer<'_>,
+    gated: &Held<'_>,
+    (head, other): (usize, Option<usize>),
+) -> Option<GateCost> {
+    let found = answer
+        .metric(COST)
+        .filter(|found| found.cells.iter().any(|cell| cell.value.is_some()))?;
     let cells = match other {
         Some(_) => answer.cells_between(found, 0, 1).map(Some),
         None => [found.cells.first().cloned(), None],

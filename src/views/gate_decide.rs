@@ -77,31 +77,69 @@ pub struct DecideReport {
 }
 
 /// Decides about each new arm on the newest version of each suite.
-pub fn decide_held(warehouse: &Warehouse, groups: &[Held<'_>], allowed: Allowance, policy: &Policy) -> DecideReport {
+pub fn decide_held(
+    warehouse: &Warehouse,
+    groups: &[Held<'_>],
+    allowed: Allowance,
+    policy: &Policy,
+) -> DecideReport {
     let (mut decisions, mut looked_at) = (Vec::new(), Vec::new());
     for held in newest_versions(groups) {
-        for (head, other) in held.pairs.iter().filter(|(head, _)| !(allowed.removed && held.is_absent(*head))) {
-            let comparison = other.map(|other| compare(warehouse, &held.pair(*head, other), policy, PairOrder::AsGiven));
+        for (head, other) in held
+            .pairs
+            .iter()
+            .filter(|(head, _)| !(allowed.removed && held.is_absent(*head)))
+        {
+            let comparison = other.map(|other| {
+                compare(
+                    warehouse,
+                    &held.pair(*head, other),
+                    policy,
+                    PairOrder::AsGiven,
+                )
+            });
             let group = other.map_or_else(|| held.alone(*head), |other| held.pair(*head, other));
             let answer = SuiteAnswer::of_primary(warehouse, &group, policy);
             let changed = other.and_then(|other| changes(&answer, held, (*head, other)));
             let looked = look(warehouse, &answer, held, (*head, *other), changed.as_ref());
             let decision = decided(held, *head, *other, comparison);
             decisions.push(match looked.gap(false, allowed) {
-                Some(gap) => HeldDecision { choice: decision.choice.max(Choice::Incomplete), gap: Some(gap), ..decision },
+                Some(gap) => HeldDecision {
+                    choice: decision.choice.max(Choice::Incomplete),
+                    gap: Some(gap),
+                    ..decision
+                },
                 None => decision,
             });
             looked_at.push(looked);
         }
     }
-    let choice = decisions.iter().map(|decision| decision.choice).max().unwrap_or(Choice::CannotSettle);
-    DecideReport { choice, decisions, looked_at, outdated: outdated(groups) }
+    let choice = decisions
+        .iter()
+        .map(|decision| decision.choice)
+        .max()
+        .unwrap_or(Choice::CannotSettle);
+    DecideReport {
+        choice,
+        decisions,
+        looked_at,
+        outdated: outdated(groups),
+    }
 }
 
-fn decided(gated: &Held<'_>, head: usize, other: Option<usize>, comparison: Option<Comparison>) -> HeldDecision {
+fn decided(
+    gated: &Held<'_>,
+    head: usize,
+    other: Option<usize>,
+    comparison: Option<Comparison>,
+) -> HeldDecision {
     let decision = comparison.as_ref().and_then(|table| table.decision.clone());
     let pair = |name: &str| {
-        let row = comparison.as_ref()?.rows.iter().find(|row| row.metric.name == name)?;
+        let row = comparison
+            .as_ref()?
+            .rows
+            .iter()
+            .find(|row| row.metric.name == name)?;
         row.evidence.pairs.first().map(|pair| pair.seen_from(0))
     };
     HeldDecision {
@@ -111,10 +149,15 @@ fn decided(gated: &Held<'_>, head: usize, other: Option<usize>, comparison: Opti
         against: other.map(|other| gated.baseline[other].arm.clone()),
         choice: decision.as_ref().map_or(Choice::CannotSettle, choice),
         margin: comparison.as_ref().and_then(|table| table.margin),
-        quality: comparison.as_ref().and_then(Comparison::primary).and_then(|row| Some(row.evidence.pairs.first()?.seen_from(0))),
+        quality: comparison
+            .as_ref()
+            .and_then(Comparison::primary)
+            .and_then(|row| Some(row.evidence.pairs.first()?.seen_from(0))),
         cost: pair("cost_usd"),
         time: pair("duration_seconds"),
-        comparability: comparison.as_ref().and_then(|table| table.comparability.first().cloned()),
+        comparability: comparison
+            .as_ref()
+            .and_then(|table| table.comparability.first().cloned()),
         decision,
         gap: None,
         comparison,

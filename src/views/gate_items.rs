@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{ItemKey, ItemKind, ItemStatus};
-use crate::inference::{Arm, ArmRuns, Courses, Held, ItemCourse, Outcomes, Rates, SuiteAnswer, started_together};
+use crate::inference::{
+    Arm, ArmRuns, Courses, Held, ItemCourse, Outcomes, Rates, SuiteAnswer, started_together,
+};
 use crate::stats::CourseKind;
 use crate::warehouse::{MatrixItem, Warehouse};
 
@@ -89,15 +91,27 @@ pub enum Turn {
 ///
 /// An item fails now if it fails more than half of its new attempts. One that passes every second of them was seen to do both: repeating
 /// failed tests once therefore tells what is flaky.
-pub fn turn((passed, attempts): (u32, u32), (baseline_passed, baseline_attempts): (u32, u32), course: Option<CourseKind>) -> Option<Turn> {
+pub fn turn(
+    (passed, attempts): (u32, u32),
+    (baseline_passed, baseline_attempts): (u32, u32),
+    course: Option<CourseKind>,
+) -> Option<Turn> {
     let (fails, holds) = (2 * passed < attempts, 2 * passed > attempts);
     if baseline_passed == 0 {
         return holds.then_some(Turn::Mended);
     }
     if baseline_passed == baseline_attempts {
-        return if fails { Some(Turn::NewFailure) } else { (passed < attempts).then_some(Turn::Flaky) };
+        return if fails {
+            Some(Turn::NewFailure)
+        } else {
+            (passed < attempts).then_some(Turn::Flaky)
+        };
     }
-    if fails && course.is_some_and(CourseKind::fails) { Some(Turn::Broken) } else { (!holds).then_some(Turn::Flaky) }
+    if fails && course.is_some_and(CourseKind::fails) {
+        Some(Turn::Broken)
+    } else {
+        (!holds).then_some(Turn::Flaky)
+    }
 }
 
 /// The items of one arm that changed sides.
@@ -108,7 +122,11 @@ pub(super) struct Changes {
 
 impl TurnedItem {
     /// Takes passed and counted attempts: of the new runs, then of the baseline.
-    pub(super) fn of(item: &MatrixItem, (passed, attempts): (u32, u32), (baseline_passed, baseline_attempts): (u32, u32)) -> Self {
+    pub(super) fn of(
+        item: &MatrixItem,
+        (passed, attempts): (u32, u32),
+        (baseline_passed, baseline_attempts): (u32, u32),
+    ) -> Self {
         Self {
             kind: item.key.kind,
             item: item.key.item.clone(),
@@ -144,20 +162,41 @@ const MOST_LINES: u64 = 20_000;
 
 /// Lists the items of an arm that changed sides. In the answer, that arm is first and its baseline second. Returns `None` if either has no
 /// items.
-pub(super) fn changes(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, other): (usize, usize)) -> Option<Changes> {
+pub(super) fn changes(
+    answer: &SuiteAnswer<'_>,
+    gated: &Held<'_>,
+    (head, other): (usize, usize),
+) -> Option<Changes> {
     let arms = [&gated.head[head], &gated.baseline[other]];
     answer.on_same_texts(0, 1, |head, baseline| match (head, baseline) {
-        (Rates::Outcomes(head), Rates::Outcomes(baseline)) => Some(of_outcomes(&gated.suite, arms, head, baseline, answer)),
+        (Rates::Outcomes(head), Rates::Outcomes(baseline)) => {
+            Some(of_outcomes(&gated.suite, arms, head, baseline, answer))
+        }
         _ => None,
     })
 }
 
-fn of_outcomes(suite: &str, runs: [&ArmRuns<'_>; 2], head: &Outcomes, baseline: &Outcomes, answer: &SuiteAnswer<'_>) -> Changes {
+fn of_outcomes(
+    suite: &str,
+    runs: [&ArmRuns<'_>; 2],
+    head: &Outcomes,
+    baseline: &Outcomes,
+    answer: &SuiteAnswer<'_>,
+) -> Changes {
     let [arm, against] = runs.map(|runs| runs.arm.clone());
     // The new runs are the newest by definition, whatever their times are.
-    let nights: Vec<_> = started_together(&runs[1].counted).into_iter().chain(started_together(&runs[0].counted)).collect();
+    let nights: Vec<_> = started_together(&runs[1].counted)
+        .into_iter()
+        .chain(started_together(&runs[0].counted))
+        .collect();
     let courses = std::cell::LazyCell::new(|| Courses::of(&nights, &answer.matrix, &answer.items));
-    let mut mended = NewPasses { suite: suite.to_owned(), arm: arm.clone(), against: against.clone(), count: 0, items: Vec::new() };
+    let mut mended = NewPasses {
+        suite: suite.to_owned(),
+        arm: arm.clone(),
+        against: against.clone(),
+        count: 0,
+        items: Vec::new(),
+    };
     let mut failures = NewFailures {
         suite: suite.to_owned(),
         arm,
@@ -171,15 +210,28 @@ fn of_outcomes(suite: &str, runs: [&ArmRuns<'_>; 2], head: &Outcomes, baseline: 
         names: BTreeSet::new(),
     };
     answer.items.each_unit(|_, columns| {
-        let [(passed, attempts), (baseline_passed, baseline_attempts)] = [head, baseline].map(|outcomes| outcomes.cell(columns));
+        let [(passed, attempts), (baseline_passed, baseline_attempts)] =
+            [head, baseline].map(|outcomes| outcomes.cell(columns));
         if attempts == 0 || baseline_attempts == 0 {
             return;
         }
-        let course = if 2 * passed <= attempts && baseline_passed > 0 { courses.course(columns) } else { None };
+        let course = if 2 * passed <= attempts && baseline_passed > 0 {
+            courses.course(columns)
+        } else {
+            None
+        };
         let kind = course.as_ref().map(|course| course.kind);
-        let Some(turn) = turn((passed, attempts), (baseline_passed, baseline_attempts), kind) else { return };
+        let Some(turn) = turn(
+            (passed, attempts),
+            (baseline_passed, baseline_attempts),
+            kind,
+        ) else {
+            return;
+        };
         if matches!(turn, Turn::NewFailure | Turn::Broken) {
-            failures.names.insert(answer.matrix.items[columns[0] as usize].key.item.clone());
+            failures
+                .names
+                .insert(answer.matrix.items[columns[0] as usize].key.item.clone());
         }
         let (count, list) = match turn {
             Turn::Mended => (&mut mended.count, &mut mended.items),
@@ -190,39 +242,75 @@ fn of_outcomes(suite: &str, runs: [&ArmRuns<'_>; 2], head: &Outcomes, baseline: 
         *count += 1;
         if list.len() < MOST_TURNED {
             let item = &answer.matrix.items[columns[0] as usize];
-            list.push(TurnedItem { course, ..TurnedItem::of(item, (passed, attempts), (baseline_passed, baseline_attempts)) });
+            list.push(TurnedItem {
+                course,
+                ..TurnedItem::of(
+                    item,
+                    (passed, attempts),
+                    (baseline_passed, baseline_attempts),
+                )
+            });
         }
     });
-    Changes { failures, passes: mended }
+    Changes {
+        failures,
+        passes: mended,
+    }
 }
 
 impl Changes {
     /// Reads why the listed items failed: those that fail now from the new runs, those that pass now from the baseline's.
-    pub fn read_reasons(&mut self, warehouse: &Warehouse, head: &ArmRuns<'_>, baseline: &ArmRuns<'_>) {
+    pub fn read_reasons(
+        &mut self,
+        warehouse: &Warehouse,
+        head: &ArmRuns<'_>,
+        baseline: &ArmRuns<'_>,
+    ) {
         let failures = &mut self.failures;
-        read_reasons(failures.items.iter_mut().chain(&mut failures.broken).chain(&mut failures.flaky).collect(), warehouse, head);
+        read_reasons(
+            failures
+                .items
+                .iter_mut()
+                .chain(&mut failures.broken)
+                .chain(&mut failures.flaky)
+                .collect(),
+            warehouse,
+            head,
+        );
         read_reasons(self.passes.items.iter_mut().collect(), warehouse, baseline);
     }
 }
 
 /// Reads from an arm's newest runs why items failed. An item whose reason cannot be read keeps `None`.
-pub(super) fn read_reasons(mut open: Vec<&mut TurnedItem>, warehouse: &Warehouse, arm: &ArmRuns<'_>) {
+pub(super) fn read_reasons(
+    mut open: Vec<&mut TurnedItem>,
+    warehouse: &Warehouse,
+    arm: &ArmRuns<'_>,
+) {
     let mut newest = arm.counted.clone();
     newest.sort_by_key(|row| Reverse((row.run.timestamp, row.run.id.clone())));
-    let short = newest.into_iter().filter(|row| row.items.is_some_and(|items| items.lines <= MOST_LINES));
+    let short = newest
+        .into_iter()
+        .filter(|row| row.items.is_some_and(|items| items.lines <= MOST_LINES));
     for row in short.take(MOST_READ) {
         open.retain(|item| item.reason.is_none());
         if open.is_empty() {
             return;
         }
-        let Ok(lines) = warehouse.detailed(&[Arc::clone(&row.run)]) else { continue };
-        for (outcome, details) in lines.into_iter().filter(|(outcome, _)| outcome.status.is_counted()) {
+        let Ok(lines) = warehouse.detailed(&[Arc::clone(&row.run)]) else {
+            continue;
+        };
+        for (outcome, details) in lines
+            .into_iter()
+            .filter(|(outcome, _)| outcome.status.is_counted())
+        {
             if outcome.status == ItemStatus::Pass {
                 continue;
             }
             let shown = warehouse.names().key(&outcome.key());
             let reason = details.reason.filter(|reason| !reason.trim().is_empty());
-            if let Some((item, reason)) = open.iter_mut().find(|item| item.key == shown).zip(reason) {
+            if let Some((item, reason)) = open.iter_mut().find(|item| item.key == shown).zip(reason)
+            {
                 item.reason.get_or_insert_with(|| cut(&reason));
             }
         }

@@ -60,7 +60,8 @@ pub(super) struct Weighed {
 }
 
 /// Applies a rule to the first arm and baseline.
-pub(super) type Weigh<'f> = &'f (dyn Fn(&Held<'_>, &GateRule, &SuiteAnswer<'_>, Option<&Changes>) -> Weighed + Sync);
+pub(super) type Weigh<'f> =
+    &'f (dyn Fn(&Held<'_>, &GateRule, &SuiteAnswer<'_>, Option<&Changes>) -> Weighed + Sync);
 
 /// The course of one rule about one arm, up to its newest night.
 pub(super) struct RuleCourse<'a> {
@@ -88,8 +89,13 @@ pub(super) fn courses<'w>(
     policy: &Policy,
     weigh: Weigh<'_>,
 ) -> Vec<ArmCourses<'w>> {
-    let Some(last) = held.last else { return held.head.iter().map(|_| ArmCourses::new()).collect() };
-    (0..held.head.len()).into_par_iter().map(|head| of_arm(warehouse, held, (head, last), rules, policy, weigh)).collect()
+    let Some(last) = held.last else {
+        return held.head.iter().map(|_| ArmCourses::new()).collect();
+    };
+    (0..held.head.len())
+        .into_par_iter()
+        .map(|head| of_arm(warehouse, held, (head, last), rules, policy, weigh))
+        .collect()
 }
 
 fn of_arm<'w>(
@@ -100,46 +106,87 @@ fn of_arm<'w>(
     policy: &Policy,
     weigh: Weigh<'_>,
 ) -> ArmCourses<'w> {
-    let own = rules.iter().enumerate().filter(|(_, rule)| rule.is_about_arm(held, head));
+    let own = rules
+        .iter()
+        .enumerate()
+        .filter(|(_, rule)| rule.is_about_arm(held, head));
     let mut followed: BTreeMap<usize, Followed> = own
         .filter_map(|(place, rule)| match rule.ask {
-            Ask::MaxDrop { .. } | Ask::MaxRise { .. } => Some((place, Followed::Level(LevelWalk::new(last)))),
+            Ask::MaxDrop { .. } | Ask::MaxRise { .. } => {
+                Some((place, Followed::Level(LevelWalk::new(last))))
+            }
             Ask::NoNewFailures => Some((place, Followed::Items(ItemWalk::new(last)))),
             Ask::MustPass { .. } => None,
         })
         .collect();
-    let accepted: Vec<&Acceptance> = warehouse.accepted().iter().filter(|one| is_of(one, warehouse, held, head)).collect();
+    let accepted: Vec<&Acceptance> = warehouse
+        .accepted()
+        .iter()
+        .filter(|one| is_of(one, warehouse, held, head))
+        .collect();
     let is_of_rates = |place: &usize| match &rules[*place].ask {
         Ask::MaxDrop { metric, .. } | Ask::MaxRise { metric, .. } => metric == PASS_RATE,
         Ask::MustPass { .. } | Ask::NoNewFailures => true,
     };
-    let is_primary = policy.primary(&held.suite).is_none_or(|primary| primary == PASS_RATE) && followed.keys().all(is_of_rates);
-    let mut answers = Answers { warehouse, held, head, policy, is_primary, known: Vec::new() };
+    let is_primary = policy
+        .primary(&held.suite)
+        .is_none_or(|primary| primary == PASS_RATE)
+        && followed.keys().all(is_of_rates);
+    let mut answers = Answers {
+        warehouse,
+        held,
+        head,
+        policy,
+        is_primary,
+        known: Vec::new(),
+    };
     for night in 0..held.night_count(head) {
         // Answers are shared by the rules of one night.
         answers.known.clear();
         let acceptance = acceptance_of(&accepted, &held.night(head, night));
         for (place, course) in &mut followed {
-            let mut rule = RuleOnNights { answers: &mut answers, rule: rules[*place], weigh };
+            let mut rule = RuleOnNights {
+                answers: &mut answers,
+                rule: rules[*place],
+                weigh,
+            };
             match course {
                 Followed::Level(course) => course.add(night, acceptance, &mut rule),
-                Followed::Items(course) => course.add(night, acceptance, |baseline| rule.broken(night, baseline)),
+                Followed::Items(course) => {
+                    course.add(night, acceptance, |baseline| rule.broken(night, baseline))
+                }
             }
         }
     }
     let course = |followed: Followed| {
         let (baseline, state, begun) = match followed {
-            Followed::Level(course) => (course.baseline().to_vec(), course.state().clone(), course.accepted()),
-            Followed::Items(course) => (course.baseline().to_vec(), course.state().clone(), course.accepted()),
+            Followed::Level(course) => (
+                course.baseline().to_vec(),
+                course.state().clone(),
+                course.accepted(),
+            ),
+            Followed::Items(course) => (
+                course.baseline().to_vec(),
+                course.state().clone(),
+                course.accepted(),
+            ),
         };
-        RuleCourse { baseline, state, accepted: begun.map(|number| accepted[number]) }
+        RuleCourse {
+            baseline,
+            state,
+            accepted: begun.map(|number| accepted[number]),
+        }
     };
-    followed.into_iter().map(|(place, followed)| (place, course(followed))).collect()
+    followed
+        .into_iter()
+        .map(|(place, followed)| (place, course(followed)))
+        .collect()
 }
 
 /// Returns whether an acceptance is about an arm on the suite's version.
 fn is_of(accepted: &Acceptance, warehouse: &Warehouse, held: &Held<'_>, head: usize) -> bool {
-    accepted.suite_version == held.suite_version && is_about(accepted, warehouse, &held.suite, &held.head[head].arm)
+    accepted.suite_version == held.suite_version
+        && is_about(accepted, warehouse, &held.suite, &held.head[head].arm)
 }
 
 /// Returns the number of the newest acceptance that has a night: its batch, or for nights of an imported file their time.
@@ -147,7 +194,11 @@ fn acceptance_of(accepted: &[&Acceptance], night: &[&RunRow]) -> Option<usize> {
     let newest = night.iter().filter_map(|row| row.run.timestamp).max();
     let has = |one: &&Acceptance| match (newest, one.since, one.through) {
         (Some(time), Some(since), Some(through)) => since <= time && time <= through,
-        _ => night.iter().any(|row| one.batches.iter().any(|batch| batch == night_of(&row.run).batch)),
+        _ => night.iter().any(|row| {
+            one.batches
+                .iter()
+                .any(|batch| batch == night_of(&row.run).batch)
+        }),
     };
     accepted.iter().rposition(has)
 }
@@ -173,20 +224,38 @@ struct Answer<'b> {
 
 impl<'b> Answers<'_, 'b, '_> {
     fn of(&mut self, nights: &[usize], baseline: &[usize]) -> &Answer<'b> {
-        let place = self.known.iter().position(|(new, old, _)| new == nights && old == baseline).unwrap_or_else(|| {
-            let held = self.held.on_nights(self.head, nights, baseline);
-            let answer = match held.pairs.first() {
-                Some((new, Some(old))) => {
-                    let pair = held.pair(*new, *old);
-                    let ask = if self.is_primary { SuiteAnswer::of_primary } else { SuiteAnswer::of };
-                    Some(ask(self.warehouse, &pair, self.policy))
-                }
-                Some((_, None)) | None => None,
-            };
-            let changes = answer.as_ref().and_then(|answer| changes(answer, &held, (0, 0)));
-            self.known.push((nights.to_vec(), baseline.to_vec(), Answer { held, of_suite: answer, changes }));
-            self.known.len() - 1
-        });
+        let place = self
+            .known
+            .iter()
+            .position(|(new, old, _)| new == nights && old == baseline)
+            .unwrap_or_else(|| {
+                let held = self.held.on_nights(self.head, nights, baseline);
+                let answer = match held.pairs.first() {
+                    Some((new, Some(old))) => {
+                        let pair = held.pair(*new, *old);
+                        let ask = if self.is_primary {
+                            SuiteAnswer::of_primary
+                        } else {
+                            SuiteAnswer::of
+                        };
+                        Some(ask(self.warehouse, &pair, self.policy))
+                    }
+                    Some((_, None)) | None => None,
+                };
+                let changes = answer
+                    .as_ref()
+                    .and_then(|answer| changes(answer, &held, (0, 0)));
+                self.known.push((
+                    nights.to_vec(),
+                    baseline.to_vec(),
+                    Answer {
+                        held,
+                        of_suite: answer,
+                        changes,
+                    },
+                ));
+                self.known.len() - 1
+            });
         &self.known[place].2
     }
 }
@@ -201,17 +270,25 @@ struct RuleOnNights<'r, 'a, 'b, 'h> {
 impl RuleOnNights<'_, '_, '_, '_> {
     fn weighed(&mut self, nights: &[usize], baseline: &[usize]) -> Option<Weighed> {
         let found = self.answers.of(nights, baseline);
-        Some((self.weigh)(&found.held, self.rule, found.of_suite.as_ref()?, found.changes.as_ref()))
+        Some((self.weigh)(
+            &found.held,
+            self.rule,
+            found.of_suite.as_ref()?,
+            found.changes.as_ref(),
+        ))
     }
 
     fn broken(&mut self, night: usize, baseline: &[usize]) -> Option<BTreeSet<String>> {
-        self.weighed(&[night], baseline).filter(|found| found.is_told).map(|found| found.broken)
+        self.weighed(&[night], baseline)
+            .filter(|found| found.is_told)
+            .map(|found| found.broken)
     }
 }
 
 impl NightJudge for RuleOnNights<'_, '_, '_, '_> {
     fn judge(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights {
-        self.weighed(nights, baseline).map_or(JudgedNights::UNMEASURED, |found| found.nights)
+        self.weighed(nights, baseline)
+            .map_or(JudgedNights::UNMEASURED, |found| found.nights)
     }
 
     fn is_better(&mut self, nights: &[usize], regressed: &[usize]) -> bool {
@@ -221,13 +298,24 @@ impl NightJudge for RuleOnNights<'_, '_, '_, '_> {
             Ask::MustPass { .. } | Ask::NoNewFailures => return false,
         };
         let alpha = self.answers.policy.alpha;
-        let Some(answer) = &self.answers.of(nights, regressed).of_suite else { return false };
-        let Some(pair) = answer.metric(&metric).and_then(|found| found.evidence.pairs.first()) else { return false };
-        if pair.difference.is_none_or(|difference| sign * difference.centred() <= 0.0) {
+        let Some(answer) = &self.answers.of(nights, regressed).of_suite else {
+            return false;
+        };
+        let Some(pair) = answer
+            .metric(&metric)
+            .and_then(|found| found.evidence.pairs.first())
+        else {
+            return false;
+        };
+        if pair
+            .difference
+            .is_none_or(|difference| sign * difference.centred() <= 0.0)
+        {
             return false;
         }
         // Regressed runs that all have the same outcomes leave nothing to chance.
-        let is_fixed = metric == PASS_RATE && answer.rates.get(1).is_some_and(Rates::is_deterministic);
+        let is_fixed =
+            metric == PASS_RATE && answer.rates.get(1).is_some_and(Rates::is_deterministic);
         is_fixed || pair.p_adjusted.is_some_and(|p| p < alpha)
     }
 }
@@ -242,13 +330,31 @@ pub(super) struct Dated {
 
 impl Dated {
     pub fn of(held: &Held<'_>, head: usize, nights: &[usize]) -> Self {
-        let rows: Vec<Vec<&RunRow>> = nights.iter().map(|night| held.night(head, *night)).collect();
+        let rows: Vec<Vec<&RunRow>> = nights
+            .iter()
+            .map(|night| held.night(head, *night))
+            .collect();
         let times = |rows: &[&RunRow]| rows.iter().filter_map(|row| row.run.timestamp).max();
-        let keys: BTreeMap<usize, BTreeSet<NightKey<'_>>> =
-            rows.iter().enumerate().map(|(place, rows)| (place, rows.iter().map(|row| night_of(&row.run)).collect())).collect();
-        let mut batches: Vec<String> = keys.into_values().flatten().map(|key| key.batch.to_owned()).collect();
+        let keys: BTreeMap<usize, BTreeSet<NightKey<'_>>> = rows
+            .iter()
+            .enumerate()
+            .map(|(place, rows)| (place, rows.iter().map(|row| night_of(&row.run)).collect()))
+            .collect();
+        let mut batches: Vec<String> = keys
+            .into_values()
+            .flatten()
+            .map(|key| key.batch.to_owned())
+            .collect();
         batches.dedup();
-        let (began, last) = (rows.first().and_then(|rows| times(rows)), rows.last().and_then(|rows| times(rows)));
-        Self { since: began.map(|time| time.date_naive()), batches, began, last }
+        let (began, last) = (
+            rows.first().and_then(|rows| times(rows)),
+            rows.last().and_then(|rows| times(rows)),
+        );
+        Self {
+            since: began.map(|time| time.date_naive()),
+            batches,
+            began,
+            last,
+        }
     }
 }

@@ -78,20 +78,40 @@ const FEW_WORLDS: u32 = 200;
 
 /// Computes the odds of the rules for each new arm on the newest version of each suite. Arms without a pass rate have no odds, nor have
 /// arms without a rule about the pass rate or its items.
-pub fn gate_plan(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], policy: &Policy) -> PlanReport {
+pub fn gate_plan(
+    warehouse: &Warehouse,
+    groups: &[Held<'_>],
+    rules: &[GateRule],
+    policy: &Policy,
+) -> PlanReport {
     let (mut plans, mut absent) = (Vec::new(), Vec::new());
     for gated in newest_versions(groups) {
-        absent.extend(gated.absent().into_iter().map(|arm| AbsentArm { suite: gated.suite.clone(), arm }));
+        absent.extend(gated.absent().into_iter().map(|arm| AbsentArm {
+            suite: gated.suite.clone(),
+            arm,
+        }));
         for (head, other) in &gated.pairs {
             if gated.is_absent(*head) {
-                absent.push(AbsentArm { suite: gated.suite.clone(), arm: gated.head[*head].arm.clone() });
+                absent.push(AbsentArm {
+                    suite: gated.suite.clone(),
+                    arm: gated.head[*head].arm.clone(),
+                });
                 continue;
             }
-            let of_arm: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(gated) && rule.is_about_arm(gated, *head)).collect();
+            let of_arm: Vec<&GateRule> = rules
+                .iter()
+                .filter(|rule| rule.is_about(gated) && rule.is_about_arm(gated, *head))
+                .collect();
             plans.extend(planned(warehouse, gated, (*head, *other), &of_arm, policy));
         }
     }
-    PlanReport { drops: DROPS.to_vec(), plans, absent, outdated: outdated(groups), confidence: 1.0 - policy.alpha }
+    PlanReport {
+        drops: DROPS.to_vec(),
+        plans,
+        absent,
+        outdated: outdated(groups),
+        confidence: 1.0 - policy.alpha,
+    }
 }
 
 fn planned(
@@ -106,7 +126,8 @@ fn planned(
         Ask::NoNewFailures => true,
         Ask::MustPass { .. } => false,
     };
-    let (told, left_out): (Vec<&GateRule>, Vec<&GateRule>) = rules.iter().copied().partition(|rule| is_told(rule));
+    let (told, left_out): (Vec<&GateRule>, Vec<&GateRule>) =
+        rules.iter().copied().partition(|rule| is_told(rule));
     if told.is_empty() {
         return None;
     }
@@ -119,8 +140,18 @@ fn planned(
     let made_up = MadeUp::of(&answer, usize::from(other.is_some()), policy)?;
     let runs = |arm: usize| answer.rates[arm].run_rates().len();
     let (head_runs, baseline_runs) = (runs(0), runs(usize::from(other.is_some())));
-    let worlds = if made_up.is_slow() { FEW_WORLDS } else { WORLDS };
-    let plan = GatePlan { baseline_runs, head_runs, run_deviation: made_up.run_deviation, worlds, seed: Seed(0) };
+    let worlds = if made_up.is_slow() {
+        FEW_WORLDS
+    } else {
+        WORLDS
+    };
+    let plan = GatePlan {
+        baseline_runs,
+        head_runs,
+        run_deviation: made_up.run_deviation,
+        worlds,
+        seed: Seed(0),
+    };
     let decide = |world: &GateWorld| {
         let (pair, rates) = made_up.held(world);
         let one = |rule: &&GateRule| match (&rule.ask, &pair) {
@@ -128,18 +159,35 @@ fn planned(
             (_, Some(pair)) => rule_rates(&rule.ask, pair, &rates),
             (_, None) => Ruling::Inconclusive,
         };
-        let with_gap =
-            |(rule, gap): (&&GateRule, &Option<(Ruling, Gap)>)| one(rule).max(gap.as_ref().map_or(Ruling::Pass, |(best, _)| *best));
-        told.iter().zip(&gaps).map(with_gap).max().unwrap_or(Ruling::Inconclusive)
+        let with_gap = |(rule, gap): (&&GateRule, &Option<(Ruling, Gap)>)| {
+            one(rule).max(gap.as_ref().map_or(Ruling::Pass, |(best, _)| *best))
+        };
+        told.iter()
+            .zip(&gaps)
+            .map(with_gap)
+            .max()
+            .unwrap_or(Ruling::Inconclusive)
     };
-    let odds = DROPS.iter().filter_map(|drop| gate_odds(&made_up.seen, &[*drop], plan, decide).ok()).flatten().collect();
+    let odds = DROPS
+        .iter()
+        .filter_map(|drop| gate_odds(&made_up.seen, &[*drop], plan, decide).ok())
+        .flatten()
+        .collect();
     let asks = |rules: &[&GateRule]| rules.iter().map(|rule| rule.ask.clone()).collect();
-    let (best, gap) = gaps.into_iter().flatten().max_by_key(|(best, _)| *best).unzip();
+    let (best, gap) = gaps
+        .into_iter()
+        .flatten()
+        .max_by_key(|(best, _)| *best)
+        .unzip();
     Some(PlannedGate {
         suite: gated.suite.clone(),
         suite_version: gated.suite_version.clone(),
         arm: gated.head[head].arm.clone(),
-        basis: if other.is_some() { PlanBasis::Baseline } else { PlanBasis::Head },
+        basis: if other.is_some() {
+            PlanBasis::Baseline
+        } else {
+            PlanBasis::Head
+        },
         items: made_up.seen.iter().filter(|item| item.1 > 0).count() as u64,
         baseline_runs: baseline_runs as u64,
         head_runs: head_runs as u64,
@@ -163,7 +211,15 @@ fn gap(looked: &LookedAt, rule: &GateRule) -> Option<(Ruling, Gap)> {
 
 /// Applies the rule against new failures to simulated rates. Counts without items are inconclusive.
 fn new_failure(rates: &[Rates; 2]) -> Ruling {
-    let [Rates::Outcomes(head), Rates::Outcomes(baseline)] = rates else { return Ruling::Inconclusive };
-    let fails = |(now, before): ((u32, u32), (u32, u32))| now.1 > 0 && 2 * now.0 < now.1 && before.1 > 0 && before.0 == before.1;
-    if head.cells.iter().zip(baseline.cells.iter()).any(fails) { Ruling::Regression } else { Ruling::Pass }
+    let [Rates::Outcomes(head), Rates::Outcomes(baseline)] = rates else {
+        return Ruling::Inconclusive;
+    };
+    let fails = |(now, before): ((u32, u32), (u32, u32))| {
+        now.1 > 0 && 2 * now.0 < now.1 && before.1 > 0 && before.0 == before.1
+    };
+    if head.cells.iter().zip(baseline.cells.iter()).any(fails) {
+        Ruling::Regression
+    } else {
+        Ruling::Pass
+    }
 }

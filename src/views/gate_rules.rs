@@ -43,30 +43,43 @@ pub struct Allowance {
 impl GateRule {
     /// Returns whether the rule applies to a suite.
     pub(super) fn is_about(&self, gated: &Held<'_>) -> bool {
-        self.suite.as_ref().is_none_or(|suite| *suite == gated.suite)
+        self.suite
+            .as_ref()
+            .is_none_or(|suite| *suite == gated.suite)
     }
 
     /// Returns whether the rule applies to an arm of the new runs.
     pub(super) fn is_about_arm(&self, gated: &Held<'_>, head: usize) -> bool {
-        self.approach.as_ref().is_none_or(|approach| *approach == gated.head[head].arm.approach)
+        self.approach
+            .as_ref()
+            .is_none_or(|approach| *approach == gated.head[head].arm.approach)
     }
 }
 
 /// Returns whether a pattern matches an item: its name, one of its parametrised cases, or, with `*`, any fitting name.
 pub fn names(pattern: &str, item: &str) -> bool {
-    fits(pattern, item) || item.split_once('[').is_some_and(|(stem, case)| case.ends_with(']') && fits(pattern, stem))
+    fits(pattern, item)
+        || item
+            .split_once('[')
+            .is_some_and(|(stem, case)| case.ends_with(']') && fits(pattern, stem))
 }
 
 /// Matches a text against a pattern in which each `*` stands for any text, also the empty one.
 fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
     let parts: Vec<&str> = parts.collect();
-    let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
+    let Some((last, between)) = parts.split_last() else {
+        return rest.is_empty();
+    };
     for part in between {
         // The earliest match leaves most text for the remaining parts.
-        let Some(place) = rest.find(part) else { return false };
+        let Some(place) = rest.find(part) else {
+            return false;
+        };
         rest = &rest[place + part.len()..];
     }
     rest.ends_with(last)
@@ -89,7 +102,10 @@ mod tests {
             ("a*b*a", "abba"),
             ("*", ""),
         ];
-        assert_eq!(named.iter().find(|(pattern, item)| !names(pattern, item)), None);
+        assert_eq!(
+            named.iter().find(|(pattern, item)| !names(pattern, item)),
+            None
+        );
         let others = [
             ("auth/*", "author"),
             ("test_login", "test_login2"),
@@ -100,7 +116,10 @@ mod tests {
             ("[a]", "xa]"),
             ("", "x"),
         ];
-        assert_eq!(others.iter().find(|(pattern, item)| names(pattern, item)), None);
+        assert_eq!(
+            others.iter().find(|(pattern, item)| names(pattern, item)),
+            None
+        );
     }
 
     proptest::proptest! {

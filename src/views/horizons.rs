@@ -10,7 +10,10 @@ use serde::Serialize;
 
 use crate::domain::{Filter, ItemDetails, ItemOutcome, ItemStatus};
 use crate::inference::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
-use crate::stats::{HORIZON_PENALTY, Seed, SuccessCurve, TimedAttempt, Undefined, horizon_intervals, success_curve, task_weights};
+use crate::stats::{
+    HORIZON_PENALTY, Seed, SuccessCurve, TimedAttempt, Undefined, horizon_intervals, success_curve,
+    task_weights,
+};
 use crate::warehouse::Warehouse;
 
 /// Score of an outcome with the minutes that people need for its item.
@@ -97,15 +100,23 @@ const MOST_LOOKED_THROUGH: u64 = 20_000;
 /// Returns the horizons of each suite that has outcomes with human minutes.
 pub fn horizons(warehouse: &Warehouse, filter: &Filter) -> io::Result<Vec<Horizons>> {
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
-    groups.iter().filter_map(|group| horizons_of(warehouse, group).transpose()).collect()
+    groups
+        .iter()
+        .filter_map(|group| horizons_of(warehouse, group).transpose())
+        .collect()
 }
 
 /// Returns the horizons of a suite for its page, or `None` if its outcomes cannot be read. Only the newest run is looked through for human
 /// times, because tools give them to all runs or to none, and most suites have none.
 pub(super) fn horizons_for_page(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Option<Horizons> {
     let counted = || group.arms.iter().flat_map(|arm| &arm.counted);
-    let newest = counted().filter(|row| row.items.is_some()).max_by_key(|row| (row.run.timestamp, &row.run.id))?;
-    if counted().any(|row| row.items.is_some_and(|items| items.lines > MOST_LOOKED_THROUGH)) {
+    let newest = counted()
+        .filter(|row| row.items.is_some())
+        .max_by_key(|row| (row.run.timestamp, &row.run.id))?;
+    if counted().any(|row| {
+        row.items
+            .is_some_and(|items| items.lines > MOST_LOOKED_THROUGH)
+    }) {
         return None;
     }
     let looked_through = warehouse.detailed(std::slice::from_ref(&newest.run)).ok()?;
@@ -119,13 +130,25 @@ pub(super) fn horizons_for_page(warehouse: &Warehouse, group: &SuiteGroup<'_>) -
 /// Returns `None` if no outcome of the group has human minutes.
 fn horizons_of(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> io::Result<Option<Horizons>> {
     // Runs of one file are read together.
-    let runs: Vec<_> = group.arms.iter().flat_map(|arm| &arm.counted).map(|row| Arc::clone(&row.run)).collect();
+    let runs: Vec<_> = group
+        .arms
+        .iter()
+        .flat_map(|arm| &arm.counted)
+        .map(|row| Arc::clone(&row.run))
+        .collect();
     let mut by_run = BTreeMap::<String, Vec<(ItemOutcome, ItemDetails)>>::new();
     for (outcome, details) in warehouse.detailed(&runs)? {
-        by_run.entry(outcome.run.to_string()).or_default().push((outcome, details));
+        by_run
+            .entry(outcome.run.to_string())
+            .or_default()
+            .push((outcome, details));
     }
     let horizon = |arm: &ArmRuns<'_>| {
-        let outcomes = arm.counted.iter().filter_map(|row| by_run.get(row.run.id.as_str())).flatten();
+        let outcomes = arm
+            .counted
+            .iter()
+            .filter_map(|row| by_run.get(row.run.id.as_str()))
+            .flatten();
         let (attempts, untimed) = attempts(outcomes);
         (!attempts.is_empty()).then(|| of_arm(arm.arm.clone(), &attempts, untimed))
     };
@@ -135,10 +158,20 @@ fn horizons_of(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> io::Result<Opti
     }
     let minutes = |arm: &ArmHorizon| arm.half.as_ref().map_or(0.0, |half| half.minutes);
     arms.sort_by(|one, other| {
-        minutes(other).total_cmp(&minutes(one)).then(other.success.total_cmp(&one.success)).then(one.arm.cmp(&other.arm))
+        minutes(other)
+            .total_cmp(&minutes(one))
+            .then(other.success.total_cmp(&one.success))
+            .then(one.arm.cmp(&other.arm))
     });
     let (suite, suite_version) = (group.suite.clone(), group.suite_version.clone());
-    Ok(Some(Horizons { suite, suite_version, arms, confidence: CONFIDENCE, draws: DRAWS, penalty: HORIZON_PENALTY }))
+    Ok(Some(Horizons {
+        suite,
+        suite_version,
+        arms,
+        confidence: CONFIDENCE,
+        draws: DRAWS,
+        penalty: HORIZON_PENALTY,
+    }))
 }
 
 /// Points of a drawing.
@@ -147,7 +180,9 @@ pub type Points = Vec<(f64, f64)>;
 impl Horizons {
     /// Returns the lengths of the shortest and the longest task of all arms, in minutes.
     pub fn ends(&self) -> (f64, f64) {
-        let ends = |(low, high): (f64, f64), arm: &ArmHorizon| (low.min(arm.shortest_minutes), high.max(arm.longest_minutes));
+        let ends = |(low, high): (f64, f64), arm: &ArmHorizon| {
+            (low.min(arm.shortest_minutes), high.max(arm.longest_minutes))
+        };
         self.arms.iter().fold((f64::INFINITY, 0.0), ends)
     }
 
@@ -156,13 +191,29 @@ impl Horizons {
     pub fn drawn(&self, arm: &ArmHorizon) -> (Points, Points) {
         let (low, high) = self.ends();
         let width = (high / low).log2();
-        let place = |minutes: f64| if width > 0.0 { (minutes / low).log2() / width } else { 0.5 };
+        let place = |minutes: f64| {
+            if width > 0.0 {
+                (minutes / low).log2() / width
+            } else {
+                0.5
+            }
+        };
         let curve = |curve: SuccessCurve| -> Points {
             let places = (0..=CURVE_STEPS).map(|step| f64::from(step) / f64::from(CURVE_STEPS));
-            places.map(|x| (x, curve.score(low * (x * width).exp2()))).collect()
+            places
+                .map(|x| (x, curve.score(low * (x * width).exp2())))
+                .collect()
         };
-        let observed = |group: &LengthGroup| (place((group.from_minutes * group.to_minutes).sqrt()), group.observed);
-        (arm.curve.map_or_else(Vec::new, curve), arm.lengths.iter().map(observed).collect())
+        let observed = |group: &LengthGroup| {
+            (
+                place((group.from_minutes * group.to_minutes).sqrt()),
+                group.observed,
+            )
+        };
+        (
+            arm.curve.map_or_else(Vec::new, curve),
+            arm.lengths.iter().map(observed).collect(),
+        )
     }
 }
 
@@ -170,15 +221,31 @@ impl Horizons {
 const CURVE_STEPS: u32 = 40;
 
 /// Returns the counted attempts that have a human time, and the number of those without.
-fn attempts<'a>(outcomes: impl Iterator<Item = &'a (ItemOutcome, ItemDetails)>) -> (Vec<TimedAttempt>, u64) {
+fn attempts<'a>(
+    outcomes: impl Iterator<Item = &'a (ItemOutcome, ItemDetails)>,
+) -> (Vec<TimedAttempt>, u64) {
     // The newest judgement of an attempt counts.
     let mut newest = BTreeMap::new();
     for (outcome, details) in outcomes {
         let key = (outcome.run.clone(), outcome.key(), outcome.attempt);
-        let is_newer = newest.get(&key).is_none_or(|(known, ..): &(u32, _, _, _)| *known <= outcome.revision);
+        let is_newer = newest
+            .get(&key)
+            .is_none_or(|(known, ..): &(u32, _, _, _)| *known <= outcome.revision);
         if is_newer {
-            let minutes = details.scores.get(HUMAN_MINUTES).copied().filter(|minutes| minutes.is_finite() && *minutes > 0.0);
-            newest.insert(key, (outcome.revision, outcome.status, minutes, outcome.cluster.clone()));
+            let minutes = details
+                .scores
+                .get(HUMAN_MINUTES)
+                .copied()
+                .filter(|minutes| minutes.is_finite() && *minutes > 0.0);
+            newest.insert(
+                key,
+                (
+                    outcome.revision,
+                    outcome.status,
+                    minutes,
+                    outcome.cluster.clone(),
+                ),
+            );
         }
     }
     let (mut tasks, mut families) = (Codes(BTreeMap::new()), Codes(BTreeMap::new()));
@@ -192,9 +259,15 @@ fn attempts<'a>(outcomes: impl Iterator<Item = &'a (ItemOutcome, ItemDetails)>) 
             continue;
         };
         // A task without a family is one of its own.
-        let family = families.of(family.map_or_else(|| (false, key.item.clone()), |family| (true, family)));
+        let family =
+            families.of(family.map_or_else(|| (false, key.item.clone()), |family| (true, family)));
         let score = f64::from(u8::from(status == ItemStatus::Pass));
-        found.push(TimedAttempt { task: tasks.of(key.item), family, minutes, score });
+        found.push(TimedAttempt {
+            task: tasks.of(key.item),
+            family,
+            minutes,
+            score,
+        });
     }
     (found, untimed)
 }
@@ -211,12 +284,26 @@ impl<K: Ord> Codes<K> {
 
 fn of_arm(arm: Arm, attempts: &[TimedAttempt], untimed: u64) -> ArmHorizon {
     let weights = task_weights(attempts);
-    let count = |code: fn(&TimedAttempt) -> u32| attempts.iter().map(code).collect::<BTreeSet<_>>().len() as u64;
-    let ends = attempts.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), attempt| (low.min(attempt.minutes), high.max(attempt.minutes)));
+    let count = |code: fn(&TimedAttempt) -> u32| {
+        attempts.iter().map(code).collect::<BTreeSet<_>>().len() as u64
+    };
+    let ends = attempts
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), attempt| {
+            (low.min(attempt.minutes), high.max(attempt.minutes))
+        });
     let curve = success_curve(attempts, &weights, HORIZON_PENALTY).ok();
     let found = CHANCES.map(|chance| Some((chance, curve?.horizon(chance)?)));
     let mut intervals = if found.iter().any(Option::is_some) {
-        horizon_intervals(attempts, &weights, HORIZON_PENALTY, &CHANCES, CONFIDENCE, DRAWS, seed(attempts))
+        horizon_intervals(
+            attempts,
+            &weights,
+            HORIZON_PENALTY,
+            &CHANCES,
+            CONFIDENCE,
+            DRAWS,
+            seed(attempts),
+        )
     } else {
         vec![Err(Undefined::NoVariation); CHANCES.len()]
     }
@@ -225,8 +312,18 @@ fn of_arm(arm: Arm, attempts: &[TimedAttempt], untimed: u64) -> ArmHorizon {
         let interval = intervals.next()?;
         let (chance, minutes) = found?;
         let is_extrapolated = minutes < ends.0 || minutes > ends.1;
-        let (low, high) = (interval.ok().map(|ends| ends.low), interval.ok().map(|ends| ends.high));
-        Some(Horizon { chance, minutes, low, high, no_interval: interval.err(), is_extrapolated })
+        let (low, high) = (
+            interval.ok().map(|ends| ends.low),
+            interval.ok().map(|ends| ends.high),
+        );
+        Some(Horizon {
+            chance,
+            minutes,
+            low,
+            high,
+            no_interval: interval.err(),
+            is_extrapolated,
+        })
     });
     ArmHorizon {
         arm,
@@ -234,7 +331,11 @@ fn of_arm(arm: Arm, attempts: &[TimedAttempt], untimed: u64) -> ArmHorizon {
         tasks: count(|attempt| attempt.task),
         families: count(|attempt| attempt.family),
         untimed,
-        success: attempts.iter().zip(&weights).map(|(attempt, weight)| attempt.score * weight).sum(),
+        success: attempts
+            .iter()
+            .zip(&weights)
+            .map(|(attempt, weight)| attempt.score * weight)
+            .sum(),
         shortest_minutes: ends.0,
         longest_minutes: ends.1,
         curve,
@@ -244,14 +345,32 @@ fn of_arm(arm: Arm, attempts: &[TimedAttempt], untimed: u64) -> ArmHorizon {
     }
 }
 
-fn lengths(attempts: &[TimedAttempt], weights: &[f64], curve: Option<SuccessCurve>) -> Vec<LengthGroup> {
+fn lengths(
+    attempts: &[TimedAttempt],
+    weights: &[f64],
+    curve: Option<SuccessCurve>,
+) -> Vec<LengthGroup> {
     let group = |minutes: f64| LENGTHS.partition_point(|end| *end <= minutes);
     let of_group = |wanted: usize| {
-        let members: Vec<(&TimedAttempt, &f64)> =
-            attempts.iter().zip(weights).filter(|(attempt, _)| group(attempt.minutes) == wanted).collect();
+        let members: Vec<(&TimedAttempt, &f64)> = attempts
+            .iter()
+            .zip(weights)
+            .filter(|(attempt, _)| group(attempt.minutes) == wanted)
+            .collect();
         let whole: f64 = members.iter().map(|(_, weight)| **weight).sum();
-        let mean = |of: &dyn Fn(&TimedAttempt) -> f64| members.iter().map(|(attempt, weight)| of(attempt) * **weight).sum::<f64>() / whole;
-        let end = |pick: fn(f64, f64) -> f64| members.iter().map(|(attempt, _)| attempt.minutes).reduce(pick);
+        let mean = |of: &dyn Fn(&TimedAttempt) -> f64| {
+            members
+                .iter()
+                .map(|(attempt, weight)| of(attempt) * **weight)
+                .sum::<f64>()
+                / whole
+        };
+        let end = |pick: fn(f64, f64) -> f64| {
+            members
+                .iter()
+                .map(|(attempt, _)| attempt.minutes)
+                .reduce(pick)
+        };
         Some(LengthGroup {
             from_minutes: end(f64::min)?,
             to_minutes: end(f64::max)?,
@@ -265,5 +384,9 @@ fn lengths(attempts: &[TimedAttempt], weights: &[f64], curve: Option<SuccessCurv
 
 /// Returns a seed that follows from the attempts.
 fn seed(attempts: &[TimedAttempt]) -> Seed {
-    Seed(crate::inference::seed(attempts.iter().flat_map(|attempt| [attempt.minutes, attempt.score])))
+    Seed(crate::inference::seed(
+        attempts
+            .iter()
+            .flat_map(|attempt| [attempt.minutes, attempt.score]),
+    ))
 }

@@ -121,7 +121,13 @@ pub struct ItemCell {
 
 impl From<ItemCell> for [u32; 5] {
     fn from(cell: ItemCell) -> Self {
-        [cell.passed, cell.counted, cell.broken, cell.missing, cell.skipped]
+        [
+            cell.passed,
+            cell.counted,
+            cell.broken,
+            cell.missing,
+            cell.skipped,
+        ]
     }
 }
 
@@ -197,13 +203,27 @@ pub(super) fn item_matrix<'a>(
             }
             for row in rows {
                 let statuses = units.statuses(row);
-                goes.push(Go { run: run.run.id.to_string(), arm: arms.len(), attempt: row.attempt, statuses });
+                goes.push(Go {
+                    run: run.run.id.to_string(),
+                    arm: arms.len(),
+                    attempt: row.attempt,
+                    statuses,
+                });
             }
         }
-        arms.push(MatrixArm { arm: arm.arm.clone(), runs });
+        arms.push(MatrixArm {
+            arm: arm.arm.clone(),
+            runs,
+        });
     }
     let items = lines(&units.keys, &goes, arms.len(), excluded);
-    ItemMatrix { word: Some(matrix.items[0].key.kind.plural()), arms, orders: orders(&items), items, goes }
+    ItemMatrix {
+        word: Some(matrix.items[0].key.kind.plural()),
+        arms,
+        orders: orders(&items),
+        items,
+        goes,
+    }
 }
 
 /// The items of a matrix. An item with several evaluators has a column for each there, and is one item here.
@@ -220,7 +240,11 @@ impl Units {
     fn of(matrix: &OutcomeMatrix) -> Self {
         let Some(unit_of) = item_names(matrix) else {
             return Self {
-                keys: matrix.items.iter().map(|item| (item.key.clone(), item.cluster.clone())).collect(),
+                keys: matrix
+                    .items
+                    .iter()
+                    .map(|item| (item.key.clone(), item.cluster.clone()))
+                    .collect(),
                 unit_of: None,
                 labels: Vec::new(),
             };
@@ -228,7 +252,13 @@ impl Units {
         let labels = label_columns(matrix);
         // By kind and name.
         let mut keys = BTreeMap::<u32, (ItemKey, Option<String>)>::new();
-        for (_, (item, unit)) in matrix.items.iter().zip(&unit_of).enumerate().filter(|(column, _)| !is_marked(&labels, *column)) {
+        for (_, (item, unit)) in matrix
+            .items
+            .iter()
+            .zip(&unit_of)
+            .enumerate()
+            .filter(|(column, _)| !is_marked(&labels, *column))
+        {
             match keys.entry(*unit) {
                 Entry::Vacant(place) => {
                     place.insert((item.key.clone(), item.cluster.clone()));
@@ -240,18 +270,25 @@ impl Units {
                 }
             }
         }
-        Self { keys: keys.into_values().collect(), unit_of: Some(unit_of), labels }
+        Self {
+            keys: keys.into_values().collect(),
+            unit_of: Some(unit_of),
+            labels,
+        }
     }
 
     /// Returns the status of each item: of several evaluators, what more than half of them say.
     fn statuses(&self, row: &MatrixRow) -> Vec<Option<ItemStatus>> {
         let mut statuses = vec![None; self.keys.len()];
         let Some(unit_of) = &self.unit_of else {
-            row.outcomes().for_each(|(item, status)| statuses[item as usize] = Some(status));
+            row.outcomes()
+                .for_each(|(item, status)| statuses[item as usize] = Some(status));
             return statuses;
         };
         let mut said = vec![Vec::new(); self.keys.len()];
-        let outcomes = row.outcomes().filter(|(item, _)| !is_marked(&self.labels, *item as usize));
+        let outcomes = row
+            .outcomes()
+            .filter(|(item, _)| !is_marked(&self.labels, *item as usize));
         outcomes.for_each(|(item, status)| said[unit_of[item as usize] as usize].push(status));
         for (status, said) in statuses.iter_mut().zip(said) {
             *status = majority(&said);
@@ -262,24 +299,42 @@ impl Units {
 
 fn majority(said: &[ItemStatus]) -> Option<ItemStatus> {
     let counted = || said.iter().copied().filter(|status| status.is_counted());
-    let passed = counted().filter(|status| *status == ItemStatus::Pass).count();
+    let passed = counted()
+        .filter(|status| *status == ItemStatus::Pass)
+        .count();
     if 2 * passed > counted().count() {
         return Some(ItemStatus::Pass);
     }
-    counted().find(|status| *status != ItemStatus::Pass).or_else(|| said.first().copied())
+    counted()
+        .find(|status| *status != ItemStatus::Pass)
+        .or_else(|| said.first().copied())
 }
 
 /// Counts the outcomes of each item.
-fn lines(keys: &[(ItemKey, Option<String>)], goes: &[Go], arms: usize, excluded: &[ExcludedItem]) -> Vec<ItemLine> {
+fn lines(
+    keys: &[(ItemKey, Option<String>)],
+    goes: &[Go],
+    arms: usize,
+    excluded: &[ExcludedItem],
+) -> Vec<ItemLine> {
     let excluded: BTreeSet<&str> = excluded.iter().map(|item| item.item.as_str()).collect();
-    let is_excluded: Vec<bool> = keys.iter().map(|(key, _)| excluded.contains(key.item.as_str())).collect();
+    let is_excluded: Vec<bool> = keys
+        .iter()
+        .map(|(key, _)| excluded.contains(key.item.as_str()))
+        .collect();
     let mut cells = vec![vec![ItemCell::default(); arms]; keys.len()];
     let mut runs = Vec::<RunCells>::new();
     for (place, go) in goes.iter().enumerate() {
         if place == 0 || goes[place - 1].run != go.run {
-            runs.push(RunCells { items: vec![(0, 0); keys.len()], passed: 0, counted: 0 });
+            runs.push(RunCells {
+                items: vec![(0, 0); keys.len()],
+                passed: 0,
+                counted: 0,
+            });
         }
-        let run = runs.last_mut().expect("just pushed, or by an attempt before");
+        let run = runs
+            .last_mut()
+            .expect("just pushed, or by an attempt before");
         for (item, status) in go.statuses.iter().enumerate() {
             let Some(status) = *status else { continue };
             cells[item][go.arm].add(status);
@@ -332,16 +387,32 @@ impl RunCells {
     /// Returns the run's rate on the item and on all other items.
     fn pair(&self, item: usize, is_in_rest: bool) -> Option<(f64, f64)> {
         let (passed, counted) = self.items[item];
-        let own = if is_in_rest { (passed, counted) } else { (0, 0) };
+        let own = if is_in_rest {
+            (passed, counted)
+        } else {
+            (0, 0)
+        };
         let rest = (self.passed - own.0, self.counted - own.1);
-        (counted > 0 && rest.1 > 0).then(|| (f64::from(passed) / f64::from(counted), f64::from(rest.0) / f64::from(rest.1)))
+        (counted > 0 && rest.1 > 0).then(|| {
+            (
+                f64::from(passed) / f64::from(counted),
+                f64::from(rest.0) / f64::from(rest.1),
+            )
+        })
     }
 }
 
 fn discrimination(item: usize, runs: &[RunCells], is_in_rest: bool) -> Option<Discrimination> {
-    let pairs: Vec<(f64, f64)> = runs.iter().filter_map(|run| run.pair(item, is_in_rest)).collect();
+    let pairs: Vec<(f64, f64)> = runs
+        .iter()
+        .filter_map(|run| run.pair(item, is_in_rest))
+        .collect();
     let n = pairs.len() as u64;
-    Some(Discrimination { value: correlation(&pairs).ok()?, n, by_chance: correlation_by_chance(n)? })
+    Some(Discrimination {
+        value: correlation(&pairs).ok()?,
+        n,
+        by_chance: correlation_by_chance(n)?,
+    })
 }
 
 fn can_be_against(found: Discrimination) -> bool {
@@ -350,38 +421,68 @@ fn can_be_against(found: Discrimination) -> bool {
 
 fn signs(line: &ItemLine, is_excluded: bool) -> Vec<ItemSign> {
     let broken: u32 = line.cells.iter().map(|cell| cell.broken).sum();
-    let is_against = line.discrimination.is_some_and(|found| can_be_against(found) && found.value <= -found.by_chance);
+    let is_against = line
+        .discrimination
+        .is_some_and(|found| can_be_against(found) && found.value <= -found.by_chance);
     let is_known = line.counted >= MIN_OUTCOMES;
     let signs = [
         (ItemSign::Excluded, is_excluded),
         (ItemSign::AgainstTheRest, is_against),
         (ItemSign::BreaksDown, is_known && 2 * broken > line.counted),
-        (ItemSign::OftenMissing, line.missing >= MIN_OUTCOMES && line.missing > line.counted),
+        (
+            ItemSign::OftenMissing,
+            line.missing >= MIN_OUTCOMES && line.missing > line.counted,
+        ),
         (ItemSign::NeverSolved, is_known && line.passed == 0),
-        (ItemSign::AlwaysSolved, is_known && line.passed == line.counted),
+        (
+            ItemSign::AlwaysSolved,
+            is_known && line.passed == line.counted,
+        ),
     ];
-    signs.into_iter().filter(|(_, holds)| *holds).map(|(sign, _)| sign).collect()
+    signs
+        .into_iter()
+        .filter(|(_, holds)| *holds)
+        .map(|(sign, _)| sign)
+        .collect()
 }
 
 fn orders(items: &[ItemLine]) -> ItemOrders {
-    let some = |wanted: fn(&ItemLine) -> bool| (0..items.len()).filter(|item| wanted(&items[*item])).collect::<Vec<usize>>();
+    let some = |wanted: fn(&ItemLine) -> bool| {
+        (0..items.len())
+            .filter(|item| wanted(&items[*item]))
+            .collect::<Vec<usize>>()
+    };
     let rate = |item: &usize| items[*item].rate.unwrap_or(1.0);
-    let discrimination = |item: &usize| items[*item].discrimination.map_or(-1.0, |found| found.value);
+    let discrimination = |item: &usize| {
+        items[*item]
+            .discrimination
+            .map_or(-1.0, |found| found.value)
+    };
     let mut orders = ItemOrders {
         hardest: some(|item| item.rate.is_some()),
         discriminating: some(|item| item.discrimination.is_some()),
         differing: some(ItemLine::is_disputed),
         suspect: some(|item| !item.signs.is_empty()),
-        against_by_chance: items.iter().filter(|item| item.discrimination.is_some_and(can_be_against)).count() as f64 / 40.0,
+        against_by_chance: items
+            .iter()
+            .filter(|item| item.discrimination.is_some_and(can_be_against))
+            .count() as f64
+            / 40.0,
     };
     // The sort is stable: equal items stay sorted by name.
-    orders.hardest.sort_by(|left, right| rate(left).total_cmp(&rate(right)));
-    orders.discriminating.sort_by(|left, right| discrimination(right).total_cmp(&discrimination(left)));
+    orders
+        .hardest
+        .sort_by(|left, right| rate(left).total_cmp(&rate(right)));
+    orders
+        .discriminating
+        .sort_by(|left, right| discrimination(right).total_cmp(&discrimination(left)));
     let apart = |item: &usize| {
         let rates = || items[*item].cells.iter().filter_map(ItemCell::rate);
         rates().fold(0.0, f64::max) - rates().fold(1.0, f64::min)
     };
-    orders.differing.sort_by(|left, right| apart(right).total_cmp(&apart(left)));
+    orders
+        .differing
+        .sort_by(|left, right| apart(right).total_cmp(&apart(left)));
     orders.suspect.sort_by_key(|item| &items[*item].signs);
     orders
 }
@@ -400,11 +501,25 @@ mod tests {
             'i' => Some(ItemStatus::Infra),
             _ => None,
         };
-        let go = |(arm, row): (usize, &&str)| Go { run: format!("r{arm}"), arm, attempt: 1, statuses: row.chars().map(status).collect() };
+        let go = |(arm, row): (usize, &&str)| Go {
+            run: format!("r{arm}"),
+            arm,
+            attempt: 1,
+            statuses: row.chars().map(status).collect(),
+        };
         let goes: Vec<Go> = runs.iter().enumerate().map(go).collect();
-        let key = |number| ItemKey { kind: ItemKind::Question, evaluator: "answers".to_owned(), item: format!("q{number}") };
+        let key = |number| ItemKey {
+            kind: ItemKind::Question,
+            evaluator: "answers".to_owned(),
+            item: format!("q{number}"),
+        };
         let keys: Vec<ItemKey> = (0..runs[0].len()).map(key).collect();
-        lines(&keys.into_iter().map(|key| (key, None)).collect::<Vec<_>>(), &goes, runs.len(), excluded)
+        lines(
+            &keys.into_iter().map(|key| (key, None)).collect::<Vec<_>>(),
+            &goes,
+            runs.len(),
+            excluded,
+        )
     }
 
     #[test]
@@ -430,13 +545,34 @@ mod tests {
     fn signs_say_what_is_odd_about_an_item() {
         use ItemSign::{AgainstTheRest, AlwaysSolved, BreaksDown, NeverSolved, OftenMissing};
         let lines = of(&["pfeif", "pfeif", "pfeip", "pffpp"], &[]);
-        assert_eq!(signs_of(&lines), [vec![AlwaysSolved], vec![NeverSolved], vec![BreaksDown, NeverSolved], vec![OftenMissing], vec![]]);
+        assert_eq!(
+            signs_of(&lines),
+            [
+                vec![AlwaysSolved],
+                vec![NeverSolved],
+                vec![BreaksDown, NeverSolved],
+                vec![OftenMissing],
+                vec![]
+            ]
+        );
         // Eight runs; the last item is passed by those that pass nothing else.
-        let lines = of(&["pppf", "pppf", "pppf", "pppf", "fffp", "fffp", "fffp", "fffp"], &[]);
+        let lines = of(
+            &[
+                "pppf", "pppf", "pppf", "pppf", "fffp", "fffp", "fffp", "fffp",
+            ],
+            &[],
+        );
         assert_eq!(lines[3].signs, [AgainstTheRest]);
-        assert!(lines[3].discrimination.is_some_and(|found| found.n == 8 && (found.value + 1.0).abs() < 1e-9));
+        assert!(
+            lines[3]
+                .discrimination
+                .is_some_and(|found| found.n == 8 && (found.value + 1.0).abs() < 1e-9)
+        );
         // The same outcomes with fewer runs are no sign.
-        assert_eq!(of(&["pppf", "pppf", "pppf", "fffp", "fffp", "fffp"], &[])[3].signs, []);
+        assert_eq!(
+            of(&["pppf", "pppf", "pppf", "fffp", "fffp", "fffp"], &[])[3].signs,
+            []
+        );
     }
 
     #[test]
@@ -446,25 +582,63 @@ mod tests {
         assert_eq!(orders.hardest, [3, 1, 2, 0]);
         assert_eq!(orders.differing, [1, 2]);
         assert_eq!(orders.suspect, [3, 0], "never solved before always solved");
-        assert!(orders.discriminating.iter().all(|item| [1, 2].contains(item)));
+        assert!(
+            orders
+                .discriminating
+                .iter()
+                .all(|item| [1, 2].contains(item))
+        );
     }
 
     #[test]
     fn an_arm_with_many_attempts_weighs_no_more_than_others() {
-        let key = ItemKey { kind: ItemKind::Question, evaluator: "answers".to_owned(), item: "q".to_owned() };
-        let go = |arm, attempt, status| Go { run: format!("r{arm}"), arm, attempt, statuses: vec![Some(status)] };
-        let goes = [go(0, 1, ItemStatus::Pass), go(0, 2, ItemStatus::Pass), go(0, 3, ItemStatus::Pass), go(1, 1, ItemStatus::Fail)];
+        let key = ItemKey {
+            kind: ItemKind::Question,
+            evaluator: "answers".to_owned(),
+            item: "q".to_owned(),
+        };
+        let go = |arm, attempt, status| Go {
+            run: format!("r{arm}"),
+            arm,
+            attempt,
+            statuses: vec![Some(status)],
+        };
+        let goes = [
+            go(0, 1, ItemStatus::Pass),
+            go(0, 2, ItemStatus::Pass),
+            go(0, 3, ItemStatus::Pass),
+            go(1, 1, ItemStatus::Fail),
+        ];
         let lines = lines(&[(key, None)], &goes, 2, &[]);
-        assert_eq!((lines[0].passed, lines[0].counted, lines[0].rate), (3, 4, Some(0.5)));
-        assert_eq!((lines[0].solved_by, lines[0].tried_by, lines[0].is_disputed()), (1, 2, true));
+        assert_eq!(
+            (lines[0].passed, lines[0].counted, lines[0].rate),
+            (3, 4, Some(0.5))
+        );
+        assert_eq!(
+            (
+                lines[0].solved_by,
+                lines[0].tried_by,
+                lines[0].is_disputed()
+            ),
+            (1, 2, true)
+        );
     }
 
     #[test]
     fn an_excluded_item_is_no_part_of_the_rest() {
-        let excluded = ExcludedItem { item: "q0".to_owned(), reason: "broken".to_owned(), outcomes: 4 };
+        let excluded = ExcludedItem {
+            item: "q0".to_owned(),
+            reason: "broken".to_owned(),
+            outcomes: 4,
+        };
         let lines = of(&["fpp", "fpp", "pff", "pfp"], &[excluded]);
         assert_eq!(lines[0].signs[0], ItemSign::Excluded);
         // Without q0, the other items of q1 are q2 alone.
-        assert_eq!(lines[1].discrimination.map(|found| (found.value * 1e6).round()), Some((1.0 / 3.0_f64.sqrt() * 1e6).round()));
+        assert_eq!(
+            lines[1]
+                .discrimination
+                .map(|found| (found.value * 1e6).round()),
+            Some((1.0 / 3.0_f64.sqrt() * 1e6).round())
+        );
     }
 }

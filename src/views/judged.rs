@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Evaluator, ItemKind, ItemOutcome, ItemStatus, Published, RunId, RunStatus, beginning};
+use crate::domain::{
+    Evaluator, ItemKind, ItemOutcome, ItemStatus, Published, RunId, RunStatus, beginning,
+};
 use crate::inference::{Arm, Estimate, SuiteGroup, evaluators_of, rate_over_runs};
 use crate::warehouse::{RunRow, SqlError, Warehouse};
 
@@ -118,11 +120,23 @@ impl CriteriaTally {
             return;
         }
         let mut of_run = BTreeMap::<(&str, &str), (u64, u64)>::new();
-        for row in items.iter().flat_map(|page| &page.rows).chain(&page.criteria).filter(|row| is_criterion(row)) {
-            let Some(status) = ItemStatus::from_name(&row.status) else { continue };
+        for row in items
+            .iter()
+            .flat_map(|page| &page.rows)
+            .chain(&page.criteria)
+            .filter(|row| is_criterion(row))
+        {
+            let Some(status) = ItemStatus::from_name(&row.status) else {
+                continue;
+            };
             let passed = u64::from(status == ItemStatus::Pass);
-            let counted = of_run.entry((row.evaluator.as_str(), row.item.as_str())).or_default();
-            *counted = (counted.0 + passed, counted.1 + u64::from(status.is_counted()));
+            let counted = of_run
+                .entry((row.evaluator.as_str(), row.item.as_str()))
+                .or_default();
+            *counted = (
+                counted.0 + passed,
+                counted.1 + u64::from(status.is_counted()),
+            );
             let cell = &mut counted_of(&mut self.tables, page, &row.evaluator, &row.item).cell;
             cell.passed += passed;
             cell.total += u64::from(status.is_counted());
@@ -130,22 +144,37 @@ impl CriteriaTally {
             if status == ItemStatus::Pass && cell.met.is_none() {
                 cell.met = row.reason.as_deref().map(cut);
             }
-            if let Some(reason) = row.reason.as_deref().filter(|_| status != ItemStatus::Pass).map(cut)
+            if let Some(reason) = row
+                .reason
+                .as_deref()
+                .filter(|_| status != ItemStatus::Pass)
+                .map(cut)
                 && cell.reasons.len() < MOST_REASONS
                 && !cell.reasons.contains(&reason)
             {
                 cell.reasons.push(reason);
             }
             if cell.verdicts.len() < MOST_VERDICTS {
-                let reason = row.reason.as_deref().map(|reason| beginning(reason, MOST_OF_A_VERDICT));
+                let reason = row
+                    .reason
+                    .as_deref()
+                    .map(|reason| beginning(reason, MOST_OF_A_VERDICT));
                 let reason = reason.filter(|reason| self.bytes + reason.len() <= MOST_BYTES);
                 self.bytes += reason.as_ref().map_or(0, String::len);
                 let (run, status) = (page.line.id.clone(), row.status.clone());
-                cell.verdicts.push(CriterionVerdict { run, attempt: row.attempt, revision: row.revision, status, reason });
+                cell.verdicts.push(CriterionVerdict {
+                    run,
+                    attempt: row.attempt,
+                    revision: row.revision,
+                    status,
+                    reason,
+                });
             }
         }
         for ((evaluator, criterion), counted) in of_run {
-            counted_of(&mut self.tables, page, evaluator, criterion).by_run.push(counted);
+            counted_of(&mut self.tables, page, evaluator, criterion)
+                .by_run
+                .push(counted);
         }
     }
 
@@ -153,12 +182,23 @@ impl CriteriaTally {
     pub fn tables(self) -> Vec<CriteriaTable> {
         let table = |((evaluator, judge), rows): ((String, Option<String>), ByCriterion)| {
             let arms: BTreeSet<Arm> = rows.values().flat_map(BTreeMap::keys).cloned().collect();
-            let cell = |counted: Counted| CriterionCell { rate: rate_over_runs(&counted.by_run), ..counted.cell };
+            let cell = |counted: Counted| CriterionCell {
+                rate: rate_over_runs(&counted.by_run),
+                ..counted.cell
+            };
             let row = |(criterion, mut cells): (String, BTreeMap<Arm, Counted>)| CriterionRow {
                 criterion,
-                cells: arms.iter().map(|arm| cells.remove(arm).map(cell).unwrap_or_default()).collect(),
+                cells: arms
+                    .iter()
+                    .map(|arm| cells.remove(arm).map(cell).unwrap_or_default())
+                    .collect(),
             };
-            CriteriaTable { evaluator, judge, rows: rows.into_iter().map(row).collect(), arms: arms.iter().cloned().collect() }
+            CriteriaTable {
+                evaluator,
+                judge,
+                rows: rows.into_iter().map(row).collect(),
+                arms: arms.iter().cloned().collect(),
+            }
         };
         self.tables.into_iter().map(table).collect()
     }
@@ -171,8 +211,14 @@ fn counted_of<'t>(
     evaluator: &str,
     criterion: &str,
 ) -> &'t mut Counted {
-    let table = tables.entry((evaluator.to_owned(), page.judge_of(evaluator))).or_default();
-    table.entry(criterion.to_owned()).or_default().entry(page.line.arm.clone()).or_default()
+    let table = tables
+        .entry((evaluator.to_owned(), page.judge_of(evaluator)))
+        .or_default();
+    table
+        .entry(criterion.to_owned())
+        .or_default()
+        .entry(page.line.arm.clone())
+        .or_default()
 }
 
 /// Replaces the name of an unknown judge beside a known one.
@@ -192,16 +238,33 @@ pub struct CriterionFlips {
 }
 
 /// Compares two arms by criterion. Returns `None` for any other number of arms, or if an arm has no judged run.
-pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<Option<CriterionFlips>, SqlError> {
+pub fn criterion_flips(
+    warehouse: &Warehouse,
+    group: &SuiteGroup<'_>,
+) -> Result<Option<CriterionFlips>, SqlError> {
     let metric = Evaluator::RequirementFulfillment.name();
-    let [first, second] = group.arms.as_slice() else { return Ok(None) };
+    let [first, second] = group.arms.as_slice() else {
+        return Ok(None);
+    };
     let is_judged = |row: &&&RunRow| row.run.scores.iter().any(|score| score.metric == metric);
-    let sides = [first, second].map(|arm| arm.counted.iter().filter(is_judged).copied().collect::<Vec<&RunRow>>());
+    let sides = [first, second].map(|arm| {
+        arm.counted
+            .iter()
+            .filter(is_judged)
+            .copied()
+            .collect::<Vec<&RunRow>>()
+    });
     if sides.iter().any(Vec::is_empty) {
         return Ok(None);
     }
-    let judges: BTreeSet<&str> = sides.iter().flat_map(|rows| evaluators_of(rows, metric)).collect();
-    let flips = CriterionFlips { judges: judges.iter().map(|judge| (*judge).to_owned()).collect(), ..CriterionFlips::default() };
+    let judges: BTreeSet<&str> = sides
+        .iter()
+        .flat_map(|rows| evaluators_of(rows, metric))
+        .collect();
+    let flips = CriterionFlips {
+        judges: judges.iter().map(|judge| (*judge).to_owned()).collect(),
+        ..CriterionFlips::default()
+    };
     if judges.len() > 1 {
         return Ok(Some(flips));
     }
@@ -209,8 +272,13 @@ pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<
     let ids: Vec<&RunId> = sides.iter().flatten().map(|row| &row.run.id).collect();
     let mut counted = BTreeMap::<String, [CriterionCell; 2]>::new();
     let outcomes = warehouse.outcomes(&ids)?;
-    let is_criterion = |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion && outcome.evaluator == metric;
-    for outcome in outcomes.iter().filter(is_criterion).filter(|outcome| outcome.status.is_counted()) {
+    let is_criterion =
+        |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion && outcome.evaluator == metric;
+    for outcome in outcomes
+        .iter()
+        .filter(is_criterion)
+        .filter(|outcome| outcome.status.is_counted())
+    {
         let arm = usize::from(!firsts.contains(&outcome.run));
         let cell = &mut counted.entry(outcome.item.clone()).or_default()[arm];
         cell.passed += u64::from(outcome.status == ItemStatus::Pass);
@@ -220,39 +288,75 @@ pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<
 }
 
 /// Compares two arms by criterion, from a suite's tables. Returns `None` if a judge decided about only one of the arms.
-pub(super) fn criterion_flips_between(tables: &[CriteriaTable], one: &Arm, other: &Arm) -> Option<CriterionFlips> {
+pub(super) fn criterion_flips_between(
+    tables: &[CriteriaTable],
+    one: &Arm,
+    other: &Arm,
+) -> Option<CriterionFlips> {
     let metric = Evaluator::RequirementFulfillment.name();
-    let tables: Vec<&CriteriaTable> = tables.iter().filter(|table| table.evaluator == metric).collect();
-    let of = |arm: &Arm| -> Vec<&CriteriaTable> { tables.iter().copied().filter(|table| table.arms.contains(arm)).collect() };
+    let tables: Vec<&CriteriaTable> = tables
+        .iter()
+        .filter(|table| table.evaluator == metric)
+        .collect();
+    let of = |arm: &Arm| -> Vec<&CriteriaTable> {
+        tables
+            .iter()
+            .copied()
+            .filter(|table| table.arms.contains(arm))
+            .collect()
+    };
     let sides = [of(one), of(other)];
     if sides.iter().any(Vec::is_empty) {
         return None;
     }
     // Runs of other tools may not name their judge. If no judge is named for either arm, they count as the same judge.
-    let judges: BTreeSet<Option<&str>> = sides.iter().flatten().map(|table| table.judge.as_deref()).collect();
+    let judges: BTreeSet<Option<&str>> = sides
+        .iter()
+        .flatten()
+        .map(|table| table.judge.as_deref())
+        .collect();
     let is_one = judges.len() == 1;
-    let named = judges.iter().filter(|judge| !is_one || judge.is_some()).map(|judge| judge.unwrap_or(UNNAMED).to_owned());
-    let flips = CriterionFlips { judges: named.collect(), ..CriterionFlips::default() };
-    let [table] = sides[0].as_slice() else { return Some(flips) };
+    let named = judges
+        .iter()
+        .filter(|judge| !is_one || judge.is_some())
+        .map(|judge| judge.unwrap_or(UNNAMED).to_owned());
+    let flips = CriterionFlips {
+        judges: named.collect(),
+        ..CriterionFlips::default()
+    };
+    let [table] = sides[0].as_slice() else {
+        return Some(flips);
+    };
     if judges.len() > 1 {
         return Some(flips);
     }
     let cell = |row: &CriterionRow, arm: &Arm| row.cell_of(table, arm).cloned().unwrap_or_default();
-    flips.laid(table.rows.iter().map(|row| (row.criterion.clone(), [one, other].map(|arm| cell(row, arm)))))
+    flips.laid(table.rows.iter().map(|row| {
+        (
+            row.criterion.clone(),
+            [one, other].map(|arm| cell(row, arm)),
+        )
+    }))
 }
 
 impl CriterionRow {
     /// Returns a table's cell of an arm.
     pub fn cell_of(&self, table: &CriteriaTable, arm: &Arm) -> Option<&CriterionCell> {
-        self.cells.get(table.arms.iter().position(|known| known == arm)?)
+        self.cells
+            .get(table.arms.iter().position(|known| known == arm)?)
     }
 }
 
 impl CriterionFlips {
     /// Adds criteria with both arms' counts. Returns `None` if no criterion was decided for both.
-    fn laid(mut self, counted: impl IntoIterator<Item = (String, [CriterionCell; 2])>) -> Option<Self> {
+    fn laid(
+        mut self,
+        counted: impl IntoIterator<Item = (String, [CriterionCell; 2])>,
+    ) -> Option<Self> {
         for (criterion, arms) in counted {
-            let [Some(one), Some(other)] = arms.each_ref().map(CriterionCell::is_met) else { continue };
+            let [Some(one), Some(other)] = arms.each_ref().map(CriterionCell::is_met) else {
+                continue;
+            };
             self.shared += 1;
             match (one, other) {
                 (true, true) => self.both_met += 1,
@@ -271,40 +375,86 @@ mod tests {
 
     #[test]
     fn two_arms_are_laid_side_by_side_by_one_judge() {
-        let arm = |name: &str| Arm { approach: name.to_owned(), model: "m".to_owned() };
-        let cell =
-            |passed, total, reason: &str| CriterionCell { passed, total, reasons: vec![reason.to_owned()], ..CriterionCell::default() };
-        let row = |criterion: &str, cells: [CriterionCell; 3]| CriterionRow { criterion: criterion.to_owned(), cells: cells.to_vec() };
+        let arm = |name: &str| Arm {
+            approach: name.to_owned(),
+            model: "m".to_owned(),
+        };
+        let cell = |passed, total, reason: &str| CriterionCell {
+            passed,
+            total,
+            reasons: vec![reason.to_owned()],
+            ..CriterionCell::default()
+        };
+        let row = |criterion: &str, cells: [CriterionCell; 3]| CriterionRow {
+            criterion: criterion.to_owned(),
+            cells: cells.to_vec(),
+        };
         let table = CriteriaTable {
             evaluator: "requirementFulfillment".to_owned(),
             judge: Some("j #1".to_owned()),
             arms: vec![arm("a"), arm("b"), arm("c")],
             rows: vec![
-                row("adds", [cell(2, 3, "once not"), cell(1, 2, "half is too little"), cell(0, 1, "")]),
+                row(
+                    "adds",
+                    [
+                        cell(2, 3, "once not"),
+                        cell(1, 2, "half is too little"),
+                        cell(0, 1, ""),
+                    ],
+                ),
                 row("lists", [cell(0, 1, ""), cell(1, 1, ""), cell(1, 1, "")]),
                 row("saves", [cell(1, 1, ""), cell(1, 1, ""), cell(1, 1, "")]),
-                row("undecided", [cell(1, 1, ""), CriterionCell::default(), cell(0, 1, "")]),
+                row(
+                    "undecided",
+                    [cell(1, 1, ""), CriterionCell::default(), cell(0, 1, "")],
+                ),
             ],
         };
         let tables = [table];
-        let pair = criterion_flips_between(&tables, &arm("a"), &arm("b")).expect("they share three");
-        assert_eq!((pair.shared, pair.both_met, pair.neither, pair.judges.as_slice()), (3, 1, 0, ["j #1".to_owned()].as_slice()));
+        let pair =
+            criterion_flips_between(&tables, &arm("a"), &arm("b")).expect("they share three");
+        assert_eq!(
+            (
+                pair.shared,
+                pair.both_met,
+                pair.neither,
+                pair.judges.as_slice()
+            ),
+            (3, 1, 0, ["j #1".to_owned()].as_slice())
+        );
         assert_eq!(
             (pair.only_first.as_slice(), pair.only_second.as_slice()),
-            (["adds".to_owned()].as_slice(), ["lists".to_owned()].as_slice())
+            (
+                ["adds".to_owned()].as_slice(),
+                ["lists".to_owned()].as_slice()
+            )
         );
-        let turned = criterion_flips_between(&tables, &arm("b"), &arm("a")).expect("they share three");
-        assert_eq!((turned.only_first, turned.only_second), (pair.only_second, pair.only_first));
+        let turned =
+            criterion_flips_between(&tables, &arm("b"), &arm("a")).expect("they share three");
+        assert_eq!(
+            (turned.only_first, turned.only_second),
+            (pair.only_second, pair.only_first)
+        );
         assert_eq!(criterion_flips_between(&tables, &arm("a"), &arm("d")), None);
         // Runs of another tool, without a named judge.
         let [table] = tables;
-        let unnamed = CriteriaTable { judge: None, ..table.clone() };
-        let pair = criterion_flips_between(&[unnamed], &arm("a"), &arm("b")).expect("they share three");
+        let unnamed = CriteriaTable {
+            judge: None,
+            ..table.clone()
+        };
+        let pair =
+            criterion_flips_between(&[unnamed], &arm("a"), &arm("b")).expect("they share three");
         assert_eq!((pair.shared, pair.judges.len()), (3, 0));
-        let of =
-            |arms: &[Arm], judge: Option<&str>| CriteriaTable { judge: judge.map(str::to_owned), arms: arms.to_vec(), ..table.clone() };
+        let of = |arms: &[Arm], judge: Option<&str>| CriteriaTable {
+            judge: judge.map(str::to_owned),
+            arms: arms.to_vec(),
+            ..table.clone()
+        };
         let mixed = [of(&[arm("a")], None), of(&[arm("b")], Some("j #1"))];
         let pair = criterion_flips_between(&mixed, &arm("a"), &arm("b")).expect("both are judged");
-        assert_eq!((pair.shared, pair.judges.join(", ")), (0, format!("{UNNAMED}, j #1")));
+        assert_eq!(
+            (pair.shared, pair.judges.join(", ")),
+            (0, format!("{UNNAMED}, j #1"))
+        );
     }
 }

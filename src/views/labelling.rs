@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, Run};
-use crate::inference::{Arm, Grouping, Policy, SuiteAnswer, Wish, can_be_labelled, suite_groups, wishes};
+use crate::inference::{
+    Arm, Grouping, Policy, SuiteAnswer, Wish, can_be_labelled, suite_groups, wishes,
+};
 use crate::warehouse::Warehouse;
 
 /// One person's labels of a run after an import.
@@ -73,16 +75,48 @@ pub struct NextReport {
 }
 
 /// Chooses about `count` items to label, where they narrow intervals most.
-pub fn next_labels(warehouse: &Warehouse, filter: &Filter, policy: &Policy, count: u64) -> NextReport {
+pub fn next_labels(
+    warehouse: &Warehouse,
+    filter: &Filter,
+    policy: &Policy,
+    count: u64,
+) -> NextReport {
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
-    let answers: Vec<SuiteAnswer<'_>> = groups.iter().map(|group| SuiteAnswer::of_primary(warehouse, group, policy)).collect();
-    let judged = || answers.iter().filter_map(|answer| Some((answer, answer.judged_by.as_ref()?)));
-    let too_few_runs = judged().filter(|(answer, _)| !can_be_labelled(answer)).map(|(answer, _)| answer.group.suite.clone()).collect();
-    let mut report = NextReport { too_few_runs, ..NextReport::default() };
-    let open: Vec<_> = judged().filter(|(answer, _)| can_be_labelled(answer)).collect();
-    let found = wishes(&open.iter().map(|(answer, _)| *answer).collect::<Vec<_>>(), count);
+    let answers: Vec<SuiteAnswer<'_>> = groups
+        .iter()
+        .map(|group| SuiteAnswer::of_primary(warehouse, group, policy))
+        .collect();
+    let judged = || {
+        answers
+            .iter()
+            .filter_map(|answer| Some((answer, answer.judged_by.as_ref()?)))
+    };
+    let too_few_runs = judged()
+        .filter(|(answer, _)| !can_be_labelled(answer))
+        .map(|(answer, _)| answer.group.suite.clone())
+        .collect();
+    let mut report = NextReport {
+        too_few_runs,
+        ..NextReport::default()
+    };
+    let open: Vec<_> = judged()
+        .filter(|(answer, _)| can_be_labelled(answer))
+        .collect();
+    let found = wishes(
+        &open.iter().map(|(answer, _)| *answer).collect::<Vec<_>>(),
+        count,
+    );
     for ((answer, judged), wish) in open.into_iter().zip(found) {
-        let Wish { runs, labels, labels_then, items, reach, reach_then, is_by_verdict, is_over_runs } = wish;
+        let Wish {
+            runs,
+            labels,
+            labels_then,
+            items,
+            reach,
+            reach_then,
+            is_by_verdict,
+            is_over_runs,
+        } = wish;
         for (item, arm, run) in runs {
             report.labels.push(NextLabel {
                 run: run_id(run),

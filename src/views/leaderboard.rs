@@ -9,10 +9,12 @@ use serde::Serialize;
 
 use crate::domain::{Direction, Filter, Metric, MetricKind, RunStatus};
 use crate::inference::{
-    Apart, Arm, ArmRuns, Best, BoardEvidence, Design, Estimate, ExcludedItem, Figure, Front, Grouping, JudgedBy, MIN_RUNS, Method, Money,
-    Numbers, Policy, PriceInterval, Range, Rates, Reliability, ScoreColumn, Since, Spread, Standing, SuiteAnswer, SuiteGroup, Trade,
-    UnlikePairs, apart_from_newest, board_groups, chances_to_lead, duration, figures, fronts, money, newest, newest_score, per_solved,
-    possibly_cached, price_interval, reliability, score_columns, spread, standings, tokens,
+    Apart, Arm, ArmRuns, Best, BoardEvidence, Design, Estimate, ExcludedItem, Figure, Front,
+    Grouping, JudgedBy, MIN_RUNS, Method, Money, Numbers, Policy, PriceInterval, Range, Rates,
+    Reliability, ScoreColumn, Since, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
+    apart_from_newest, board_groups, chances_to_lead, duration, figures, fronts, money, newest,
+    newest_score, per_solved, possibly_cached, price_interval, reliability, score_columns, spread,
+    standings, tokens,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
@@ -184,12 +186,22 @@ pub struct Board {
 }
 
 /// Builds the boards of the selected runs: of each arm's newest batch, or of all batches since the newest change point.
-pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, grouping: Grouping, sort: SortKey, policy: &Policy, resample: bool) -> Board {
+pub fn leaderboard(
+    warehouse: &Warehouse,
+    filter: &Filter,
+    grouping: Grouping,
+    sort: SortKey,
+    policy: &Policy,
+    resample: bool,
+) -> Board {
     let groups = board_groups(warehouse, filter, grouping, policy);
     let apart = apart_from_newest(&groups);
     let board = |(group, apart)| {
         let answer = SuiteAnswer::of_primary(warehouse, group, policy);
-        SuiteBoard { apart, ..suite_board(warehouse, &answer, policy, sort, resample) }
+        SuiteBoard {
+            apart,
+            ..suite_board(warehouse, &answer, policy, sort, resample)
+        }
     };
     Board {
         suites: groups.par_iter().zip(apart).map(board).collect(),
@@ -201,28 +213,51 @@ pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, grouping: Grouping, s
 
 /// Counts the selected runs that are retracted.
 pub fn retracted(warehouse: &Warehouse, filter: &Filter) -> u64 {
-    warehouse.hidden().iter().filter(|hidden| filter.matches(&hidden.run)).count() as u64
+    warehouse
+        .hidden()
+        .iter()
+        .filter(|hidden| filter.matches(&hidden.run))
+        .count() as u64
 }
 
 /// Builds the board of a suite's answer.
-pub(super) fn suite_board(warehouse: &Warehouse, answer: &SuiteAnswer<'_>, policy: &Policy, sort: SortKey, resample: bool) -> SuiteBoard {
+pub(super) fn suite_board(
+    warehouse: &Warehouse,
+    answer: &SuiteAnswer<'_>,
+    policy: &Policy,
+    sort: SortKey,
+    resample: bool,
+) -> SuiteBoard {
     let all_nights = all_nights(warehouse, answer, policy);
     let (group, matrix) = (&answer.group, &answer.matrix);
     let numbers = numbers_of(&group.arms);
-    let lines = group.arms.par_iter().zip(numbers).enumerate().map(|(place, (arm, numbers))| {
-        let rates = &answer.rates[place];
-        let mut entry = entry(arm, matrix, rates, numbers);
-        entry.primary = primary_of(answer, place);
-        entry.pass_rate = answer.metric(crate::domain::PASS_RATE).and_then(|metric| metric.cells[place].estimate.clone());
-        entry.all_nights = all_nights.get(&entry.arm).cloned();
-        entry.item_score = answer.metric("item_score").and_then(|metric| metric.cells[place].estimate.clone());
-        entry.with_excluded = answer.with_excluded.as_ref().and_then(|metric| metric.cells[place].estimate.clone());
-        entry.reliability = reliability(rates, &answer.items);
-        if entry.cost_per_solved_usd.is_some() {
-            entry.cost_per_solved_interval = price_interval(&arm.counted, rates, matrix, answer.unit);
-        }
-        entry
-    });
+    let lines = group
+        .arms
+        .par_iter()
+        .zip(numbers)
+        .enumerate()
+        .map(|(place, (arm, numbers))| {
+            let rates = &answer.rates[place];
+            let mut entry = entry(arm, matrix, rates, numbers);
+            entry.primary = primary_of(answer, place);
+            entry.pass_rate = answer
+                .metric(crate::domain::PASS_RATE)
+                .and_then(|metric| metric.cells[place].estimate.clone());
+            entry.all_nights = all_nights.get(&entry.arm).cloned();
+            entry.item_score = answer
+                .metric("item_score")
+                .and_then(|metric| metric.cells[place].estimate.clone());
+            entry.with_excluded = answer
+                .with_excluded
+                .as_ref()
+                .and_then(|metric| metric.cells[place].estimate.clone());
+            entry.reliability = reliability(rates, &answer.items);
+            if entry.cost_per_solved_usd.is_some() {
+                entry.cost_per_solved_interval =
+                    price_interval(&arm.counted, rates, matrix, answer.unit);
+            }
+            entry
+        });
     let mut entries: Vec<Entry> = lines.collect();
     let evidence = place(&mut entries, answer, resample);
     weigh_prices(&mut entries, &group.arms);
@@ -239,24 +274,39 @@ pub(super) fn suite_board(warehouse: &Warehouse, answer: &SuiteAnswer<'_>, polic
         primary_not_measured: answer.primary_not_measured.clone(),
         score_columns: score_columns(group),
         evidence,
-        judged_by: answer.judged_by.clone().filter(|_| answer.primary().metric.name == crate::domain::PASS_RATE),
+        judged_by: answer
+            .judged_by
+            .clone()
+            .filter(|_| answer.primary().metric.name == crate::domain::PASS_RATE),
         unlike: UnlikePairs::of(&answer.comparability),
         apart: Vec::new(),
-        perhaps_one_model: perhaps_one_model(&group.arms.iter().map(|arm| &arm.arm).collect::<Vec<&Arm>>()),
+        perhaps_one_model: perhaps_one_model(
+            &group.arms.iter().map(|arm| &arm.arm).collect::<Vec<&Arm>>(),
+        ),
         excluded_items: answer.excluded_items.clone(),
         entries,
     }
 }
 
 /// Returns the pass rate of each arm over all its nights, if some are left out.
-fn all_nights(warehouse: &Warehouse, answer: &SuiteAnswer<'_>, policy: &Policy) -> BTreeMap<Arm, Estimate> {
+fn all_nights(
+    warehouse: &Warehouse,
+    answer: &SuiteAnswer<'_>,
+    policy: &Policy,
+) -> BTreeMap<Arm, Estimate> {
     if answer.group.earlier.is_empty() {
         return BTreeMap::new();
     }
     let all = answer.group.with_earlier();
     let answer = SuiteAnswer::of_primary(warehouse, &all, policy);
-    let Some(metric) = answer.metric(crate::domain::PASS_RATE) else { return BTreeMap::new() };
-    all.arms.iter().zip(&metric.cells).filter_map(|(arm, cell)| Some((arm.arm.clone(), cell.estimate.clone()?))).collect()
+    let Some(metric) = answer.metric(crate::domain::PASS_RATE) else {
+        return BTreeMap::new();
+    };
+    all.arms
+        .iter()
+        .zip(&metric.cells)
+        .filter_map(|(arm, cell)| Some((arm.arm.clone(), cell.estimate.clone()?)))
+        .collect()
 }
 
 /// Returns an arm's figure of the deciding metric. For a score of runs it is the mean over runs.
@@ -264,23 +314,40 @@ fn primary_of(answer: &SuiteAnswer<'_>, arm: usize) -> Option<Estimate> {
     let cell = &answer.primary().cells[arm];
     let of_figure = |figure: &Figure| Estimate {
         interval: figure.interval,
-        method: if figure.interval.is_some() { Method::TOverRuns } else { Method::None },
+        method: if figure.interval.is_some() {
+            Method::TOverRuns
+        } else {
+            Method::None
+        },
         missing: figure.coverage.runs - figure.coverage.known,
         ..Estimate::of(figure.summary.mean, figure.summary.n, "runs")
     };
-    cell.estimate.clone().or_else(|| cell.figure.as_ref().map(of_figure))
+    cell.estimate
+        .clone()
+        .or_else(|| cell.figure.as_ref().map(of_figure))
 }
 
 /// Sets the rank of each arm that has a figure. A lone arm has no rank.
 fn place(entries: &mut [Entry], answer: &SuiteAnswer<'_>, resample: bool) -> Option<BoardEvidence> {
-    let ranked: Vec<usize> = (0..entries.len()).filter(|arm| entries[*arm].primary.is_some()).collect();
+    let ranked: Vec<usize> = (0..entries.len())
+        .filter(|arm| entries[*arm].primary.is_some())
+        .collect();
     if ranked.len() < 2 {
         return None;
     }
-    let names: Vec<&Arm> = ranked.iter().map(|arm| &answer.group.arms[*arm].arm).collect();
+    let names: Vec<&Arm> = ranked
+        .iter()
+        .map(|arm| &answer.group.arms[*arm].arm)
+        .collect();
     let primary = answer.primary();
     let best = resampled(answer, &ranked, resample);
-    let (evidence, standings) = standings(&primary.metric, &primary.evidence, &ranked, &names, best.as_ref());
+    let (evidence, standings) = standings(
+        &primary.metric,
+        &primary.evidence,
+        &ranked,
+        &names,
+        best.as_ref(),
+    );
     for (arm, standing) in ranked.iter().zip(standings) {
         entries[*arm].standing = Some(standing);
     }
@@ -294,8 +361,16 @@ fn resampled(answer: &SuiteAnswer<'_>, ranked: &[usize], resample: bool) -> Opti
         return None;
     }
     let rates: Vec<&Rates> = ranked.iter().map(|arm| &answer.rates[*arm]).collect();
-    let designs: BTreeSet<Design> = primary.evidence.pairs.iter().map(|pair| pair.design).collect();
-    let changed = answer.pairing().only(|arm| ranked.contains(&arm)).changed_anywhere();
+    let designs: BTreeSet<Design> = primary
+        .evidence
+        .pairs
+        .iter()
+        .map(|pair| pair.design)
+        .collect();
+    let changed = answer
+        .pairing()
+        .only(|arm| ranked.contains(&arm))
+        .changed_anywhere();
     chances_to_lead(&primary.metric, &answer.items, &rates, &designs, &changed)
 }
 
@@ -306,14 +381,30 @@ fn weigh_prices(entries: &mut [Entry], arms: &[ArmRuns<'_>]) {
             let (entry, arm): (&Entry, &ArmRuns<'_>) = (entry, arm);
             let quality = entry.primary.as_ref().filter(|_| arm.can_win())?.value;
             let (price, is_lower_bound) = price(entry)?;
-            Some(Trade { arm: &arm.arm, quality, price, is_lower_bound })
+            Some(Trade {
+                arm: &arm.arm,
+                quality,
+                price,
+                is_lower_bound,
+            })
         };
         fronts(&entries.iter().zip(arms).map(trade).collect::<Vec<_>>())
     };
-    let cost = with(&|entry| entry.cost.as_ref().map(|money| (cost_per_run(money), money.is_lower_bound)));
+    let cost = with(&|entry| {
+        entry
+            .cost
+            .as_ref()
+            .map(|money| (cost_per_run(money), money.is_lower_bound))
+    });
     // The times of fewer runs are as much of the machine as of the arm.
     let is_enough = |spread: &&Spread| spread.coverage.known >= MIN_RUNS as u64;
-    let duration = with(&|entry| entry.duration.as_ref().filter(is_enough).map(|spread| (spread.median, false)));
+    let duration = with(&|entry| {
+        entry
+            .duration
+            .as_ref()
+            .filter(is_enough)
+            .map(|spread| (spread.median, false))
+    });
     for (entry, (cost, duration)) in entries.iter_mut().zip(cost.into_iter().zip(duration)) {
         (entry.cost_front, entry.duration_front) = (cost, duration);
     }
@@ -325,7 +416,10 @@ pub(super) fn cost_per_run(money: &Money) -> f64 {
 
 fn sources(group: &SuiteGroup<'_>) -> Vec<String> {
     let rows = group.arms.iter().flat_map(|arm| &arm.counted);
-    let files: BTreeSet<&str> = rows.filter_map(|row| row.run.provenance.as_ref()).map(|from| from.file.as_str()).collect();
+    let files: BTreeSet<&str> = rows
+        .filter_map(|row| row.run.provenance.as_ref())
+        .map(|from| from.file.as_str())
+        .collect();
     files.into_iter().map(str::to_owned).collect()
 }
 
@@ -338,42 +432,74 @@ struct RunFigures {
 
 /// Returns the completed runs. The cost of a failed run is no price of success. Tables of two arms skip it as well.
 fn completed<'a>(arm: &ArmRuns<'a>) -> Vec<&'a RunRow> {
-    arm.counted.iter().copied().filter(|row| row.run.status == RunStatus::Completed).collect()
+    arm.counted
+        .iter()
+        .copied()
+        .filter(|row| row.run.status == RunStatus::Completed)
+        .collect()
 }
 
 /// Returns the figures of each arm, of which all are asked for together.
 fn numbers_of(arms: &[ArmRuns<'_>]) -> Vec<RunFigures> {
-    let metrics: Vec<BTreeSet<&str>> =
-        arms.iter().map(|arm| arm.counted.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect()).collect();
+    let metrics: Vec<BTreeSet<&str>> = arms
+        .iter()
+        .map(|arm| {
+            arm.counted
+                .iter()
+                .flat_map(|row| &row.run.scores)
+                .map(|score| score.metric.as_str())
+                .collect()
+        })
+        .collect();
     let mut asked = Vec::new();
     for (arm, metrics) in arms.iter().zip(&metrics) {
         let rows = &arm.counted;
         asked.push(Numbers::of(&completed(arm), Range::NotNegative, tokens));
         for metric in metrics {
             // Runs with different units of the metric have no common range.
-            let ranges: BTreeSet<bool> =
-                rows.iter().filter_map(|row| Some(Range::of(newest(row, metric)?.unit) == Range::NotNegative)).collect();
-            let range = if ranges.into_iter().eq([true]) { Range::NotNegative } else { Range::Any };
+            let ranges: BTreeSet<bool> = rows
+                .iter()
+                .filter_map(|row| Some(Range::of(newest(row, metric)?.unit) == Range::NotNegative))
+                .collect();
+            let range = if ranges.into_iter().eq([true]) {
+                Range::NotNegative
+            } else {
+                Range::Any
+            };
             asked.push(Numbers::of(rows, range, |row| newest_score(row, metric)));
         }
     }
     let mut found = figures(&asked).into_iter();
     let of_arm = |metrics: &BTreeSet<&str>| {
         let tokens = found.next().flatten();
-        let scores = metrics.iter().zip(found.by_ref()).filter_map(|(metric, figure)| Some(((*metric).to_owned(), figure?)));
-        RunFigures { tokens, scores: scores.collect() }
+        let scores = metrics
+            .iter()
+            .zip(found.by_ref())
+            .filter_map(|(metric, figure)| Some(((*metric).to_owned(), figure?)));
+        RunFigures {
+            tokens,
+            scores: scores.collect(),
+        }
     };
     metrics.iter().map(of_arm).collect()
 }
 
-fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates, RunFigures { tokens, scores }: RunFigures) -> Entry {
+fn entry(
+    arm: &ArmRuns<'_>,
+    matrix: &OutcomeMatrix,
+    rates: &Rates,
+    RunFigures { tokens, scores }: RunFigures,
+) -> Entry {
     let rows = &arm.counted;
     Entry {
         arm: arm.arm.clone(),
         runs: rows.len() as u64,
         excluded_runs: arm.excluded.len() as u64,
         crashed_runs: arm.crashed.len() as u64,
-        failed_runs: rows.iter().filter(|row| row.run.status != RunStatus::Completed).count() as u64,
+        failed_runs: rows
+            .iter()
+            .filter(|row| row.run.status != RunStatus::Completed)
+            .count() as u64,
         primary: None,
         pass_rate: None,
         all_nights: None,
@@ -390,7 +516,15 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates, RunFigures { 
         item_score: None,
         scores,
         possibly_cached: possibly_cached(rows, matrix),
-        disagreeing_runs: rows.iter().filter(|row| row.run.stated.iter().any(|stated| stated.disagrees() == Some(true))).count() as u64,
+        disagreeing_runs: rows
+            .iter()
+            .filter(|row| {
+                row.run
+                    .stated
+                    .iter()
+                    .any(|stated| stated.disagrees() == Some(true))
+            })
+            .count() as u64,
         verification: verified(rows),
         newest: rows.iter().filter_map(|row| row.run.timestamp).max(),
     }
@@ -398,7 +532,11 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates, RunFigures { 
 
 /// Sorts by the key: best first, unknown last, equal entries by name.
 fn order(entries: &mut [Entry], sort: SortKey, direction: Direction) {
-    let sign = if direction == Direction::Down { 1.0 } else { -1.0 };
+    let sign = if direction == Direction::Down {
+        1.0
+    } else {
+        -1.0
+    };
     let number = |entry: &Entry| match sort {
         SortKey::Primary => entry.primary.as_ref().map(|estimate| sign * estimate.value),
         SortKey::PassRate => entry.pass_rate.as_ref().map(|estimate| -estimate.value),
@@ -415,7 +553,10 @@ fn order(entries: &mut [Entry], sort: SortKey, direction: Direction) {
         };
         let known_first = |entry: &Entry| number(entry).map_or((true, 0.0), |value| (false, value));
         let (left_key, right_key) = (known_first(left), known_first(right));
-        by_name.then(left_key.0.cmp(&right_key.0)).then(left_key.1.total_cmp(&right_key.1)).then_with(|| left.arm.cmp(&right.arm))
+        by_name
+            .then(left_key.0.cmp(&right_key.0))
+            .then(left_key.1.total_cmp(&right_key.1))
+            .then_with(|| left.arm.cmp(&right.arm))
     });
 }
 
@@ -425,9 +566,21 @@ impl SuiteBoard {
         if self.items > 0 {
             return Some(self.items as f64);
         }
-        let rates = self.entries.iter().filter_map(|entry| entry.pass_rate.as_ref());
+        let rates = self
+            .entries
+            .iter()
+            .filter_map(|entry| entry.pass_rate.as_ref());
         // `n` counts the tests of a single run, or else runs.
-        let of_arm = |rate: &Estimate| Some(rate.total? as f64 / if rate.n_of == "runs" { rate.n.max(1) as f64 } else { 1.0 });
+        let of_arm = |rate: &Estimate| {
+            Some(
+                rate.total? as f64
+                    / if rate.n_of == "runs" {
+                        rate.n.max(1) as f64
+                    } else {
+                        1.0
+                    },
+            )
+        };
         rates.filter_map(of_arm).max_by(f64::total_cmp)
     }
 }

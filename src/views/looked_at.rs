@@ -157,7 +157,9 @@ enum Found {
 
 impl Found {
     fn of(outcomes: Option<&Outcomes>, columns: &[u32]) -> Self {
-        let Some(outcomes) = outcomes else { return Self::Not(How::Absent) };
+        let Some(outcomes) = outcomes else {
+            return Self::Not(How::Absent);
+        };
         let (passed, attempts) = outcomes.cell(columns);
         if attempts > 0 {
             return Self::Outcome { passed, attempts };
@@ -176,7 +178,12 @@ impl Found {
 
 /// Counts the outcomes of those of an arm's runs that have any.
 fn outcomes_of(arm: &ArmRuns<'_>, answer: &SuiteAnswer<'_>) -> Option<Outcomes> {
-    let with_items: Vec<&RunRow> = arm.counted.iter().copied().filter(|row| !answer.matrix.rows_of(&row.run.id).is_empty()).collect();
+    let with_items: Vec<&RunRow> = arm
+        .counted
+        .iter()
+        .copied()
+        .filter(|row| !answer.matrix.rows_of(&row.run.id).is_empty())
+        .collect();
     Outcomes::of(&with_items, &answer.matrix, &answer.items)
 }
 
@@ -216,15 +223,20 @@ pub(super) fn look(
         errors: Vec::new(),
         is_other_measured: !held.is_without_runs(),
     };
-    let is_counts =
-        |place: usize, outcomes: &Option<Outcomes>| outcomes.is_none() && matches!(answer.rates.get(place), Some(Rates::Counts(_)));
+    let is_counts = |place: usize, outcomes: &Option<Outcomes>| {
+        outcomes.is_none() && matches!(answer.rates.get(place), Some(Rates::Counts(_)))
+    };
     if is_counts(0, &own) || (other.is_some() && is_counts(1, &before)) {
         looked.take_counts(&answer.rates);
         return looked;
     }
     // An arm whose every run an outage ended did not leave out an item.
     let is_out = arm.counted.is_empty() && !held.is_absent(head);
-    let errors = if baseline.is_some() { error_columns(arm, answer) } else { BTreeSet::new() };
+    let errors = if baseline.is_some() {
+        error_columns(arm, answer)
+    } else {
+        BTreeSet::new()
+    };
     let (mut passing, mut wavering, mut failing) = (0, 0, 0);
     answer.items.each_unit(|_, columns| {
         let now = match Found::of(own.as_ref(), columns) {
@@ -232,7 +244,9 @@ pub(super) fn look(
             now => now,
         };
         let then = Found::of(before.as_ref(), columns);
-        let known = before.as_ref().and_then(|before| standing(before, columns, &then));
+        let known = before
+            .as_ref()
+            .and_then(|before| standing(before, columns, &then));
         if let Some((class, _)) = known {
             *looked.missing.all.entry(class).or_default() += 1;
         }
@@ -243,15 +257,25 @@ pub(super) fn look(
                 match (fails, &then) {
                     (true, Found::Outcome { passed: 0, .. }) => looked.old_failures += 1,
                     (true, Found::Outcome { .. }) => failing += 1,
-                    (true, Found::Scored | Found::Not(_)) if columns.iter().any(|column| errors.contains(column)) => {
+                    (true, Found::Scored | Found::Not(_))
+                        if columns.iter().any(|column| errors.contains(column)) =>
+                    {
                         looked.unknown_errors += 1;
                         if looked.errors.len() < MOST_TURNED {
                             let item = &answer.matrix.items[columns[0] as usize];
-                            looked.errors.push(TurnedItem::of(item, (*passed, *attempts), (0, 0)));
+                            looked
+                                .errors
+                                .push(TurnedItem::of(item, (*passed, *attempts), (0, 0)));
                         }
                     }
                     (true, Found::Scored | Found::Not(_)) => looked.unknown_failures += 1,
-                    (false, Found::Outcome { passed: then, attempts: all }) if then == all && passed < attempts => wavering += 1,
+                    (
+                        false,
+                        Found::Outcome {
+                            passed: then,
+                            attempts: all,
+                        },
+                    ) if then == all && passed < attempts => wavering += 1,
                     (false, _) => passing += 1,
                 }
             }
@@ -286,9 +310,16 @@ pub(super) fn look(
         }
     });
     let (mut new, mut broken, mut flaky) = (0, 0, 0);
-    if let Some(Changes { failures: found, .. }) = changes {
+    if let Some(Changes {
+        failures: found, ..
+    }) = changes
+    {
         (new, broken, flaky) = (found.count, found.broken_count, found.flaky_count);
-        looked.broken_since = found.broken.iter().filter_map(|item| item.course.as_ref()?.since).min();
+        looked.broken_since = found
+            .broken
+            .iter()
+            .filter_map(|item| item.course.as_ref()?.since)
+            .min();
     }
     (looked.new_failures, looked.broken, looked.flaky) = (new, broken, flaky);
     // A failing item whose text was changed is another item. The baseline has no outcome of its new text.
@@ -306,7 +337,12 @@ fn standing(baseline: &Outcomes, columns: &[u32], found: &Found) -> Option<(Befo
         Found::Not(_) => None,
         Found::Scored => Some((Before::EveryRun, (0, 0))),
         Found::Outcome { passed, attempts } => {
-            let has_it = |run: usize| baseline.runs.get(run).is_none_or(|own| columns.iter().any(|column| own.of(*column as usize).1 > 0));
+            let has_it = |run: usize| {
+                baseline
+                    .runs
+                    .get(run)
+                    .is_none_or(|own| columns.iter().any(|column| own.of(*column as usize).1 > 0))
+            };
             let class = match ((0..baseline.by_run.len()).all(has_it), passed == attempts) {
                 (true, true) => Before::AlwaysPassed,
                 (true, false) => Before::EveryRun,
@@ -319,8 +355,14 @@ fn standing(baseline: &Outcomes, columns: &[u32], found: &Found) -> Option<(Befo
 
 /// Returns the columns with an error in the new runs.
 fn error_columns(arm: &ArmRuns<'_>, answer: &SuiteAnswer<'_>) -> BTreeSet<u32> {
-    let rows = arm.counted.iter().flat_map(|row| answer.matrix.rows_of(&row.run.id));
-    rows.flat_map(MatrixRow::outcomes).filter(|(_, status)| *status == ItemStatus::Error).map(|(item, _)| item).collect()
+    let rows = arm
+        .counted
+        .iter()
+        .flat_map(|row| answer.matrix.rows_of(&row.run.id));
+    rows.flat_map(MatrixRow::outcomes)
+        .filter(|(_, status)| *status == ItemStatus::Error)
+        .map(|(item, _)| item)
+        .collect()
 }
 
 impl MissingItems {
@@ -335,30 +377,50 @@ impl MissingItems {
     /// Sums up what was added.
     fn settle(&mut self) {
         let count = |is_it: &dyn Fn(Before, How) -> bool| -> u64 {
-            self.groups.iter().filter(|((class, how), _)| is_it(*class, *how)).map(|(_, (count, _))| count).sum()
+            self.groups
+                .iter()
+                .filter(|((class, how), _)| is_it(*class, *how))
+                .map(|(_, (count, _))| count)
+                .sum()
         };
         let always = count(&|class, _| class == Before::AlwaysPassed);
-        let of = [How::Absent, How::Skipped, How::Unanswered].map(|wanted| count(&|_, how| how == wanted));
+        let of = [How::Absent, How::Skipped, How::Unanswered]
+            .map(|wanted| count(&|_, how| how == wanted));
         self.count = of.iter().sum();
         self.always_passed = always;
         [self.absent, self.skipped, self.unanswered] = of;
-        self.items = self.groups.values().flat_map(|(_, first)| first).take(MOST_TURNED).cloned().collect();
+        self.items = self
+            .groups
+            .values()
+            .flat_map(|(_, first)| first)
+            .take(MOST_TURNED)
+            .cloned()
+            .collect();
     }
 }
 
 impl LookedAt {
     /// Compares the numbers of outcomes, where one side has no items.
     fn take_counts(&mut self, rates: &[Rates]) {
-        let totals = |place: usize| rates.get(place).map(Rates::counted_runs).unwrap_or_default();
+        let totals = |place: usize| {
+            rates
+                .get(place)
+                .map(Rates::counted_runs)
+                .unwrap_or_default()
+        };
         let least = |runs: &[(u64, u64)]| runs.iter().map(|(_, counted)| *counted).min();
         let (own, before) = (totals(0), totals(1));
-        let (passed, counted) = own.iter().fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
+        let (passed, counted) = own
+            .iter()
+            .fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
         self.counts = Some(OutcomeCounts { passed, counted });
         if let Some(expected) = least(&before) {
             let count = expected.saturating_sub(least(&own).unwrap_or(0));
             self.missing.all.insert(Before::EveryRun, expected);
             if count > 0 {
-                self.missing.groups.insert((Before::EveryRun, How::Absent), (count, Vec::new()));
+                self.missing
+                    .groups
+                    .insert((Before::EveryRun, How::Absent), (count, Vec::new()));
             }
             self.missing.settle();
         }
@@ -366,27 +428,66 @@ impl LookedAt {
 
     /// Returns what is not there and decides, for the rule against new failures or for any other rule.
     pub(super) fn gap(&self, is_about_failures: bool, allowed: Allowance) -> Option<Gap> {
-        let classes: &[Before] = if is_about_failures { &[Before::AlwaysPassed] } else { &[Before::AlwaysPassed, Before::EveryRun] };
-        let all: u64 = classes.iter().filter_map(|class| self.missing.all.get(class)).sum();
+        let classes: &[Before] = if is_about_failures {
+            &[Before::AlwaysPassed]
+        } else {
+            &[Before::AlwaysPassed, Before::EveryRun]
+        };
+        let all: u64 = classes
+            .iter()
+            .filter_map(|class| self.missing.all.get(class))
+            .sum();
         let of = |hows: &[How]| {
             let groups = || {
-                let wanted = |class: Before, how: How| classes.contains(&class) && hows.contains(&how);
-                self.missing.groups.iter().filter(move |((class, how), _)| wanted(*class, *how)).map(|(_, group)| group)
+                let wanted =
+                    |class: Before, how: How| classes.contains(&class) && hows.contains(&how);
+                self.missing
+                    .groups
+                    .iter()
+                    .filter(move |((class, how), _)| wanted(*class, *how))
+                    .map(|(_, group)| group)
             };
             let count: u64 = groups().map(|(count, _)| count).sum();
-            let names: Vec<String> = groups().flat_map(|(_, first)| first).take(MOST_NAMED).map(named).collect();
+            let names: Vec<String> = groups()
+                .flat_map(|(_, first)| first)
+                .take(MOST_NAMED)
+                .map(named)
+                .collect();
             (count as f64 > allowed.missing * all as f64).then_some((count, names))
         };
-        let gone: &[How] = if allowed.removed { &[How::Skipped] } else { &[How::Absent, How::Skipped] };
-        let error_items: Vec<String> = self.errors.iter().take(MOST_NAMED).map(|item| item.item.clone()).collect();
-        let gap = Gap { errors: self.unknown_errors, error_items, ..Gap::default() };
+        let gone: &[How] = if allowed.removed {
+            &[How::Skipped]
+        } else {
+            &[How::Absent, How::Skipped]
+        };
+        let error_items: Vec<String> = self
+            .errors
+            .iter()
+            .take(MOST_NAMED)
+            .map(|item| item.item.clone())
+            .collect();
+        let gap = Gap {
+            errors: self.unknown_errors,
+            error_items,
+            ..Gap::default()
+        };
         let lost = is_about_failures.then(|| of(&[How::Unanswered])).flatten();
         match (of(gone), lost) {
             (Some((missing, items)), _) => {
                 let is_removal = !allowed.removed && self.missing.absent > 0;
-                Some(Gap { missing, items, is_removal, ..gap })
+                Some(Gap {
+                    missing,
+                    items,
+                    is_removal,
+                    ..gap
+                })
             }
-            (None, Some((missing, items))) if gap.errors == 0 => Some(Gap { missing, items, is_outage: true, ..gap }),
+            (None, Some((missing, items))) if gap.errors == 0 => Some(Gap {
+                missing,
+                items,
+                is_outage: true,
+                ..gap
+            }),
             (None, _) => (gap.errors > 0).then_some(gap),
         }
     }

@@ -7,7 +7,10 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, Published, hex};
-use crate::inference::{Arm, ArmRuns, Grouping, History, LevelChange, Policy, SuiteAnswer, SuiteGroup, since_changes_of, suite_groups};
+use crate::inference::{
+    Arm, ArmRuns, Grouping, History, LevelChange, Policy, SuiteAnswer, SuiteGroup,
+    since_changes_of, suite_groups,
+};
 use crate::warehouse::{LookedThrough, Warehouse};
 
 use super::site::Overview;
@@ -50,12 +53,26 @@ const MIN_NIGHTS: usize = 6;
 const MOST: usize = 50;
 
 /// Lists the events, newest first. The overview has the histories of its suites.
-pub fn news(warehouse: &LookedThrough<'_>, filter: &Filter, policy: &Policy, overview: &Published<Overview>) -> Published<Vec<News>> {
+pub fn news(
+    warehouse: &LookedThrough<'_>,
+    filter: &Filter,
+    policy: &Policy,
+    overview: &Published<Overview>,
+) -> Published<Vec<News>> {
     warehouse.make(|warehouse| newest(warehouse, filter, policy, overview))
 }
 
-fn newest(warehouse: &Warehouse, filter: &Filter, policy: &Policy, overview: &Overview) -> Vec<News> {
-    let histories: Vec<&History> = overview.suites.iter().filter_map(|suite| suite.history.as_ref()).collect();
+fn newest(
+    warehouse: &Warehouse,
+    filter: &Filter,
+    policy: &Policy,
+    overview: &Overview,
+) -> Vec<News> {
+    let histories: Vec<&History> = overview
+        .suites
+        .iter()
+        .filter_map(|suite| suite.history.as_ref())
+        .collect();
     let mut news = Vec::new();
     let mut nightly = BTreeSet::new();
     for group in suite_groups(warehouse, filter, Grouping::AllBatches) {
@@ -63,25 +80,53 @@ fn newest(warehouse: &Warehouse, filter: &Filter, policy: &Policy, overview: &Ov
         if nights.len() >= MIN_NIGHTS {
             nightly.insert(group.suite.clone());
         }
-        let history = histories.iter().copied().find(|history| history.suite == group.suite);
+        let history = histories
+            .iter()
+            .copied()
+            .find(|history| history.suite == group.suite);
         leaders(warehouse, (&group, history), &nights, policy, &mut news);
     }
     if !nightly.is_empty() {
-        let suites = Filter { suites: nightly.into_iter().collect(), ..filter.clone() };
+        let suites = Filter {
+            suites: nightly.into_iter().collect(),
+            ..filter.clone()
+        };
         let times = times(warehouse, &suites);
-        for history in histories.iter().filter(|history| suites.suites.contains(&history.suite)) {
+        for history in histories
+            .iter()
+            .filter(|history| suites.suites.contains(&history.suite))
+        {
             for arm in &history.arms {
                 for change in arm.changes.iter().cloned() {
                     let place = (history.suite.clone(), arm.arm.clone(), change.date);
-                    let Some(time) = times.get(&place).copied() else { continue };
-                    let key = format!("level\n{}\n{}\n{}\n{:?}", arm.arm.approach, arm.arm.model, change.date, change.series);
-                    let event = Event::Level { arm: arm.arm.clone(), change };
-                    news.push(News { id: id(&history.suite, None, &key), suite: history.suite.clone(), suite_version: None, time, event });
+                    let Some(time) = times.get(&place).copied() else {
+                        continue;
+                    };
+                    let key = format!(
+                        "level\n{}\n{}\n{}\n{:?}",
+                        arm.arm.approach, arm.arm.model, change.date, change.series
+                    );
+                    let event = Event::Level {
+                        arm: arm.arm.clone(),
+                        change,
+                    };
+                    news.push(News {
+                        id: id(&history.suite, None, &key),
+                        suite: history.suite.clone(),
+                        suite_version: None,
+                        time,
+                        event,
+                    });
                 }
             }
         }
     }
-    news.sort_by(|left, right| right.time.cmp(&left.time).then_with(|| left.id.cmp(&right.id)));
+    news.sort_by(|left, right| {
+        right
+            .time
+            .cmp(&left.time)
+            .then_with(|| left.id.cmp(&right.id))
+    });
     news.truncate(MOST);
     news
 }
@@ -89,7 +134,12 @@ fn newest(warehouse: &Warehouse, filter: &Filter, policy: &Policy, overview: &Ov
 /// Returns, by day, when its newest run ended.
 fn nights(group: &SuiteGroup<'_>) -> BTreeMap<NaiveDate, DateTime<Utc>> {
     let mut nights = BTreeMap::new();
-    for time in group.arms.iter().flat_map(|arm| &arm.counted).filter_map(|row| row.run.timestamp) {
+    for time in group
+        .arms
+        .iter()
+        .flat_map(|arm| &arm.counted)
+        .filter_map(|row| row.run.timestamp)
+    {
         let newest = nights.entry(time.date_naive()).or_insert(time);
         *newest = time.max(*newest);
     }
@@ -97,11 +147,16 @@ fn nights(group: &SuiteGroup<'_>) -> BTreeMap<NaiveDate, DateTime<Utc>> {
 }
 
 /// Returns, by suite, arm and day, when the newest run ended.
-fn times(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<(String, Arm, NaiveDate), DateTime<Utc>> {
+fn times(
+    warehouse: &Warehouse,
+    filter: &Filter,
+) -> BTreeMap<(String, Arm, NaiveDate), DateTime<Utc>> {
     let mut times = BTreeMap::new();
     for run in warehouse.select(filter).map(|row| &row.run) {
         let Some(time) = run.timestamp else { continue };
-        let newest = times.entry((run.suite.clone(), Arm::of(run), time.date_naive())).or_insert(time);
+        let newest = times
+            .entry((run.suite.clone(), Arm::of(run), time.date_naive()))
+            .or_insert(time);
         *newest = time.max(*newest);
     }
     times
@@ -115,14 +170,33 @@ fn leaders(
     news: &mut Vec<News>,
 ) {
     let skipped = nights.len().saturating_sub(NIGHTS);
-    let looked_at: Vec<(NaiveDate, DateTime<Utc>)> = nights.iter().skip(skipped).map(|(date, time)| (*date, *time)).collect();
+    let looked_at: Vec<(NaiveDate, DateTime<Utc>)> = nights
+        .iter()
+        .skip(skipped)
+        .map(|(date, time)| (*date, *time))
+        .collect();
     // Each day is computed on its own. With a single arm nobody leads.
     let standing = |(date, time): &(NaiveDate, DateTime<Utc>)| {
-        let arms: Vec<ArmRuns<'_>> = group.arms.iter().map(|arm| until(arm, *date)).filter(|arm| !arm.counted.is_empty()).collect();
-        let then = SuiteGroup { arms, ..group.clone() };
+        let arms: Vec<ArmRuns<'_>> = group
+            .arms
+            .iter()
+            .map(|arm| until(arm, *date))
+            .filter(|arm| !arm.counted.is_empty())
+            .collect();
+        let then = SuiteGroup {
+            arms,
+            ..group.clone()
+        };
         // A board counts since the newest change that is known by then: the feed says of each day what the board of that day said.
         let then = history.map_or_else(|| then.clone(), |history| since_changes_of(&then, history));
-        (then.arms.len() > 1).then(|| (*date, *time, then.arms.len(), leader(warehouse, &then, policy)))
+        (then.arms.len() > 1).then(|| {
+            (
+                *date,
+                *time,
+                then.arms.len(),
+                leader(warehouse, &then, policy),
+            )
+        })
     };
     let standings: Vec<_> = looked_at.par_iter().map(standing).collect();
     // The state before the first day is known only if no earlier days were skipped.
@@ -133,15 +207,31 @@ fn leaders(
             continue;
         };
         let event = match &before {
-            None if is_known => Some(Event::Begins { arms, leader: now.clone() }),
-            Some(before) if *before != now => Some(Event::Leads { before: before.clone(), now: now.clone() }),
+            None if is_known => Some(Event::Begins {
+                arms,
+                leader: now.clone(),
+            }),
+            Some(before) if *before != now => Some(Event::Leads {
+                before: before.clone(),
+                now: now.clone(),
+            }),
             None | Some(_) => None,
         };
         is_known = true;
         before = Some(now);
         if let Some(event) = event {
-            let id = id(&group.suite, group.suite_version.as_deref(), &format!("leader\n{date}"));
-            news.push(News { id, suite: group.suite.clone(), suite_version: group.suite_version.clone(), time, event });
+            let id = id(
+                &group.suite,
+                group.suite_version.as_deref(),
+                &format!("leader\n{date}"),
+            );
+            news.push(News {
+                id,
+                suite: group.suite.clone(),
+                suite_version: group.suite_version.clone(),
+                time,
+                event,
+            });
         }
     }
 }
@@ -149,7 +239,11 @@ fn leaders(
 /// Returns the arm as of the end of a day. Runs without a time are always included.
 fn until<'a>(arm: &ArmRuns<'a>, date: NaiveDate) -> ArmRuns<'a> {
     let mut then = arm.clone();
-    then.counted.retain(|row| row.run.timestamp.is_none_or(|time| time.date_naive() <= date));
+    then.counted.retain(|row| {
+        row.run
+            .timestamp
+            .is_none_or(|time| time.date_naive() <= date)
+    });
     then.measured()
 }
 
@@ -157,15 +251,27 @@ fn until<'a>(arm: &ArmRuns<'a>, date: NaiveDate) -> ArmRuns<'a> {
 fn leader(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Option<Arm> {
     let answer = SuiteAnswer::of_primary(warehouse, group, policy);
     let winner = answer.primary().evidence.winner;
-    winner.filter(|winner| group.arms[*winner].can_win()).map(|winner| group.arms[winner].arm.clone())
+    winner
+        .filter(|winner| group.arms[*winner].can_win())
+        .map(|winner| group.arms[winner].arm.clone())
 }
 
 /// Returns the permanent id of an event.
 fn id(suite: &str, version: Option<&str>, key: &str) -> String {
-    let text = format!("evalreport\n{suite}\n{}\n{key}", version.unwrap_or_default());
+    let text = format!(
+        "evalreport\n{suite}\n{}\n{key}",
+        version.unwrap_or_default()
+    );
     let digest = hex(&Sha256::digest(text.as_bytes()));
     // Version 8 and variant 8: a UUID with custom bits.
-    format!("urn:uuid:{}-{}-8{}-8{}-{}", &digest[..8], &digest[8..12], &digest[13..16], &digest[17..20], &digest[20..32])
+    format!(
+        "urn:uuid:{}-{}-8{}-8{}-{}",
+        &digest[..8],
+        &digest[8..12],
+        &digest[13..16],
+        &digest[17..20],
+        &digest[20..32]
+    )
 }
 
 #[cfg(test)]
@@ -177,7 +283,8 @@ mod tests {
         let one = id("s", None, "leader\n2026-01-01");
         assert_eq!(one, id("s", None, "leader\n2026-01-01"));
         assert_ne!(one, id("s", Some("v"), "leader\n2026-01-01"));
-        let uuid = uuid::Uuid::parse_str(one.strip_prefix("urn:uuid:").expect("a name of a UUID")).expect("a UUID");
+        let uuid = uuid::Uuid::parse_str(one.strip_prefix("urn:uuid:").expect("a name of a UUID"))
+            .expect("a UUID");
         assert_eq!(uuid.get_version_num(), 8);
     }
 }

@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use crate::domain::{Filter, ItemDetails, ItemStatus, Unit};
 use crate::inference::{
-    Arm, ArmRuns, CONFIDENCE, ConditionEffect, Design, Grouping, MIN_RUNS, Policy, Rates, Reliability, SuiteAnswer, SuiteGroup,
-    board_groups, is_marked, label_columns, reliability,
+    Arm, ArmRuns, CONFIDENCE, ConditionEffect, Design, Grouping, MIN_RUNS, Policy, Rates,
+    Reliability, SuiteAnswer, SuiteGroup, board_groups, is_marked, label_columns, reliability,
 };
 use crate::stats::{
-    Aim, Detectable, HalfLife, ItemsByRuns, Noise, Side, Undefined, detectable_t, detectable_welch, half_life, noise, normal_quantile,
-    pair_noise, quantile, summary,
+    Aim, Detectable, HalfLife, ItemsByRuns, Noise, Side, Undefined, detectable_t, detectable_welch,
+    half_life, noise, normal_quantile, pair_noise, quantile, summary,
 };
 use crate::warehouse::{RunRow, Warehouse};
 
@@ -186,8 +186,14 @@ pub fn noise_ledgers(warehouse: &Warehouse, filter: &Filter, policy: &Policy) ->
         .filter_map(|group| {
             let answer = SuiteAnswer::of_primary(warehouse, group, policy);
             let mut ledger = ledger(&answer, policy)?;
-            let (duplicated, contradictory, with_question) = same_questions(&questions(warehouse, group));
-            ledger.health = ItemHealth { duplicated, contradictory, with_question, ..ledger.health };
+            let (duplicated, contradictory, with_question) =
+                same_questions(&questions(warehouse, group));
+            ledger.health = ItemHealth {
+                duplicated,
+                contradictory,
+                with_question,
+                ..ledger.health
+            };
             Some(ledger)
         })
         .collect()
@@ -196,19 +202,49 @@ pub fn noise_ledgers(warehouse: &Warehouse, filter: &Filter, policy: &Policy) ->
 /// Computes a suite's ledger, without its questions. Returns `None` if no arm has outcomes of two items.
 pub(crate) fn ledger(answer: &SuiteAnswer<'_>, policy: &Policy) -> Option<NoiseLedger> {
     let group = &answer.group;
-    let items = item_matrix(group, &answer.matrix, group.arms.iter().map(|arm| &arm.arm), &answer.excluded_items);
-    let clusters = answer.items.clusters.as_deref().filter(|_| answer.unit == Design::Clusters);
+    let items = item_matrix(
+        group,
+        &answer.matrix,
+        group.arms.iter().map(|arm| &arm.arm),
+        &answer.excluded_items,
+    );
+    let clusters = answer
+        .items
+        .clusters
+        .as_deref()
+        .filter(|_| answer.unit == Design::Clusters);
     let is_sample = answer.unit.is_over_items();
-    let tables: Vec<ArmTable> = (0..items.arms.len()).map(|arm| ArmTable::of(arm, &items)).collect();
-    let found: Vec<Option<Noise>> = tables.par_iter().map(|table| noise(table.by_repeat(), Some(&table.runs), clusters).ok()).collect();
-    let aim = Aim { alpha: policy.alpha, power: POWER };
+    let tables: Vec<ArmTable> = (0..items.arms.len())
+        .map(|arm| ArmTable::of(arm, &items))
+        .collect();
+    let found: Vec<Option<Noise>> = tables
+        .par_iter()
+        .map(|table| noise(table.by_repeat(), Some(&table.runs), clusters).ok())
+        .collect();
+    let aim = Aim {
+        alpha: policy.alpha,
+        power: POWER,
+    };
     let arms: Vec<ArmNoise> = found
         .iter()
         .enumerate()
-        .filter_map(|(place, noise)| Some(arm_noise((*noise)?, place, &items, &tables[place], answer, is_sample)))
+        .filter_map(|(place, noise)| {
+            Some(arm_noise(
+                (*noise)?,
+                place,
+                &items,
+                &tables[place],
+                answer,
+                is_sample,
+            ))
+        })
         .collect();
     let all: Vec<Sources> = arms.iter().filter_map(|arm| arm.sources).collect();
-    let runs: Vec<&RunRow> = group.arms.iter().flat_map(|arm| arm.counted.iter().copied()).collect();
+    let runs: Vec<&RunRow> = group
+        .arms
+        .iter()
+        .flat_map(|arm| arm.counted.iter().copied())
+        .collect();
     (!arms.is_empty()).then(|| NoiseLedger {
         suite: group.suite.clone(),
         suite_version: group.suite_version.clone(),
@@ -219,9 +255,17 @@ pub(crate) fn ledger(answer: &SuiteAnswer<'_>, policy: &Policy) -> Option<NoiseL
         repeated_arms: all.len() as u64,
         single_runs: SingleRuns {
             by_chance: by_chance(&found),
-            ..if is_sample { over_items(&found, &tables, clusters, aim) } else { over_runs(&answer.rates, aim) }
+            ..if is_sample {
+                over_items(&found, &tables, clusters, aim)
+            } else {
+                over_runs(&answer.rates, aim)
+            }
         },
-        judges: by_revisions(&runs).into_iter().chain(by_probes(&runs)).chain(by_evaluators(answer)).collect(),
+        judges: by_revisions(&runs)
+            .into_iter()
+            .chain(by_probes(&runs))
+            .chain(by_evaluators(answer))
+            .collect(),
         conditions: answer.condition_effects.clone(),
         health: health(&items),
         arms,
@@ -241,15 +285,28 @@ impl ArmTable {
         let mut runs = Vec::new();
         for (place, go) in goes.iter().enumerate() {
             let before: u32 = runs.last().copied().unwrap_or(0);
-            runs.push(if place > 0 && goes[place - 1].run != go.run { before + 1 } else { before });
+            runs.push(if place > 0 && goes[place - 1].run != go.run {
+                before + 1
+            } else {
+                before
+            });
         }
-        let value = |go: &&Go, item: usize| go.statuses[item].filter(|status| status.is_counted()).map(passed);
-        let values = (0..items.items.len()).flat_map(|item| goes.iter().map(move |go| value(go, item))).collect();
+        let value = |go: &&Go, item: usize| {
+            go.statuses[item]
+                .filter(|status| status.is_counted())
+                .map(passed)
+        };
+        let values = (0..items.items.len())
+            .flat_map(|item| goes.iter().map(move |go| value(go, item)))
+            .collect();
         Self { values, runs }
     }
 
     fn by_repeat(&self) -> ItemsByRuns<'_> {
-        ItemsByRuns { runs: self.runs.len(), values: &self.values }
+        ItemsByRuns {
+            runs: self.runs.len(),
+            values: &self.values,
+        }
     }
 }
 
@@ -262,15 +319,26 @@ impl Sources {
         let repeats = noise.repeated?;
         let answers = repeats.answers.max(0.0) / noise.items as f64;
         let shared = repeats.runs.max(0.0);
-        let choice = if is_sample { Some(noise.choice()?.max(0.0)) } else { None };
+        let choice = if is_sample {
+            Some(noise.choice()?.max(0.0))
+        } else {
+            None
+        };
         let total = answers + shared + choice.unwrap_or(0.0);
-        Some(Self { answers: answers.sqrt(), shared: shared.sqrt(), choice: choice.map(f64::sqrt), total: total.sqrt() })
+        Some(Self {
+            answers: answers.sqrt(),
+            shared: shared.sqrt(),
+            choice: choice.map(f64::sqrt),
+            total: total.sqrt(),
+        })
     }
 }
 
 /// Averages variances.
 fn pooled(all: &[Sources]) -> Option<Sources> {
-    let mean = |of: &dyn Fn(&Sources) -> f64| (all.iter().map(|own| of(own).powi(2)).sum::<f64>() / all.len() as f64).sqrt();
+    let mean = |of: &dyn Fn(&Sources) -> f64| {
+        (all.iter().map(|own| of(own).powi(2)).sum::<f64>() / all.len() as f64).sqrt()
+    };
     let first = all.first()?;
     Some(Sources {
         answers: mean(&|own| own.answers),
@@ -280,7 +348,14 @@ fn pooled(all: &[Sources]) -> Option<Sources> {
     })
 }
 
-fn arm_noise(noise: Noise, place: usize, items: &ItemMatrix, table: &ArmTable, answer: &SuiteAnswer<'_>, is_sample: bool) -> ArmNoise {
+fn arm_noise(
+    noise: Noise,
+    place: usize,
+    items: &ItemMatrix,
+    table: &ArmTable,
+    answer: &SuiteAnswer<'_>,
+    is_sample: bool,
+) -> ArmNoise {
     let arm = items.arms[place].arm.clone();
     let own = answer.group.arms.iter().position(|runs| runs.arm == arm);
     let over_days = own.map(|own| decay(&answer.group.arms[own], place, items, answer));
@@ -294,7 +369,9 @@ fn arm_noise(noise: Noise, place: usize, items: &ItemMatrix, table: &ArmTable, a
         flips: noise.repeated.map(|repeats| repeats.flips),
         changes: noise.repeated.map(|repeats| repeats.changes),
         icc: noise.repeated.and_then(|repeats| repeats.icc),
-        reliability: own.map_or_else(Vec::new, |own| reliability(&answer.rates[own], &answer.items)),
+        reliability: own.map_or_else(Vec::new, |own| {
+            reliability(&answer.rates[own], &answer.items)
+        }),
         half_life: over_days.and_then(Result::ok),
         no_half_life: over_days.and_then(Result::err),
         arm,
@@ -302,7 +379,12 @@ fn arm_noise(noise: Noise, place: usize, items: &ItemMatrix, table: &ArmTable, a
 }
 
 /// Returns the half-life of an arm's outcomes over the days (UTC) of its runs.
-fn decay(runs: &ArmRuns<'_>, place: usize, items: &ItemMatrix, answer: &SuiteAnswer<'_>) -> Result<HalfLife, Undefined> {
+fn decay(
+    runs: &ArmRuns<'_>,
+    place: usize,
+    items: &ItemMatrix,
+    answer: &SuiteAnswer<'_>,
+) -> Result<HalfLife, Undefined> {
     let clusters = match answer.unit {
         Design::Items => None,
         Design::Clusters => answer.items.clusters.clone(),
@@ -312,7 +394,9 @@ fn decay(runs: &ArmRuns<'_>, place: usize, items: &ItemMatrix, answer: &SuiteAns
     let mut days = BTreeMap::new();
     for row in &runs.counted {
         if let Some(time) = row.run.timestamp {
-            days.entry(time.date_naive()).or_insert_with(BTreeSet::new).insert(row.run.id.as_str());
+            days.entry(time.date_naive())
+                .or_insert_with(BTreeSet::new)
+                .insert(row.run.id.as_str());
         }
     }
     let first = *days.keys().next().ok_or(Undefined::NoData)?;
@@ -320,17 +404,27 @@ fn decay(runs: &ArmRuns<'_>, place: usize, items: &ItemMatrix, answer: &SuiteAns
         .values()
         .map(|own| {
             let mut cells = vec![(0.0, 0.0); items.items.len()];
-            for go in items.goes.iter().filter(|go| go.arm == place && own.contains(go.run.as_str())) {
+            for go in items
+                .goes
+                .iter()
+                .filter(|go| go.arm == place && own.contains(go.run.as_str()))
+            {
                 for (cell, status) in cells.iter_mut().zip(&go.statuses) {
                     if let Some(status) = status.filter(|status| status.is_counted()) {
                         *cell = (cell.0 + passed(status), cell.1 + 1.0);
                     }
                 }
             }
-            cells.into_iter().map(|(sum, n)| (n > 0.0).then(|| sum / n)).collect()
+            cells
+                .into_iter()
+                .map(|(sum, n)| (n > 0.0).then(|| sum / n))
+                .collect()
         })
         .collect();
-    let times: Vec<f64> = days.keys().map(|day| (*day - first).num_days() as f64).collect();
+    let times: Vec<f64> = days
+        .keys()
+        .map(|day| (*day - first).num_days() as f64)
+        .collect();
     half_life(&nights, &times, clusters.as_deref(), CONFIDENCE)
 }
 
@@ -339,49 +433,116 @@ fn by_chance(found: &[Option<Noise>]) -> Option<f64> {
     let again: Vec<f64> = found
         .iter()
         .flatten()
-        .filter_map(|noise| Some(noise.repeated?.answers.max(0.0) / noise.items as f64 + noise.repeated?.runs.max(0.0)))
+        .filter_map(|noise| {
+            Some(
+                noise.repeated?.answers.max(0.0) / noise.items as f64
+                    + noise.repeated?.runs.max(0.0),
+            )
+        })
         .collect();
-    let error = (!again.is_empty()).then(|| (2.0 * again.iter().sum::<f64>() / again.len() as f64).sqrt())?;
-    normal_quantile(f64::midpoint(1.0, CONFIDENCE)).ok().map(|z| z * error)
+    let error = (!again.is_empty())
+        .then(|| (2.0 * again.iter().sum::<f64>() / again.len() as f64).sqrt())?;
+    normal_quantile(f64::midpoint(1.0, CONFIDENCE))
+        .ok()
+        .map(|z| z * error)
 }
 
-fn over_items(found: &[Option<Noise>], tables: &[ArmTable], clusters: Option<&[u32]>, aim: Aim) -> SingleRuns {
-    let shared = |arm: usize| found[arm].and_then(|noise| noise.repeated).map(|repeats| repeats.runs.max(0.0));
+fn over_items(
+    found: &[Option<Noise>],
+    tables: &[ArmTable],
+    clusters: Option<&[u32]>,
+    aim: Aim,
+) -> SingleRuns {
+    let shared = |arm: usize| {
+        found[arm]
+            .and_then(|noise| noise.repeated)
+            .map(|repeats| repeats.runs.max(0.0))
+    };
     let known: Vec<f64> = (0..found.len()).filter_map(shared).collect();
     // An arm with one run is taken to shift like the others.
-    let typical = if known.is_empty() { 0.0 } else { known.iter().sum::<f64>() / known.len() as f64 };
-    let shifts = |one: usize, other: usize| shared(one).unwrap_or(typical) + shared(other).unwrap_or(typical);
-    let least = |variance: f64, degrees: f64| difference(detectable_t(variance.sqrt(), degrees, aim));
+    let typical = if known.is_empty() {
+        0.0
+    } else {
+        known.iter().sum::<f64>() / known.len() as f64
+    };
+    let shifts = |one: usize, other: usize| {
+        shared(one).unwrap_or(typical) + shared(other).unwrap_or(typical)
+    };
+    let least =
+        |variance: f64, degrees: f64| difference(detectable_t(variance.sqrt(), degrees, aim));
     let mut columns: [Vec<f64>; 4] = Default::default();
     let mut pairs = 0;
     for one in 0..found.len() {
         for other in one + 1..found.len() {
-            let (Some(own), Some(theirs)) = (&found[one], &found[other]) else { continue };
-            let Ok(pair) = pair_noise(tables[one].by_repeat(), tables[other].by_repeat(), clusters) else { continue };
+            let (Some(own), Some(theirs)) = (&found[one], &found[other]) else {
+                continue;
+            };
+            let Ok(pair) = pair_noise(tables[one].by_repeat(), tables[other].by_repeat(), clusters)
+            else {
+                continue;
+            };
             pairs += 1;
             let (moved, degrees) = (shifts(one, other), pair.units as f64 - 1.0);
             columns[0].extend(least(pair.total + moved, degrees));
-            let apart = own.variance(own.items as f64, 1.0).zip(theirs.variance(theirs.items as f64, 1.0));
+            let apart = own
+                .variance(own.items as f64, 1.0)
+                .zip(theirs.variance(theirs.items as f64, 1.0));
             columns[1].extend(apart.and_then(|(own, theirs)| least(own + theirs, 2.0 * degrees)));
-            columns[2].extend(pair.prediction.and_then(|noise| least(pair.total - noise / 2.0 + moved / 2.0, degrees)));
+            columns[2].extend(
+                pair.prediction
+                    .and_then(|noise| least(pair.total - noise / 2.0 + moved / 2.0, degrees)),
+            );
             columns[3].extend(least(pair.total / 2.0 + moved, 2.0 * degrees + 1.0));
         }
     }
-    let [same_items, other_items, twice_the_runs, twice_the_items] = columns.map(|values| quantile(&values, 0.5).ok());
-    SingleRuns { pairs, same_items, other_items, twice_the_runs, twice_the_items, ..SingleRuns::default() }
+    let [same_items, other_items, twice_the_runs, twice_the_items] =
+        columns.map(|values| quantile(&values, 0.5).ok());
+    SingleRuns {
+        pairs,
+        same_items,
+        other_items,
+        twice_the_runs,
+        twice_the_items,
+        ..SingleRuns::default()
+    }
 }
 
 /// Plans runs whose tests share one artefact, by the test that compares them: Welch's on the rates of runs.
 fn over_runs(rates: &[Rates], aim: Aim) -> SingleRuns {
-    let spreads: Vec<f64> = rates.iter().filter_map(|rates| summary(&rates.run_rates()).ok()?.sd).collect();
-    let pairs: Vec<(f64, f64)> =
-        spreads.iter().enumerate().flat_map(|(place, one)| spreads[place + 1..].iter().map(move |other| (*one, *other))).collect();
-    let by_runs = [MIN_RUNS as u64, 2 * MIN_RUNS as u64].into_iter().filter_map(|n| {
-        let least = |(one, other): &(f64, f64)| difference(detectable_welch(Side { sd: *one, n }, Side { sd: *other, n }, aim));
-        let differences: Vec<f64> = pairs.iter().filter_map(least).map(|difference| difference.min(1.0)).collect();
-        Some(DetectableByRuns { runs: n, difference: quantile(&differences, 0.5).ok()? })
-    });
-    SingleRuns { pairs: pairs.len() as u64, by_runs: by_runs.collect(), ..SingleRuns::default() }
+    let spreads: Vec<f64> = rates
+        .iter()
+        .filter_map(|rates| summary(&rates.run_rates()).ok()?.sd)
+        .collect();
+    let pairs: Vec<(f64, f64)> = spreads
+        .iter()
+        .enumerate()
+        .flat_map(|(place, one)| spreads[place + 1..].iter().map(move |other| (*one, *other)))
+        .collect();
+    let by_runs = [MIN_RUNS as u64, 2 * MIN_RUNS as u64]
+        .into_iter()
+        .filter_map(|n| {
+            let least = |(one, other): &(f64, f64)| {
+                difference(detectable_welch(
+                    Side { sd: *one, n },
+                    Side { sd: *other, n },
+                    aim,
+                ))
+            };
+            let differences: Vec<f64> = pairs
+                .iter()
+                .filter_map(least)
+                .map(|difference| difference.min(1.0))
+                .collect();
+            Some(DetectableByRuns {
+                runs: n,
+                difference: quantile(&differences, 0.5).ok()?,
+            })
+        });
+    SingleRuns {
+        pairs: pairs.len() as u64,
+        by_runs: by_runs.collect(),
+        ..SingleRuns::default()
+    }
 }
 
 fn difference(found: Result<Detectable, Undefined>) -> Option<f64> {
@@ -408,7 +569,10 @@ impl<'a> Spread<'a> {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         self.runs.insert(run.run.id.as_str());
         self.degrees += (values.len() - 1) as f64;
-        self.squares += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        self.squares += values
+            .iter()
+            .map(|value| (value - mean).powi(2))
+            .sum::<f64>();
     }
 
     fn lines(all: Spreads<'_>, by: JudgeBasis) -> Vec<JudgeNoise> {
@@ -430,7 +594,9 @@ fn by_revisions(runs: &[&RunRow]) -> Vec<JudgeNoise> {
         let mut said = BTreeMap::<(&str, Unit, &str), Vec<f64>>::new();
         for score in &row.run.scores {
             if let (Some(value), Some(judge)) = (score.value, &score.evaluator) {
-                said.entry((&score.metric, score.unit, judge)).or_default().push(value);
+                said.entry((&score.metric, score.unit, judge))
+                    .or_default()
+                    .push(value);
             }
         }
         for ((metric, unit, _), values) in said.into_iter().filter(|(_, values)| values.len() > 1) {
@@ -445,7 +611,10 @@ fn by_probes(runs: &[&RunRow]) -> Vec<JudgeNoise> {
     let mut spreads = Spreads::new();
     for row in runs {
         for probe in &row.run.probes {
-            spreads.entry((&probe.metric, probe.unit)).or_default().add(row, &[probe.given, probe.reversed]);
+            spreads
+                .entry((&probe.metric, probe.unit))
+                .or_default()
+                .add(row, &[probe.given, probe.reversed]);
         }
     }
     Spread::lines(spreads, JudgeBasis::Probes)
@@ -454,37 +623,77 @@ fn by_probes(runs: &[&RunRow]) -> Vec<JudgeNoise> {
 /// Measures evaluators of the same outcomes: the standard deviation of a run's pass rate if one of them judged it alone.
 fn by_evaluators(answer: &SuiteAnswer<'_>) -> Option<JudgeNoise> {
     let labels = label_columns(&answer.matrix);
-    let names: BTreeSet<&str> = answer.items.deciding(&answer.matrix).map(|item| item.key.evaluator.as_str()).collect();
+    let names: BTreeSet<&str> = answer
+        .items
+        .deciding(&answer.matrix)
+        .map(|item| item.key.evaluator.as_str())
+        .collect();
     if !answer.items.is_judged_by_several() || names.len() < 2 {
         return None;
     }
-    let places: BTreeMap<&str, usize> = names.iter().enumerate().map(|(place, name)| (*name, place)).collect();
+    let places: BTreeMap<&str, usize> = names
+        .iter()
+        .enumerate()
+        .map(|(place, name)| (*name, place))
+        .collect();
     let mut values = Vec::new();
     let mut judged = 0;
     for row in &answer.matrix.rows {
         answer.items.each_unit(|_, columns| {
             let mut said = vec![None; names.len()];
             // A person's label tells the judge's error, not its noise.
-            for column in columns.iter().filter(|column| !is_marked(&labels, **column as usize)) {
+            for column in columns
+                .iter()
+                .filter(|column| !is_marked(&labels, **column as usize))
+            {
                 let place = places[answer.matrix.items[*column as usize].key.evaluator.as_str()];
-                said[place] = row.status(*column).filter(|status| status.is_counted()).map(passed);
+                said[place] = row
+                    .status(*column)
+                    .filter(|status| status.is_counted())
+                    .map(passed);
             }
             judged += u64::from(said.iter().flatten().count() > 1);
             values.extend(said);
         });
     }
-    let repeats = noise(ItemsByRuns { runs: names.len(), values: &values }, None, None).ok()?.repeated?;
-    let deviation = (repeats.answers.max(0.0) / answer.items.unit_count() as f64 + repeats.runs.max(0.0)).sqrt();
-    Some(JudgeNoise { by: JudgeBasis::Evaluators, metric: None, judged, deviation, unit: None })
+    let repeats = noise(
+        ItemsByRuns {
+            runs: names.len(),
+            values: &values,
+        },
+        None,
+        None,
+    )
+    .ok()?
+    .repeated?;
+    let deviation = (repeats.answers.max(0.0) / answer.items.unit_count() as f64
+        + repeats.runs.max(0.0))
+    .sqrt();
+    Some(JudgeNoise {
+        by: JudgeBasis::Evaluators,
+        metric: None,
+        judged,
+        deviation,
+        unit: None,
+    })
 }
 
 fn health(items: &ItemMatrix) -> ItemHealth {
     let with = |sign: ItemSign| -> Vec<String> {
-        items.items.iter().filter(|line| line.signs.contains(&sign)).map(|line| line.item.clone()).collect()
+        items
+            .items
+            .iter()
+            .filter(|line| line.signs.contains(&sign))
+            .map(|line| line.item.clone())
+            .collect()
     };
     ItemHealth {
         repeats: items.goes.len() as u64,
-        live: items.items.iter().filter(|line| line.passed > 0 && line.passed < line.counted).count() as u64,
+        live: items
+            .items
+            .iter()
+            .filter(|line| line.passed > 0 && line.passed < line.counted)
+            .count() as u64,
         always_passed: with(ItemSign::AlwaysSolved),
         never_passed: with(ItemSign::NeverSolved),
         against_the_rest: with(ItemSign::AgainstTheRest),
@@ -503,11 +712,25 @@ struct Asked {
 
 /// Reads the questions of each arm's newest run. An item keeps its first recorded question.
 fn questions(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> BTreeMap<String, Asked> {
-    let newest = |arm: &ArmRuns<'_>| arm.counted.iter().rfind(|row| row.items.is_some()).map(|row| row.run.clone());
+    let newest = |arm: &ArmRuns<'_>| {
+        arm.counted
+            .iter()
+            .rfind(|row| row.items.is_some())
+            .map(|row| row.run.clone())
+    };
     let runs: Vec<_> = group.arms.iter().filter_map(newest).collect();
     let mut asked = BTreeMap::<String, Asked>::new();
     // Items without readable lines have no question.
-    for (outcome, ItemDetails { question, expected, item_hash, .. }) in warehouse.detailed(&runs).unwrap_or_default() {
+    for (
+        outcome,
+        ItemDetails {
+            question,
+            expected,
+            item_hash,
+            ..
+        },
+    ) in warehouse.detailed(&runs).unwrap_or_default()
+    {
         let known = asked.entry(outcome.item).or_default();
         known.question = known.question.take().or(question);
         known.hash = known.hash.take().or(item_hash);
@@ -527,17 +750,32 @@ fn same_questions(asked: &BTreeMap<String, Asked>) -> (Vec<Vec<String>>, Vec<Vec
         let own: BTreeSet<String> = asked.expected.iter().map(|answer| plain(answer)).collect();
         match (&asked.question, &asked.hash) {
             (Some(question), _) if question.chars().count() < MOST_CHARS => {
-                by_question.entry(plain(question)).or_default().push((item, own));
+                by_question
+                    .entry(plain(question))
+                    .or_default()
+                    .push((item, own));
             }
-            (Some(_) | None, Some(hash)) => by_question.entry(format!("\u{0}{hash}")).or_default().push((item, own)),
+            (Some(_) | None, Some(hash)) => by_question
+                .entry(format!("\u{0}{hash}"))
+                .or_default()
+                .push((item, own)),
             (Some(_) | None, None) => continue,
         }
         with_question += 1;
     }
     let (mut duplicated, mut contradictory) = (Vec::new(), Vec::new());
     for items in by_question.into_values().filter(|items| items.len() > 1) {
-        let names = || items.iter().map(|(item, _)| (*item).clone()).collect::<Vec<String>>();
-        let answers: BTreeSet<&BTreeSet<String>> = items.iter().map(|(_, own)| own).filter(|own| !own.is_empty()).collect();
+        let names = || {
+            items
+                .iter()
+                .map(|(item, _)| (*item).clone())
+                .collect::<Vec<String>>()
+        };
+        let answers: BTreeSet<&BTreeSet<String>> = items
+            .iter()
+            .map(|(_, own)| own)
+            .filter(|own| !own.is_empty())
+            .collect();
         if answers.len() > 1 {
             contradictory.push(names());
         } else {
@@ -572,7 +810,10 @@ mod tests {
             ("i", asked("", &[], Some("h"))),
             ("j", asked("", &[], None)),
         ];
-        let items: BTreeMap<String, Asked> = items.into_iter().map(|(item, asked)| (item.to_owned(), asked)).collect();
+        let items: BTreeMap<String, Asked> = items
+            .into_iter()
+            .map(|(item, asked)| (item.to_owned(), asked))
+            .collect();
         let (duplicated, contradictory, with_question) = same_questions(&items);
         assert_eq!(
             (duplicated, contradictory),

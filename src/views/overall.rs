@@ -7,11 +7,12 @@ use serde::Serialize;
 
 use crate::domain::{Filter, PASS_RATE};
 use crate::inference::{
-    Arm, AuditedBoard, CONFIDENCE, Coverage, Design, Grouping, Money, PairEvidence, Policy, Scale, SuiteAnswer, board_groups, seed,
+    Arm, AuditedBoard, CONFIDENCE, Coverage, Design, Grouping, Money, PairEvidence, Policy, Scale,
+    SuiteAnswer, board_groups, seed,
 };
 use crate::stats::{
-    Interval, Multiplier, RankRange, ScoreMatrix, Seed, SuiteMeans, effective_units, normal_quantile, rank_ranges, rank_sets, t_quantile,
-    widening,
+    Interval, Multiplier, RankRange, ScoreMatrix, Seed, SuiteMeans, effective_units,
+    normal_quantile, rank_ranges, rank_sets, t_quantile, widening,
 };
 use crate::warehouse::Warehouse;
 
@@ -188,17 +189,35 @@ impl SuiteRates {
         let rated = board.entries.iter().filter_map(|entry| {
             let rate = entry.pass_rate.as_ref()?;
             let counts = rate.passed.zip(rate.total);
-            let own = ArmRate { value: rate.value, interval: rate.interval, counts, runs: entry.runs, cost: entry.cost.clone() };
+            let own = ArmRate {
+                value: rate.value,
+                interval: rate.interval,
+                counts,
+                runs: entry.runs,
+                cost: entry.cost.clone(),
+            };
             Some((entry.arm.clone(), own))
         });
         let arms = &answer.group.arms;
         let pair = |pair: &PairEvidence| {
-            let difference = pair.difference.filter(|difference| difference.scale == Scale::Share)?;
-            let runs = (pair.design == Design::Runs).then(|| pair.sizes.first.min(pair.sizes.second));
+            let difference = pair
+                .difference
+                .filter(|difference| difference.scale == Scale::Share)?;
+            let runs =
+                (pair.design == Design::Runs).then(|| pair.sizes.first.min(pair.sizes.second));
             let names = (arms[pair.first].arm.clone(), arms[pair.second].arm.clone());
-            Some((names, PairRate { value: difference.value, interval: difference.interval?, runs }))
+            Some((
+                names,
+                PairRate {
+                    value: difference.value,
+                    interval: difference.interval?,
+                    runs,
+                },
+            ))
         };
-        let pairs = answer.metric(PASS_RATE).map(|metric| metric.evidence.pairs.iter().filter_map(pair).collect());
+        let pairs = answer
+            .metric(PASS_RATE)
+            .map(|metric| metric.evidence.pairs.iter().filter_map(pair).collect());
         Self {
             suite: board.suite.clone(),
             items: board.weight(),
@@ -210,12 +229,26 @@ impl SuiteRates {
 
     /// Takes each column of a table of scores for a suite.
     fn of_columns(table: &AuditedBoard) -> Vec<Self> {
-        let arm = |system: &String| Arm { approach: system.clone(), model: String::new() };
-        let rate = |value: f64| ArmRate { value, interval: None, counts: None, runs: 0, cost: None };
+        let arm = |system: &String| Arm {
+            approach: system.clone(),
+            model: String::new(),
+        };
+        let rate = |value: f64| ArmRate {
+            value,
+            interval: None,
+            counts: None,
+            runs: 0,
+            cost: None,
+        };
         let column = |(at, suite): (usize, &String)| Self {
             suite: suite.clone(),
             items: None,
-            arms: table.systems.iter().zip(&table.scores).filter_map(|(system, row)| Some((arm(system), rate(row[at]?)))).collect(),
+            arms: table
+                .systems
+                .iter()
+                .zip(&table.scores)
+                .filter_map(|(system, row)| Some((arm(system), rate(row[at]?))))
+                .collect(),
             pairs: BTreeMap::new(),
             outcomes: None,
         };
@@ -224,10 +257,17 @@ impl SuiteRates {
 
     fn difference(&self, first: &Arm, second: &Arm) -> Option<PairRate> {
         let swapped = |pair: &PairRate| {
-            Some(PairRate { value: -pair.value, interval: Interval::new(-pair.interval.high, -pair.interval.low)?, runs: pair.runs })
+            Some(PairRate {
+                value: -pair.value,
+                interval: Interval::new(-pair.interval.high, -pair.interval.low)?,
+                runs: pair.runs,
+            })
         };
         let key = |one: &Arm, other: &Arm| (one.clone(), other.clone());
-        self.pairs.get(&key(first, second)).copied().or_else(|| self.pairs.get(&key(second, first)).and_then(swapped))
+        self.pairs
+            .get(&key(first, second))
+            .copied()
+            .or_else(|| self.pairs.get(&key(second, first)).and_then(swapped))
     }
 }
 
@@ -244,13 +284,23 @@ pub fn overall(
     let rates: Vec<SuiteRates> = counted(&board.suites)
         .filter_map(|own| {
             let is_own = |group: &&crate::inference::SuiteGroup<'_>| {
-                (&group.suite, &group.suite_version, &group.source) == (&own.suite, &own.suite_version, &own.source)
+                (&group.suite, &group.suite_version, &group.source)
+                    == (&own.suite, &own.suite_version, &own.source)
             };
             let group = groups.iter().find(is_own)?;
-            Some(SuiteRates::of(&SuiteAnswer::of_primary(warehouse, group, policy), own))
+            Some(SuiteRates::of(
+                &SuiteAnswer::of_primary(warehouse, group, policy),
+                own,
+            ))
         })
         .collect();
-    overall_of(&rates.iter().collect::<Vec<_>>(), &board.suites.iter().collect::<Vec<_>>(), pooling, weights, policy.alpha)
+    overall_of(
+        &rates.iter().collect::<Vec<_>>(),
+        &board.suites.iter().collect::<Vec<_>>(),
+        pooling,
+        weights,
+        policy.alpha,
+    )
 }
 
 /// Combines suites whose rates were gathered before. `boards` has all versions; those of a suite are adjacent, the counted one first.
@@ -261,19 +311,33 @@ pub(super) fn overall_of(
     weights: &BTreeMap<String, f64>,
     alpha: f64,
 ) -> Overall {
-    let other_versions = boards.chunk_by(|one, other| one.suite == other.suite).filter_map(OtherVersion::of).collect();
-    Overall { other_versions, ..Combined::new(rates, pooling, weights, alpha).overall(pooling, Measure::PassRate) }
+    let other_versions = boards
+        .chunk_by(|one, other| one.suite == other.suite)
+        .filter_map(OtherVersion::of)
+        .collect();
+    Overall {
+        other_versions,
+        ..Combined::new(rates, pooling, weights, alpha).overall(pooling, Measure::PassRate)
+    }
 }
 
 /// Combines the columns of a table of scores: systems by suites.
 pub fn overall_of_table(table: &AuditedBoard, weights: &BTreeMap<String, f64>) -> Overall {
     let columns = SuiteRates::of_columns(table);
-    Combined::new(&columns.iter().collect::<Vec<_>>(), Pooling::Macro, weights, 1.0 - CONFIDENCE).overall(Pooling::Macro, Measure::Score)
+    Combined::new(
+        &columns.iter().collect::<Vec<_>>(),
+        Pooling::Macro,
+        weights,
+        1.0 - CONFIDENCE,
+    )
+    .overall(Pooling::Macro, Measure::Score)
 }
 
 /// Boards of one suite are adjacent, the counted version first (see `board_groups`). Another version is no suite of its own.
 fn counted(boards: &[SuiteBoard]) -> impl Iterator<Item = &SuiteBoard> {
-    boards.chunk_by(|one, other| one.suite == other.suite).map(|versions| &versions[0])
+    boards
+        .chunk_by(|one, other| one.suite == other.suite)
+        .map(|versions| &versions[0])
 }
 
 /// Suites with their weights, and the arms that are ranked over them.
@@ -291,7 +355,12 @@ struct Combined<'a> {
 }
 
 impl<'a> Combined<'a> {
-    fn new(suites: &[&'a SuiteRates], pooling: Pooling, given: &BTreeMap<String, f64>, alpha: f64) -> Self {
+    fn new(
+        suites: &[&'a SuiteRates],
+        pooling: Pooling,
+        given: &BTreeMap<String, f64>,
+        alpha: f64,
+    ) -> Self {
         // Signs are drawn suite by suite, so the order of the suites must not depend on who asks.
         let mut suites = suites.to_vec();
         suites.sort_by(|one, other| one.suite.cmp(&other.suite));
@@ -300,11 +369,30 @@ impl<'a> Combined<'a> {
             Pooling::Micro => suite.items.filter(|items| *items > 0.0),
         };
         let all: BTreeSet<&Arm> = suites.iter().flat_map(|suite| suite.arms.keys()).collect();
-        let is_counted = |arm: &&Arm| suites.iter().filter_map(|suite| suite.arms.get(*arm)).all(|rate| rate.counts.is_some());
-        let arms: Vec<&Arm> = all.into_iter().filter(|arm| pooling == Pooling::Macro || is_counted(arm)).collect();
-        let own = |arm: &Arm| -> Vec<usize> { (0..suites.len()).filter(|at| suites[*at].arms.contains_key(arm)).collect() };
+        let is_counted = |arm: &&Arm| {
+            suites
+                .iter()
+                .filter_map(|suite| suite.arms.get(*arm))
+                .all(|rate| rate.counts.is_some())
+        };
+        let arms: Vec<&Arm> = all
+            .into_iter()
+            .filter(|arm| pooling == Pooling::Macro || is_counted(arm))
+            .collect();
+        let own = |arm: &Arm| -> Vec<usize> {
+            (0..suites.len())
+                .filter(|at| suites[*at].arms.contains_key(arm))
+                .collect()
+        };
         let (common, ranked) = common_suites(&arms, own);
-        Self { weights: suites.iter().map(weight).collect(), suites, common, ranked, arms, alpha }
+        Self {
+            weights: suites.iter().map(weight).collect(),
+            suites,
+            common,
+            ranked,
+            arms,
+            alpha,
+        }
     }
 
     fn is_ranked(&self, arm: &Arm) -> bool {
@@ -312,7 +400,8 @@ impl<'a> Combined<'a> {
     }
 
     fn overall(&self, pooling: Pooling, measure: Measure) -> Overall {
-        let mut entries: Vec<OverallEntry> = self.arms.iter().filter_map(|arm| self.entry(arm)).collect();
+        let mut entries: Vec<OverallEntry> =
+            self.arms.iter().filter_map(|arm| self.entry(arm)).collect();
         let is_ranked = |entry: &OverallEntry| self.is_ranked(&entry.arm);
         entries.sort_by(|left, right| {
             let by_suites = right.suites.known.cmp(&left.suites.known);
@@ -322,14 +411,24 @@ impl<'a> Combined<'a> {
                 .then(right.rate.total_cmp(&left.rate))
                 .then_with(|| left.arm.cmp(&right.arm))
         });
-        let places: Vec<Arm> = entries.iter().filter(|entry| is_ranked(entry)).map(|entry| entry.arm.clone()).collect();
+        let places: Vec<Arm> = entries
+            .iter()
+            .filter(|entry| is_ranked(entry))
+            .map(|entry| entry.arm.clone())
+            .collect();
         let judged = self.judge(&places);
         if let Some(judged) = &judged {
             for (place, entry) in entries.iter_mut().enumerate() {
                 entry.rank = judged.ranks.get(place).copied();
                 entry.to_leader = judged.to_leader.get(place).copied().flatten();
                 if judged.sample == Sample::Suites {
-                    let clipped = |ends: Interval| if measure == Measure::PassRate { ends.clipped(0.0, 1.0) } else { ends };
+                    let clipped = |ends: Interval| {
+                        if measure == Measure::PassRate {
+                            ends.clipped(0.0, 1.0)
+                        } else {
+                            ends
+                        }
+                    };
                     entry.interval = judged.intervals.get(place).copied().flatten().map(clipped);
                 }
             }
@@ -339,15 +438,24 @@ impl<'a> Combined<'a> {
         Overall {
             pooling,
             measure,
-            suites: self.suites.iter().map(|suite| suite.suite.clone()).collect(),
+            suites: self
+                .suites
+                .iter()
+                .map(|suite| suite.suite.clone())
+                .collect(),
             weights: self
                 .common
                 .iter()
                 .zip(weights)
-                .map(|(at, weight)| SuiteWeight { suite: self.suites[*at].suite.clone(), weight })
+                .map(|(at, weight)| SuiteWeight {
+                    suite: self.suites[*at].suite.clone(),
+                    weight,
+                })
                 .collect(),
             sample: judged.as_ref().map(|judged| judged.sample),
-            could_be_first: judged.as_ref().map(|judged| judged.ranks.iter().filter(|rank| rank.best == 1).count() as u64),
+            could_be_first: judged
+                .as_ref()
+                .map(|judged| judged.ranks.iter().filter(|rank| rank.best == 1).count() as u64),
             ranked: places.len() as u64,
             leaders_without: self.leaders_without(&places),
             entries,
@@ -359,7 +467,10 @@ impl<'a> Combined<'a> {
 
     /// Returns the suites' shares of the mean, or `None` if one has no weight.
     fn shares(&self, suites: &[usize]) -> Option<Vec<f64>> {
-        let own: Vec<f64> = suites.iter().map(|at| self.weights[*at]).collect::<Option<_>>()?;
+        let own: Vec<f64> = suites
+            .iter()
+            .map(|at| self.weights[*at])
+            .collect::<Option<_>>()?;
         let sum: f64 = own.iter().sum();
         (sum > 0.0).then(|| own.iter().map(|weight| weight / sum).collect())
     }
@@ -371,30 +482,52 @@ impl<'a> Combined<'a> {
     /// Returns an arm's mean over some suites, all of which it has.
     fn mean(&self, suites: &[usize], arm: &Arm) -> Option<f64> {
         let shares = self.shares(suites)?;
-        Some(suites.iter().zip(shares).map(|(at, share)| share * self.rate(*at, arm)).sum())
+        Some(
+            suites
+                .iter()
+                .zip(shares)
+                .map(|(at, share)| share * self.rate(*at, arm))
+                .sum(),
+        )
     }
 
     fn entry(&self, arm: &Arm) -> Option<OverallEntry> {
         let own: Vec<usize> = if self.is_ranked(arm) {
             self.common.clone()
         } else {
-            (0..self.suites.len()).filter(|at| self.suites[*at].arms.contains_key(arm)).collect()
+            (0..self.suites.len())
+                .filter(|at| self.suites[*at].arms.contains_key(arm))
+                .collect()
         };
         let rated: Vec<&ArmRate> = own.iter().map(|at| &self.suites[*at].arms[arm]).collect();
-        let outcomes: Option<u64> = rated.iter().map(|rate| rate.counts.map(|counts| counts.1)).sum();
-        let items: Option<f64> = own.iter().map(|at| self.suites[*at].items.filter(|_| outcomes.is_some())).sum();
+        let outcomes: Option<u64> = rated
+            .iter()
+            .map(|rate| rate.counts.map(|counts| counts.1))
+            .sum();
+        let items: Option<f64> = own
+            .iter()
+            .map(|at| self.suites[*at].items.filter(|_| outcomes.is_some()))
+            .sum();
         let rate = self.mean(&own, arm)?;
-        let parts: Option<Vec<(f64, Interval)>> = rated.iter().map(|rate| Some((rate.value, rate.interval?))).collect();
+        let parts: Option<Vec<(f64, Interval)>> = rated
+            .iter()
+            .map(|rate| Some((rate.value, rate.interval?)))
+            .collect();
         let costs: Vec<&Money> = rated.iter().filter_map(|rate| rate.cost.as_ref()).collect();
         let cost = (!costs.is_empty()).then(|| Money {
             usd: costs.iter().map(|money| money.usd).sum(),
-            is_lower_bound: costs.len() < rated.len() || costs.iter().any(|money| money.is_lower_bound),
+            is_lower_bound: costs.len() < rated.len()
+                || costs.iter().any(|money| money.is_lower_bound),
             coverage: Coverage {
                 known: costs.iter().map(|money| money.coverage.known).sum(),
                 runs: rated.iter().map(|rate| rate.runs).sum(),
             },
         });
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of items, and the cast saturates")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a number of items, and the cast saturates"
+        )]
         let items = items.map(|items| items.round() as u64);
         Some(OverallEntry {
             arm: arm.clone(),
@@ -405,7 +538,10 @@ impl<'a> Combined<'a> {
                 .map(|ends| ends.clipped(0.0, 1.0)),
             rank: None,
             to_leader: None,
-            suites: Coverage { known: own.len() as u64, runs: self.suites.len() as u64 },
+            suites: Coverage {
+                known: own.len() as u64,
+                runs: self.suites.len() as u64,
+            },
             items,
             outcomes,
             cost,
@@ -416,14 +552,24 @@ impl<'a> Combined<'a> {
     fn judge(&self, places: &[Arm]) -> Option<Judged> {
         let shares = self.shares(&self.common).filter(|_| places.len() > 1)?;
         let count = places.len();
-        let rows: Vec<Vec<f64>> = places.iter().map(|arm| self.common.iter().map(|at| self.rate(*at, arm)).collect()).collect();
+        let rows: Vec<Vec<f64>> = places
+            .iter()
+            .map(|arm| self.common.iter().map(|at| self.rate(*at, arm)).collect())
+            .collect();
         let (sample, intervals, differences) = if self.common.len() >= MANY_SUITES {
-            let own_seed = Seed(rows.iter().map(|row| seed(row.iter().copied())).fold(0, u64::wrapping_add));
+            let own_seed = Seed(
+                rows.iter()
+                    .map(|row| seed(row.iter().copied()))
+                    .fold(0, u64::wrapping_add),
+            );
             let means = SuiteMeans::of_sample(rows, &shares, CONFIDENCE, DRAWS, own_seed).ok()?;
-            let intervals: Vec<Option<Interval>> = (0..count).map(|place| means.interval(place)).collect();
+            let intervals: Vec<Option<Interval>> =
+                (0..count).map(|place| means.interval(place)).collect();
             let value = |first: usize, second: usize| means.mean(first) - means.mean(second);
-            let difference =
-                |first: usize, second: usize| OverallDifference { value: value(first, second), interval: means.difference(first, second) };
+            let difference = |first: usize, second: usize| OverallDifference {
+                value: value(first, second),
+                interval: means.difference(first, second),
+            };
             (Sample::Suites, intervals, square(count, difference))
         } else {
             let pair = |first: usize, second: usize| self.within(&places[first], &places[second]);
@@ -434,36 +580,81 @@ impl<'a> Combined<'a> {
             let factor = self.factor(places, &shares, pairs.iter().flatten().flatten().flatten());
             let difference = |first: usize, second: usize| {
                 let Some(parts) = &pairs[first][second] else {
-                    let mean = |place: usize| self.mean(&self.common, &places[place]).unwrap_or(0.0);
-                    return OverallDifference { value: mean(first) - mean(second), interval: None };
+                    let mean =
+                        |place: usize| self.mean(&self.common, &places[place]).unwrap_or(0.0);
+                    return OverallDifference {
+                        value: mean(first) - mean(second),
+                        interval: None,
+                    };
                 };
-                let parts: Vec<(f64, Interval)> = parts.iter().map(|part| (part.value, part.interval)).collect();
-                let value = parts.iter().zip(&shares).map(|(part, share)| part.0 * share).sum();
-                OverallDifference { value, interval: factor.and_then(|factor| combined(&parts, &shares, factor)) }
+                let parts: Vec<(f64, Interval)> = parts
+                    .iter()
+                    .map(|part| (part.value, part.interval))
+                    .collect();
+                let value = parts
+                    .iter()
+                    .zip(&shares)
+                    .map(|(part, share)| part.0 * share)
+                    .sum();
+                OverallDifference {
+                    value,
+                    interval: factor.and_then(|factor| combined(&parts, &shares, factor)),
+                }
             };
             (Sample::Items, Vec::new(), square(count, difference))
         };
-        let is_above = |first: usize, second: usize| differences[first][second].interval.is_some_and(|ends| ends.low > 0.0);
+        let is_above = |first: usize, second: usize| {
+            differences[first][second]
+                .interval
+                .is_some_and(|ends| ends.low > 0.0)
+        };
         let ranks = rank_ranges(&square(count, is_above)).ok()?;
-        let to_leader = (0..count).map(|place| (place > 0).then(|| differences[place][0])).collect();
-        Some(Judged { sample, intervals, ranks, to_leader })
+        let to_leader = (0..count)
+            .map(|place| (place > 0).then(|| differences[place][0]))
+            .collect();
+        Some(Judged {
+            sample,
+            intervals,
+            ranks,
+            to_leader,
+        })
     }
 
     /// Returns the evidence about two arms on each common suite, or `None` if one has none.
     fn within(&self, first: &Arm, second: &Arm) -> Option<Vec<PairRate>> {
-        self.common.iter().map(|at| self.suites[*at].difference(first, second)).collect()
+        self.common
+            .iter()
+            .map(|at| self.suites[*at].difference(first, second))
+            .collect()
     }
 
     /// Returns by how much a pair's interval becomes wider so that all pairs' hold at once: by flipping the signs of whole units within
     /// suites, weighed as in the mean; by Bonferroni's inequality if runs are the units of a pair, or outcomes are not known by item.
-    fn factor<'p>(&self, places: &[Arm], shares: &[f64], pairs: impl Iterator<Item = &'p PairRate>) -> Option<f64> {
+    fn factor<'p>(
+        &self,
+        places: &[Arm],
+        shares: &[f64],
+        pairs: impl Iterator<Item = &'p PairRate>,
+    ) -> Option<f64> {
         let fewest_runs = pairs.filter_map(|pair| pair.runs).min();
         let single = 1.0 - self.alpha / 2.0;
         if fewest_runs.is_none()
             && let Some((matrix, clusters, units)) = self.units(places, shares)
         {
-            let own_seed = Seed((0..matrix.systems()).map(|system| seed(matrix.row(system))).fold(0, u64::wrapping_add));
-            let sets = rank_sets(&matrix, Some(&clusters), Multiplier::Sign, CONFIDENCE, DRAWS, own_seed).ok()?;
+            let own_seed = Seed(
+                (0..matrix.systems())
+                    .map(|system| seed(matrix.row(system)))
+                    .fold(0, u64::wrapping_add),
+            );
+            let sets = rank_sets(
+                &matrix,
+                Some(&clusters),
+                Multiplier::Sign,
+                CONFIDENCE,
+                DRAWS,
+                own_seed,
+            )
+            .ok()?;
             return widening(sets.critical, units, normal_quantile(single).ok()?);
         }
         let count = (places.len() * (places.len() - 1) / 2) as f64;
@@ -481,17 +672,36 @@ impl<'a> Combined<'a> {
         let mut rows = vec![Vec::new(); places.len()];
         let (mut clusters, mut sizes, mut next) = (Vec::new(), Vec::new(), 0_u32);
         for (at, share) in self.common.iter().zip(shares) {
-            let SuiteRates { suite, outcomes, .. } = self.suites[*at];
+            let SuiteRates {
+                suite, outcomes, ..
+            } = self.suites[*at];
             let outcomes = outcomes.as_ref()?;
-            let of_arm = |arm: &Arm| Some(&outcomes.scores[outcomes.systems.iter().position(|system| *system == system_name(suite, arm))?]);
+            let of_arm = |arm: &Arm| {
+                Some(
+                    &outcomes.scores[outcomes
+                        .systems
+                        .iter()
+                        .position(|system| *system == system_name(suite, arm))?],
+                )
+            };
             let own: Vec<&Vec<Option<f64>>> = places.iter().map(of_arm).collect::<Option<_>>()?;
-            let items: Vec<usize> = (0..outcomes.items.len()).filter(|item| own.iter().all(|row| row[*item].is_some())).collect();
+            let items: Vec<usize> = (0..outcomes.items.len())
+                .filter(|item| own.iter().all(|row| row[*item].is_some()))
+                .collect();
             for (row, own) in rows.iter_mut().zip(&own) {
-                row.extend(items.iter().filter_map(|item| own[*item]).map(|score| score * share / items.len() as f64));
+                row.extend(
+                    items
+                        .iter()
+                        .filter_map(|item| own[*item])
+                        .map(|score| score * share / items.len() as f64),
+                );
             }
             let mut codes = BTreeMap::<u32, u32>::new();
             for (number, item) in (0_u32..).zip(&items) {
-                let code = outcomes.clusters.as_ref().map_or(number, |clusters| clusters[*item]);
+                let code = outcomes
+                    .clusters
+                    .as_ref()
+                    .map_or(number, |clusters| clusters[*item]);
                 clusters.push(*codes.entry(code).or_insert_with(|| {
                     next += 1;
                     next
@@ -502,7 +712,11 @@ impl<'a> Combined<'a> {
             }
             sizes.push((*share, codes.len() as f64));
         }
-        Some((ScoreMatrix::new(&rows).ok()?, clusters, effective_units(sizes.into_iter())))
+        Some((
+            ScoreMatrix::new(&rows).ok()?,
+            clusters,
+            effective_units(sizes.into_iter()),
+        ))
     }
 
     /// Returns the suites without which another arm leads.
@@ -511,10 +725,27 @@ impl<'a> Combined<'a> {
             return Vec::new();
         }
         let without = |left_out: &usize| {
-            let rest: Vec<usize> = self.common.iter().copied().filter(|at| at != left_out).collect();
-            let means: Vec<f64> = places.iter().map(|arm| self.mean(&rest, arm)).collect::<Option<_>>()?;
-            let first = (1..places.len()).fold(0, |first, place| if means[place] > means[first] + SAME_MEAN { place } else { first });
-            (first > 0).then(|| LeaderWithout { suite: self.suites[*left_out].suite.clone(), leader: places[first].clone() })
+            let rest: Vec<usize> = self
+                .common
+                .iter()
+                .copied()
+                .filter(|at| at != left_out)
+                .collect();
+            let means: Vec<f64> = places
+                .iter()
+                .map(|arm| self.mean(&rest, arm))
+                .collect::<Option<_>>()?;
+            let first = (1..places.len()).fold(0, |first, place| {
+                if means[place] > means[first] + SAME_MEAN {
+                    place
+                } else {
+                    first
+                }
+            });
+            (first > 0).then(|| LeaderWithout {
+                suite: self.suites[*left_out].suite.clone(),
+                leader: places[first].clone(),
+            })
         };
         self.common.iter().filter_map(without).collect()
     }
@@ -522,27 +753,53 @@ impl<'a> Combined<'a> {
     /// Returns the first pairs whose order most suites, or all outcomes together, reverse, and the number of all.
     fn reversals(&self, places: &[Arm]) -> (Vec<Reversal>, u64) {
         let together = |arm: &Arm| {
-            let counts: Option<Vec<(u64, u64)>> = self.common.iter().map(|at| self.suites[*at].arms.get(arm)?.counts).collect();
-            let (passed, all) = counts?.into_iter().fold((0, 0), |(passed, all), own| (passed + own.0, all + own.1));
+            let counts: Option<Vec<(u64, u64)>> = self
+                .common
+                .iter()
+                .map(|at| self.suites[*at].arms.get(arm)?.counts)
+                .collect();
+            let (passed, all) = counts?
+                .into_iter()
+                .fold((0, 0), |(passed, all), own| (passed + own.0, all + own.1));
             (all > 0).then(|| passed as f64 / all as f64)
         };
         let together: Vec<Option<f64>> = places.iter().map(together).collect();
-        let means: Vec<Option<f64>> = places.iter().map(|arm| self.mean(&self.common, arm)).collect();
+        let means: Vec<Option<f64>> = places
+            .iter()
+            .map(|arm| self.mean(&self.common, arm))
+            .collect();
         let (mut found, mut count) = (Vec::new(), 0);
         for first in 0..places.len() {
             for second in first + 1..places.len() {
                 let ahead = |one: usize, other: usize| {
-                    self.common.iter().filter(|at| self.rate(**at, &places[one]) > self.rate(**at, &places[other]) + SAME_MEAN).count()
-                        as u64
+                    self.common
+                        .iter()
+                        .filter(|at| {
+                            self.rate(**at, &places[one])
+                                > self.rate(**at, &places[other]) + SAME_MEAN
+                        })
+                        .count() as u64
                 };
                 let (first_ahead, second_ahead) = (ahead(first, second), ahead(second, first));
-                let apart = together[first].zip(together[second]).map(|(first, second)| first - second);
-                let is_ahead = means[first].zip(means[second]).is_some_and(|(first, second)| first > second + SAME_MEAN);
-                if is_ahead && (second_ahead > first_ahead || apart.is_some_and(|apart| apart < -SAME_MEAN)) {
+                let apart = together[first]
+                    .zip(together[second])
+                    .map(|(first, second)| first - second);
+                let is_ahead = means[first]
+                    .zip(means[second])
+                    .is_some_and(|(first, second)| first > second + SAME_MEAN);
+                if is_ahead
+                    && (second_ahead > first_ahead || apart.is_some_and(|apart| apart < -SAME_MEAN))
+                {
                     count += 1;
                     if found.len() < MOST_REVERSALS {
                         let (first, second) = (places[first].clone(), places[second].clone());
-                        found.push(Reversal { first, second, first_ahead, second_ahead, together: apart });
+                        found.push(Reversal {
+                            first,
+                            second,
+                            first_ahead,
+                            second_ahead,
+                            together: apart,
+                        });
                     }
                 }
             }
@@ -553,7 +810,10 @@ impl<'a> Combined<'a> {
 
 /// Returns the suites over which to rank, and the arms that have all of them: of the suites that any two arms share, the set with the
 /// largest product of suites and arms. If no two arms share two suites, the suites of an arm with most, and the arms with the same.
-fn common_suites<'a>(arms: &[&'a Arm], own: impl Fn(&Arm) -> Vec<usize>) -> (Vec<usize>, Vec<&'a Arm>) {
+fn common_suites<'a>(
+    arms: &[&'a Arm],
+    own: impl Fn(&Arm) -> Vec<usize>,
+) -> (Vec<usize>, Vec<&'a Arm>) {
     let mut sets = BTreeMap::<Vec<usize>, Vec<&'a Arm>>::new();
     for arm in arms.iter().copied() {
         sets.entry(own(arm)).or_default().push(arm);
@@ -563,7 +823,12 @@ fn common_suites<'a>(arms: &[&'a Arm], own: impl Fn(&Arm) -> Vec<usize>) -> (Vec
     for (at, one) in owned.iter().enumerate() {
         // Two arms may have the same suites.
         for other in &owned[at..] {
-            shared.insert(one.iter().filter(|suite| other.contains(suite)).copied().collect());
+            shared.insert(
+                one.iter()
+                    .filter(|suite| other.contains(suite))
+                    .copied()
+                    .collect(),
+            );
         }
     }
     let with_all = |common: &Vec<usize>| -> Vec<&'a Arm> {
@@ -573,11 +838,19 @@ fn common_suites<'a>(arms: &[&'a Arm], own: impl Fn(&Arm) -> Vec<usize>) -> (Vec
         };
         arms.iter().copied().filter(has_all).collect()
     };
-    let candidates = shared.into_iter().filter(|common| common.len() > 1).map(|common| (with_all(&common), common));
-    let best = candidates.filter(|(arms, _)| arms.len() > 1).max_by_key(|(arms, common)| (arms.len() * common.len(), common.len()));
+    let candidates = shared
+        .into_iter()
+        .filter(|common| common.len() > 1)
+        .map(|common| (with_all(&common), common));
+    let best = candidates
+        .filter(|(arms, _)| arms.len() > 1)
+        .max_by_key(|(arms, common)| (arms.len() * common.len(), common.len()));
     match best {
         Some((arms, common)) => (common, arms),
-        None => sets.into_iter().max_by_key(|(suites, arms)| (suites.len(), arms.len())).unwrap_or_default(),
+        None => sets
+            .into_iter()
+            .max_by_key(|(suites, arms)| (suites.len(), arms.len()))
+            .unwrap_or_default(),
     }
 }
 
@@ -594,7 +867,9 @@ struct Judged {
 }
 
 fn square<T>(count: usize, of: impl Fn(usize, usize) -> T) -> Vec<Vec<T>> {
-    (0..count).map(|first| (0..count).map(|second| of(first, second)).collect()).collect()
+    (0..count)
+        .map(|first| (0..count).map(|second| of(first, second)).collect())
+        .collect()
 }
 
 /// Returns the interval of a weighted mean of independent figures from their own intervals (MOVER, Zou and Donner 2008, Stat Med 27:1693),
@@ -613,11 +888,20 @@ impl OtherVersion {
     /// Finds the arms that have a rate on some version of a suite but not on the first, or `None` if there are no such arms.
     fn of(versions: &[&SuiteBoard]) -> Option<Self> {
         let rated = |board: &SuiteBoard| -> BTreeSet<Arm> {
-            board.entries.iter().filter(|entry| entry.pass_rate.is_some()).map(|entry| entry.arm.clone()).collect()
+            board
+                .entries
+                .iter()
+                .filter(|entry| entry.pass_rate.is_some())
+                .map(|entry| entry.arm.clone())
+                .collect()
         };
         let (first, others) = versions.split_first()?;
         let arms: BTreeSet<Arm> = others.iter().flat_map(|board| rated(board)).collect();
         let arms: Vec<Arm> = arms.difference(&rated(first)).cloned().collect();
-        (!arms.is_empty()).then(|| Self { suite: first.suite.clone(), counted: first.suite_version.clone(), arms })
+        (!arms.is_empty()).then(|| Self {
+            suite: first.suite.clone(),
+            counted: first.suite_version.clone(),
+            arms,
+        })
     }
 }

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::domain::PASS_RATE;
-use crate::inference::{Arm, ArmTexts, Asked, CONFIDENCE, Design, Incomparable, Obstacle, PairEvidence, Rates, SuiteAnswer, Test, Verdict};
+use crate::inference::{
+    Arm, ArmTexts, Asked, CONFIDENCE, Design, Incomparable, Obstacle, PairEvidence, Rates,
+    SuiteAnswer, Test, Verdict,
+};
 use crate::stats::normal_quantile;
 
 use super::leaderboard::SuiteBoard;
@@ -66,18 +69,35 @@ impl PairTable {
     /// Builds the table of a board's arms: those with outcomes, or, if these are fewer than three, all with counts. Returns `None` for
     /// fewer than three arms, because the pair's page shows everything about two.
     pub(super) fn of(answer: &SuiteAnswer<'_>, board: &SuiteBoard) -> Option<Self> {
-        let all = board.entries.iter().filter_map(|entry| answer.group.arms.iter().position(|arm| arm.arm == entry.arm));
+        let all = board.entries.iter().filter_map(|entry| {
+            answer
+                .group
+                .arms
+                .iter()
+                .position(|arm| arm.arm == entry.arm)
+        });
         let (with_outcomes, all): (Vec<usize>, Vec<usize>) = (
-            all.clone().filter(|place| matches!(answer.rates[*place], Rates::Outcomes(_))).collect(),
-            all.filter(|place| !answer.rates[*place].counted_runs().is_empty()).collect(),
+            all.clone()
+                .filter(|place| matches!(answer.rates[*place], Rates::Outcomes(_)))
+                .collect(),
+            all.filter(|place| !answer.rates[*place].counted_runs().is_empty())
+                .collect(),
         );
         let z = normal_quantile(0.5 + CONFIDENCE / 2.0).unwrap_or(f64::NAN);
-        let arms = |places: &[usize]| places.iter().map(|place| answer.group.arms[*place].arm.clone()).collect();
+        let arms = |places: &[usize]| {
+            places
+                .iter()
+                .map(|place| answer.group.arms[*place].arm.clone())
+                .collect()
+        };
         let columns = answer.matrix.items.len();
         if with_outcomes.len() < 3 || columns == 0 {
             return (all.len() > 2).then(|| Self {
                 arms: arms(&all),
-                totals: all.iter().map(|place| answer.rates[*place].totals()).collect(),
+                totals: all
+                    .iter()
+                    .map(|place| answer.rates[*place].totals())
+                    .collect(),
                 tools: vec![0; all.len()],
                 pairs: pairs(answer, &all),
                 margin: margin(answer),
@@ -87,9 +107,15 @@ impl PairTable {
         }
         let places = with_outcomes;
         let mut items = Vec::new();
-        answer.items.each_unit(|_, columns| items.push(columns.to_vec()));
+        answer
+            .items
+            .each_unit(|_, columns| items.push(columns.to_vec()));
         // One column per item, in order, is the default.
-        if items.iter().enumerate().all(|(place, own)| matches!(own.as_slice(), [column] if *column as usize == place)) {
+        if items
+            .iter()
+            .enumerate()
+            .all(|(place, own)| matches!(own.as_slice(), [column] if *column as usize == place))
+        {
             items.clear();
         }
         Some(Self {
@@ -97,7 +123,10 @@ impl PairTable {
             columns,
             totals: Vec::new(),
             items,
-            cells: places.iter().map(|place| cells(&answer.rates[*place], columns)).collect(),
+            cells: places
+                .iter()
+                .map(|place| cells(&answer.rates[*place], columns))
+                .collect(),
             texts: texts(answer, &places),
             tools: tools(answer, &places),
             pairs: pairs(answer, &places),
@@ -108,7 +137,9 @@ impl PairTable {
 }
 
 fn cells(rates: &Rates, columns: usize) -> Vec<PairCell> {
-    let Rates::Outcomes(outcomes) = rates else { return vec![PairCell::default(); columns] };
+    let Rates::Outcomes(outcomes) = rates else {
+        return vec![PairCell::default(); columns];
+    };
     let cell = |(column, (passed, counted)): (usize, (u32, u32))| PairCell {
         passed,
         counted,
@@ -135,22 +166,35 @@ fn texts(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<(u32, Vec<u32>)> {
     let of_column = |column: usize| {
         let mut numbers = BTreeMap::<u64, u32>::new();
         let mut text = |place: &usize| match &answer.texts[*place] {
-            ArmTexts::Hashed { items, .. } => match items.get(column).copied().unwrap_or_default() {
-                0 => 0,
-                hash => {
-                    let next = number(numbers.len() + 1);
-                    *numbers.entry(hash).or_insert(next)
+            ArmTexts::Hashed { items, .. } => {
+                match items.get(column).copied().unwrap_or_default() {
+                    0 => 0,
+                    hash => {
+                        let next = number(numbers.len() + 1);
+                        *numbers.entry(hash).or_insert(next)
+                    }
                 }
-            },
+            }
             ArmTexts::Unknown | ArmTexts::OfVersion => 0,
         };
         (number(column), places.iter().map(&mut text).collect())
     };
-    changed.iter().enumerate().filter(|(_, changed)| **changed).map(|(column, _)| of_column(column)).collect()
+    changed
+        .iter()
+        .enumerate()
+        .filter(|(_, changed)| **changed)
+        .map(|(column, _)| of_column(column))
+        .collect()
 }
 
 fn margin(answer: &SuiteAnswer<'_>) -> Option<f64> {
-    answer.metric(PASS_RATE)?.evidence.pairs.first()?.margin.filter(|margin| *margin > 0.0)
+    answer
+        .metric(PASS_RATE)?
+        .evidence
+        .pairs
+        .first()?
+        .margin
+        .filter(|margin| *margin > 0.0)
 }
 
 fn pairs(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<KnownPair> {
@@ -158,21 +202,36 @@ fn pairs(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<KnownPair> {
         .metric(PASS_RATE)
         .iter()
         .flat_map(|metric| &metric.evidence.pairs)
-        .map(|pair| ((pair.first.min(pair.second), pair.first.max(pair.second)), pair))
+        .map(|pair| {
+            (
+                (pair.first.min(pair.second), pair.first.max(pair.second)),
+                pair,
+            )
+        })
         .collect();
     let of = |one: usize, other: usize| {
-        let evidence = known.get(&(one.min(other), one.max(other))).map(|pair| pair.seen_from(one));
-        KnownPair { way: evidence.as_ref().map_or(PairWay::Other, way), evidence }
+        let evidence = known
+            .get(&(one.min(other), one.max(other)))
+            .map(|pair| pair.seen_from(one));
+        KnownPair {
+            way: evidence.as_ref().map_or(PairWay::Other, way),
+            evidence,
+        }
     };
-    let pairs = (0..places.len()).flat_map(|first| (first + 1..places.len()).map(move |second| (first, second)));
-    pairs.map(|(first, second)| of(places[first], places[second])).collect()
+    let pairs = (0..places.len())
+        .flat_map(|first| (first + 1..places.len()).map(move |second| (first, second)));
+    pairs
+        .map(|(first, second)| of(places[first], places[second]))
+        .collect()
 }
 
 fn way(pair: &PairEvidence) -> PairWay {
     match (pair.verdict, pair.test) {
         (Verdict::NotComparable { reason }, _) => PairWay::NotComparable(reason),
         // The browser has the judge's outcomes only.
-        _ if pair.judge.is_some() || pair.verdict.obstacle() == Some(Obstacle::Unlabelled) => PairWay::Other,
+        _ if pair.judge.is_some() || pair.verdict.obstacle() == Some(Obstacle::Unlabelled) => {
+            PairWay::Other
+        }
         (_, Some(Test::McnemarExact)) => PairWay::Mcnemar,
         // If runs share an artefact, outcomes alone do not show how they vary.
         (_, Some(Test::FisherExact)) if pair.design == Design::Items => PairWay::Fisher,
@@ -184,7 +243,8 @@ impl PairTable {
     /// Returns the pair of two arms, given by index, and whether the first of them is also first in the evidence.
     pub fn pair(&self, one: usize, other: usize) -> Option<(&KnownPair, bool)> {
         let (first, second) = (one.min(other), one.max(other));
-        let place = (first * (2 * self.arms.len() - first - 1) / 2 + second).checked_sub(first + 1)?;
+        let place =
+            (first * (2 * self.arms.len() - first - 1) / 2 + second).checked_sub(first + 1)?;
         Some((self.pairs.get(place).filter(|_| one != other)?, one < other))
     }
 }

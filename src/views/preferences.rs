@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::stats::{Effect, Fitting, RankRange, Strength, Ties, Undefined, Vote, Voted, bradley_terry, elo};
+use crate::stats::{
+    Effect, Fitting, RankRange, Strength, Ties, Undefined, Vote, Voted, bradley_terry, elo,
+};
 
 /// Votes on pairs of arms.
 pub struct VotesOnPairs {
@@ -146,13 +148,33 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Fits strengths to votes. Undefined if no two arms have a finite strength, or if styles explain each vote or each other.
 pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Undefined> {
-    let styles: Vec<(f64, Vec<f64>)> = given.styles.iter().map(|(_, values)| in_units(values)).collect();
+    let styles: Vec<(f64, Vec<f64>)> = given
+        .styles
+        .iter()
+        .map(|(_, values)| in_units(values))
+        .collect();
     let covariates: Vec<Vec<f64>> = styles.iter().map(|(_, values)| values.clone()).collect();
-    let kinds = [(VoteUnit::Voter, &given.voters), (VoteUnit::Prompt, &given.prompts)];
-    let (known, units): (Vec<VoteUnit>, Vec<Vec<u32>>) = kinds.into_iter().filter_map(|(kind, codes)| Some((kind, codes.clone()?))).unzip();
-    let fitting = Fitting { ties: rule, covariates: &covariates, units: &units, confidence: CONFIDENCE };
+    let kinds = [
+        (VoteUnit::Voter, &given.voters),
+        (VoteUnit::Prompt, &given.prompts),
+    ];
+    let (known, units): (Vec<VoteUnit>, Vec<Vec<u32>>) = kinds
+        .into_iter()
+        .filter_map(|(kind, codes)| Some((kind, codes.clone()?)))
+        .unzip();
+    let fitting = Fitting {
+        ties: rule,
+        covariates: &covariates,
+        units: &units,
+        confidence: CONFIDENCE,
+    };
     let found = bradley_terry(given.arms.len(), &given.votes, &fitting)?;
-    let whole: f64 = found.strengths.iter().filter_map(|strength| strength.finite()).map(|effect| effect.value.exp()).sum();
+    let whole: f64 = found
+        .strengths
+        .iter()
+        .filter_map(|strength| strength.finite())
+        .map(|effect| effect.value.exp())
+        .sum();
     let ratings = elo(given.arms.len(), &given.votes);
     let mut tallies = vec![[0_u64; 3]; given.arms.len()];
     for vote in &given.votes {
@@ -165,10 +187,16 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
         tallies[vote.second][second] += 1;
     }
     let bound = |arm: usize| Bound::of(found.strengths[arm]);
-    let value = |arm: usize| found.strengths[arm].finite().map_or(0.0, |effect| effect.value);
+    let value = |arm: usize| {
+        found.strengths[arm]
+            .finite()
+            .map_or(0.0, |effect| effect.value)
+    };
     let mut order: Vec<usize> = (0..given.arms.len()).collect();
     order.sort_by(|one, other| {
-        let by_strength = bound(*one).cmp(&bound(*other)).then(value(*other).total_cmp(&value(*one)));
+        let by_strength = bound(*one)
+            .cmp(&bound(*other))
+            .then(value(*other).total_cmp(&value(*one)));
         by_strength.then(given.arms[*one].cmp(&given.arms[*other]))
     });
     let place = |(at, arm): (usize, &usize)| {
@@ -193,17 +221,32 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
         }
     };
     let arms = given.arms.len() as u64;
-    let units = if known.is_empty() { vec![VoteUnit::Vote] } else { known };
+    let units = if known.is_empty() {
+        vec![VoteUnit::Vote]
+    } else {
+        known
+    };
     Ok(Preferences {
         votes_of: given.name.clone(),
         sha256: given.sha256.clone(),
         votes: given.votes.len() as u64,
-        ties: given.votes.iter().filter(|vote| vote.voted == Voted::Tie).count() as u64,
+        ties: given
+            .votes
+            .iter()
+            .filter(|vote| vote.voted == Voted::Tie)
+            .count() as u64,
         ties_are: rule,
         unvoted: given.unvoted,
         on_itself: given.on_itself,
         fitted_votes: found.votes,
-        units: units.into_iter().zip(&found.units).map(|(kind, count)| VoteUnits { kind, count: *count }).collect(),
+        units: units
+            .into_iter()
+            .zip(&found.units)
+            .map(|(kind, count)| VoteUnits {
+                kind,
+                count: *count,
+            })
+            .collect(),
         places: order.iter().enumerate().map(place).collect(),
         established_pairs: found.beats.iter().flatten().filter(|beats| **beats).count() as u64,
         pairs: arms * (arms - 1) / 2,
@@ -212,7 +255,11 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
             .iter()
             .zip(styles)
             .zip(&found.covariates)
-            .map(|(((style, _), (unit, _)), effect)| StyleEffect { style: style.clone(), unit, effect: *effect })
+            .map(|(((style, _), (unit, _)), effect)| StyleEffect {
+                style: style.clone(),
+                unit,
+                effect: *effect,
+            })
             .collect(),
         tie_effect: found.ties,
         confidence: CONFIDENCE,
@@ -230,9 +277,22 @@ fn points(effect: Effect) -> Points {
 
 /// Returns (a − b) / (a + b) over its root mean square, and that root. It is not centred, so that the order of the two answers has no effect.
 fn in_units(values: &[[f64; 2]]) -> (f64, Vec<f64>) {
-    let shares: Vec<f64> = values.iter().map(|[one, other]| if one + other > 0.0 { (one - other) / (one + other) } else { 0.0 }).collect();
-    let unit = (shares.iter().map(|share| share * share).sum::<f64>() / shares.len().max(1) as f64).sqrt();
-    let scaled = shares.iter().map(|share| if unit > 0.0 { share / unit } else { 0.0 }).collect();
+    let shares: Vec<f64> = values
+        .iter()
+        .map(|[one, other]| {
+            if one + other > 0.0 {
+                (one - other) / (one + other)
+            } else {
+                0.0
+            }
+        })
+        .collect();
+    let unit =
+        (shares.iter().map(|share| share * share).sum::<f64>() / shares.len().max(1) as f64).sqrt();
+    let scaled = shares
+        .iter()
+        .map(|share| if unit > 0.0 { share / unit } else { 0.0 })
+        .collect();
     (unit, scaled)
 }
 
@@ -245,7 +305,14 @@ mod tests {
             name: "votes.csv".to_owned(),
             sha256: String::new(),
             arms: ["v", "w", "x", "y", "z"].map(str::to_owned).to_vec(),
-            votes: votes.iter().map(|(first, second, voted)| Vote { first: *first, second: *second, voted: *voted }).collect(),
+            votes: votes
+                .iter()
+                .map(|(first, second, voted)| Vote {
+                    first: *first,
+                    second: *second,
+                    voted: *voted,
+                })
+                .collect(),
             voters: None,
             prompts: None,
             styles: Vec::new(),
@@ -258,22 +325,55 @@ mod tests {
     fn arms_without_bounds_come_first_and_last() {
         use Voted::{First, Second, Tie};
         // x and y beat each other, v never loses, z never wins, w is known by v alone.
-        let votes = [(2, 3, First), (2, 3, First), (2, 3, Second), (0, 2, First), (4, 3, Second), (0, 1, First), (2, 3, Tie)];
+        let votes = [
+            (2, 3, First),
+            (2, 3, First),
+            (2, 3, Second),
+            (0, 2, First),
+            (4, 3, Second),
+            (0, 1, First),
+            (2, 3, Tie),
+        ];
         let found = preferences(&given(&votes), Ties::HalfWins).expect("a board");
-        let places: Vec<(&str, Bound)> = found.places.iter().map(|place| (place.arm.as_str(), place.bound)).collect();
-        let wanted = [("v", Bound::NoUpper), ("x", Bound::Finite), ("y", Bound::Finite), ("z", Bound::NoLower), ("w", Bound::Unconnected)];
+        let places: Vec<(&str, Bound)> = found
+            .places
+            .iter()
+            .map(|place| (place.arm.as_str(), place.bound))
+            .collect();
+        let wanted = [
+            ("v", Bound::NoUpper),
+            ("x", Bound::Finite),
+            ("y", Bound::Finite),
+            ("z", Bound::NoLower),
+            ("w", Bound::Unconnected),
+        ];
         assert_eq!(places, wanted);
-        assert_eq!((found.fitted_votes, found.places[0].points, found.places[0].share), (4, None, None));
+        assert_eq!(
+            (
+                found.fitted_votes,
+                found.places[0].points,
+                found.places[0].share
+            ),
+            (4, None, None)
+        );
         // Odds 2.5 to 1.5.
         let [x, y] = [1, 2].map(|place: usize| found.places[place].strength.expect("finite").value);
         assert!((x - y - (2.5_f64 / 1.5).ln()).abs() < 1e-12);
-        assert!(found.places.iter().all(|place| (place.rank.best, place.rank.worst) == (1, 5)));
+        assert!(
+            found
+                .places
+                .iter()
+                .all(|place| (place.rank.best, place.rank.worst) == (1, 5))
+        );
     }
 
     #[test]
     fn one_arm_has_no_strength() {
         let votes = [(0, 1, Voted::First), (0, 2, Voted::First)];
-        assert_eq!(preferences(&given(&votes), Ties::HalfWins), Err(Undefined::TooFew));
+        assert_eq!(
+            preferences(&given(&votes), Ties::HalfWins),
+            Err(Undefined::TooFew)
+        );
     }
 
     #[test]

@@ -36,19 +36,45 @@ pub struct Ending<'a> {
 /// own.
 pub fn reasons<'a>(endings: impl Iterator<Item = Ending<'a>>) -> Vec<Reason> {
     let mut kinds: BTreeMap<(&str, String), (usize, Reason)> = BTreeMap::new();
-    for (place, Ending { kind, item, status, reason }) in endings.enumerate() {
-        let (Some(reason), false) = (reason, kind == ItemKind::Criterion.name()) else { continue };
-        if [ItemStatus::Pass, ItemStatus::Skipped].iter().any(|good| good.name() == status) {
+    for (
+        place,
+        Ending {
+            kind,
+            item,
+            status,
+            reason,
+        },
+    ) in endings.enumerate()
+    {
+        let (Some(reason), false) = (reason, kind == ItemKind::Criterion.name()) else {
+            continue;
+        };
+        if [ItemStatus::Pass, ItemStatus::Skipped]
+            .iter()
+            .any(|good| good.name() == status)
+        {
             continue;
         }
         let (_, known) = kinds.entry((status, kind_of(reason))).or_insert_with(|| {
-            (place, Reason { status: status.to_owned(), reason: reason.to_owned(), count: 0, example: item.to_owned() })
+            (
+                place,
+                Reason {
+                    status: status.to_owned(),
+                    reason: reason.to_owned(),
+                    count: 0,
+                    example: item.to_owned(),
+                },
+            )
         });
         known.count += 1;
     }
     let mut found: Vec<(usize, Reason)> = kinds.into_values().collect();
     found.sort_by_key(|(place, reason)| (std::cmp::Reverse(reason.count), *place));
-    found.into_iter().map(|(_, reason)| reason).take(MOST).collect()
+    found
+        .into_iter()
+        .map(|(_, reason)| reason)
+        .take(MOST)
+        .collect()
 }
 
 /// Returns the common part of messages that differ only in numbers: a port, a line, a time.
@@ -69,8 +95,16 @@ mod tests {
     use super::*;
 
     fn counted(rows: &[(&str, &str, &str, Option<&str>)]) -> Vec<(String, String, u64, String)> {
-        let endings = rows.iter().map(|(kind, item, status, reason)| Ending { kind, item, status, reason: *reason });
-        reasons(endings).into_iter().map(|reason| (reason.status, reason.reason, reason.count, reason.example)).collect()
+        let endings = rows.iter().map(|(kind, item, status, reason)| Ending {
+            kind,
+            item,
+            status,
+            reason: *reason,
+        });
+        reasons(endings)
+            .into_iter()
+            .map(|reason| (reason.status, reason.reason, reason.count, reason.example))
+            .collect()
     }
 
     #[test]
@@ -84,17 +118,31 @@ mod tests {
             ("question", "f", "infra", Some("wrong_choice")),
             ("criterion", "g", "fail", Some("the judge's own words")),
         ]);
-        let of = |status: &str, reason: &str, count, example: &str| (status.to_owned(), reason.to_owned(), count, example.to_owned());
+        let of = |status: &str, reason: &str, count, example: &str| {
+            (
+                status.to_owned(),
+                reason.to_owned(),
+                count,
+                example.to_owned(),
+            )
+        };
         assert_eq!(
             found,
-            [of("error", "no answer on port 4001", 2, "b"), of("fail", "wrong_choice", 1, "a"), of("infra", "wrong_choice", 1, "f")]
+            [
+                of("error", "no answer on port 4001", 2, "b"),
+                of("fail", "wrong_choice", 1, "a"),
+                of("infra", "wrong_choice", 1, "f")
+            ]
         );
     }
 
     #[test]
     fn no_more_kinds_than_a_reader_looks_at() {
         let letters: Vec<String> = ('a'..='z').map(String::from).collect();
-        let rows: Vec<_> = letters.iter().map(|letter| ("test", "t", "fail", Some(letter.as_str()))).collect();
+        let rows: Vec<_> = letters
+            .iter()
+            .map(|letter| ("test", "t", "fail", Some(letter.as_str())))
+            .collect();
         assert_eq!(counted(&rows).len(), MOST);
     }
 }

@@ -7,10 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{
-    CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus, Repeated, Resources, Run, RunStatus, Unit,
-    Usage, standing_of_each,
+    CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus,
+    Repeated, Resources, Run, RunStatus, Unit, Usage, standing_of_each,
 };
-use crate::inference::{Arm, Money, cost, counts, interval_of_run, is_marked, label_columns, money, tokens};
+use crate::inference::{
+    Arm, Money, cost, counts, interval_of_run, is_marked, label_columns, money, tokens,
+};
 use crate::stats::Interval;
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RunRow, Warehouse};
 
@@ -250,7 +252,10 @@ pub struct ItemRow {
     pub cost_source: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 fn is_first(revision: &u32) -> bool {
     *revision == 0
 }
@@ -315,14 +320,23 @@ pub fn suite_lines(warehouse: &Warehouse, filter: &Filter) -> Vec<SuiteLine> {
             approaches: distinct(&runs, |run| run.approach.clone()),
             models: distinct(&runs, |run| &run.model).len() as u64,
             versions: distinct(&runs, |run| &run.suite_version).len() as u64,
-            sources: distinct(&runs, |run| run.provenance.as_ref().map(|from| from.file.clone())).into_iter().flatten().collect(),
+            sources: distinct(&runs, |run| {
+                run.provenance.as_ref().map(|from| from.file.clone())
+            })
+            .into_iter()
+            .flatten()
+            .collect(),
             newest: runs.iter().filter_map(|run| run.timestamp).max(),
         })
         .collect()
 }
 
 fn distinct<'a, T: Ord>(runs: &[&'a Run], of: impl Fn(&'a Run) -> T) -> Vec<T> {
-    runs.iter().map(|run| of(run)).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+    runs.iter()
+        .map(|run| of(run))
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 /// Builds the row of one run.
@@ -360,7 +374,9 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
         *statuses.entry(status.name().to_owned()).or_default() += 1;
     }
     let mut provenance = run.provenance.as_ref().map_or_else(Vec::new, |from| {
-        let some = |label: &str, value: &Option<String>| value.clone().map(|value| (label.to_owned(), value));
+        let some = |label: &str, value: &Option<String>| {
+            value.clone().map(|value| (label.to_owned(), value))
+        };
         [
             Some(("importer".to_owned(), from.importer.clone())),
             Some(("file".to_owned(), from.file.clone())),
@@ -368,18 +384,29 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
             some("map", &from.map),
             some("map sha256", &from.map_sha256),
             some("source", &from.url),
-            some("first imported as", &from.first.as_ref().map(ToString::to_string)),
+            some(
+                "first imported as",
+                &from.first.as_ref().map(ToString::to_string),
+            ),
         ]
         .into_iter()
         .flatten()
         .collect()
     });
-    if let Some(signer) = run.carried.as_ref().and_then(|carried| carried.signed_by.as_ref()) {
+    if let Some(signer) = run
+        .carried
+        .as_ref()
+        .and_then(|carried| carried.signed_by.as_ref())
+    {
         provenance.push(("signed by".to_owned(), signer.name.clone()));
         provenance.push(("signed with the key".to_owned(), signer.key.clone()));
     }
     let line = run_line(row, &matrix);
-    let share = line.passed.zip(line.total).filter(|(_, total)| *total > 0).map(|(passed, total)| passed as f64 / total as f64);
+    let share = line
+        .passed
+        .zip(line.total)
+        .filter(|(_, total)| *total > 0)
+        .map(|(passed, total)| passed as f64 / total as f64);
     RunPage {
         line,
         error: run.error.clone(),
@@ -416,7 +443,10 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
                 metric: score.metric.clone(),
                 is_pass_rate: matches!(score.metric.as_str(), "accuracy" | "pass_rate")
                     && score.unit == Unit::Fraction
-                    && score.value.zip(share).is_some_and(|(value, share)| (value - share).abs() < SAME_SHARE),
+                    && score
+                        .value
+                        .zip(share)
+                        .is_some_and(|(value, share)| (value - share).abs() < SAME_SHARE),
                 value: score.value,
                 unit: score.unit,
                 direction: score.direction,
@@ -431,7 +461,10 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
         verification: run.verification.as_ref().and_then(StoredVerification::of),
         outcomes: statuses.values().sum(),
         statuses,
-        item_word: matrix.items.first().map(|item| item.key.kind.plural().to_owned()),
+        item_word: matrix
+            .items
+            .first()
+            .map(|item| item.key.kind.plural().to_owned()),
         reasons: Vec::new(),
     }
 }
@@ -440,7 +473,11 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
 /// agree.
 pub(super) fn stated_figures<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Vec<RunStated> {
     let of_run = |run: &'a Run| {
-        run.stated.iter().map(|figure| RunStated { run: run.id.to_string(), arm: Arm::of(run), figure: stated_line(figure) })
+        run.stated.iter().map(|figure| RunStated {
+            run: run.id.to_string(),
+            arm: Arm::of(run),
+            figure: stated_line(figure),
+        })
     };
     let mut figures: Vec<RunStated> = rows.flat_map(|row| of_run(&row.run)).collect();
     let urgency = |figure: &RunStated| match figure.figure.disagrees {
@@ -464,13 +501,29 @@ fn stated_line(figure: &crate::domain::StatedFigure) -> StatedLine {
 }
 
 /// Splits a run's outcomes into pages of `per_page`. Revisions of one outcome are adjacent; the last one is used.
-pub fn items_of(run: &str, outcomes: &[ItemOutcome], details: &DetailsByItem, per_page: usize) -> Vec<ItemPage> {
-    let is_revision = |left: &ItemOutcome, right: &ItemOutcome| left.attempt == right.attempt && left.key() == right.key();
-    let outcomes: Vec<&ItemOutcome> = outcomes.chunk_by(is_revision).filter_map(<[ItemOutcome]>::last).collect();
+pub fn items_of(
+    run: &str,
+    outcomes: &[ItemOutcome],
+    details: &DetailsByItem,
+    per_page: usize,
+) -> Vec<ItemPage> {
+    let is_revision = |left: &ItemOutcome, right: &ItemOutcome| {
+        left.attempt == right.attempt && left.key() == right.key()
+    };
+    let outcomes: Vec<&ItemOutcome> = outcomes
+        .chunk_by(is_revision)
+        .filter_map(<[ItemOutcome]>::last)
+        .collect();
     let chunks: Vec<&[&ItemOutcome]> = outcomes.chunks(per_page.max(1)).collect();
     let pages = chunks.len() as u64;
     // Imported outcomes have no details, and most stores have only those.
-    let of = |outcome: &ItemOutcome| if details.is_empty() { None } else { details.get(&(outcome.key(), outcome.attempt)) };
+    let of = |outcome: &ItemOutcome| {
+        if details.is_empty() {
+            None
+        } else {
+            details.get(&(outcome.key(), outcome.attempt))
+        }
+    };
     (1..)
         .zip(chunks)
         .map(|(page, chunk)| ItemPage {
@@ -478,7 +531,10 @@ pub fn items_of(run: &str, outcomes: &[ItemOutcome], details: &DetailsByItem, pe
             page,
             pages,
             first: (page - 1) * per_page as u64 + 1,
-            rows: chunk.iter().map(|outcome| item_row(outcome, of(outcome))).collect(),
+            rows: chunk
+                .iter()
+                .map(|outcome| item_row(outcome, of(outcome)))
+                .collect(),
             total: outcomes.len() as u64,
         })
         .collect()
@@ -486,8 +542,13 @@ pub fn items_of(run: &str, outcomes: &[ItemOutcome], details: &DetailsByItem, pe
 
 /// Returns the current outcomes of a run's criteria.
 pub fn criteria_of(items: &[(ItemOutcome, ItemDetails)]) -> Vec<ItemRow> {
-    let rows = standing_outcomes(items).into_iter().map(|(outcome, details)| item_row(outcome, Some(details)));
-    let bounded = |row: ItemRow| ItemRow { reason: row.reason.as_deref().map(cut), ..row };
+    let rows = standing_outcomes(items)
+        .into_iter()
+        .map(|(outcome, details)| item_row(outcome, Some(details)));
+    let bounded = |row: ItemRow| ItemRow {
+        reason: row.reason.as_deref().map(cut),
+        ..row
+    };
     rows.filter(is_criterion).map(bounded).collect()
 }
 
@@ -508,17 +569,33 @@ pub fn shown_run(
     page.reasons = reasons_of(rows.iter());
     let items_left_out = choose(&mut rows, choice);
     let criteria_left_out = choose(&mut page.criteria, choice);
-    ShownRun { page, transcript, output, items: rows, items_left_out, criteria_left_out }
+    ShownRun {
+        page,
+        transcript,
+        output,
+        items: rows,
+        items_left_out,
+        criteria_left_out,
+    }
 }
 
 /// Counts why the items of these rows did not pass.
 pub fn reasons_of<'a>(rows: impl Iterator<Item = &'a ItemRow>) -> Vec<Reason> {
-    reasons(rows.map(|row| Ending { kind: &row.kind, item: &row.item, status: &row.status, reason: row.reason.as_deref() }))
+    reasons(rows.map(|row| Ending {
+        kind: &row.kind,
+        item: &row.item,
+        status: &row.status,
+        reason: row.reason.as_deref(),
+    }))
 }
 
 /// Returns the current revision of each outcome, in the order of first lines.
 fn standing_outcomes(items: &[(ItemOutcome, ItemDetails)]) -> Vec<&(ItemOutcome, ItemDetails)> {
-    standing_of_each(items, |(outcome, _)| (outcome.key(), outcome.attempt), |(outcome, _)| outcome.revision)
+    standing_of_each(
+        items,
+        |(outcome, _)| (outcome.key(), outcome.attempt),
+        |(outcome, _)| outcome.revision,
+    )
 }
 
 /// Keeps the requested rows and returns the number of removed ones.
@@ -563,7 +640,11 @@ fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
         item_hash: _,
         scores,
     } = details.cloned().unwrap_or_default();
-    let Usage { cache_write, cache_read, .. } = usage.unwrap_or_default();
+    let Usage {
+        cache_write,
+        cache_read,
+        ..
+    } = usage.unwrap_or_default();
     ItemRow {
         item: outcome.item.clone(),
         kind: outcome.kind.name().to_owned(),
@@ -577,7 +658,9 @@ fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
         duration_seconds: outcome.duration_seconds,
         input_tokens: outcome.input_tokens,
         output_tokens: outcome.output_tokens,
-        category: outcome.category_in(details.unwrap_or(&ItemDetails::default())).map(str::to_owned),
+        category: outcome
+            .category_in(details.unwrap_or(&ItemDetails::default()))
+            .map(str::to_owned),
         reason,
         answer,
         expected,
@@ -597,7 +680,10 @@ impl RunPage {
     /// Adds scores and criteria from the run's own files.
     pub fn add_judgements(&mut self, evaluators: Vec<EvaluatorScore>, criteria: Vec<ItemRow>) {
         let mut count = CriteriaCount::default();
-        for status in criteria.iter().filter_map(|row| ItemStatus::from_name(&row.status)) {
+        for status in criteria
+            .iter()
+            .filter_map(|row| ItemStatus::from_name(&row.status))
+        {
             count.passed += u64::from(status == ItemStatus::Pass);
             count.total += u64::from(status.is_counted());
             count.missing += u64::from(status.is_missing());
@@ -609,7 +695,12 @@ impl RunPage {
 
     /// Returns the name of the judge behind an evaluator's outcomes in this run.
     pub fn judge_of(&self, evaluator: &str) -> Option<String> {
-        self.evaluators.iter().find(|score| score.evaluator == evaluator)?.judge.as_ref().map(JudgeView::name)
+        self.evaluators
+            .iter()
+            .find(|score| score.evaluator == evaluator)?
+            .judge
+            .as_ref()
+            .map(JudgeView::name)
     }
 }
 

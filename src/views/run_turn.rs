@@ -24,19 +24,31 @@ pub(super) fn run_turns(runs: &[RunLine]) -> Vec<RunTurn> {
     let night_of = |run: &RunLine| run.timestamp.map(|time| time.date_naive());
     let nights: BTreeSet<NaiveDate> = runs.iter().filter_map(night_of).collect();
     let numbers: BTreeMap<NaiveDate, u64> = nights.into_iter().zip(1..).collect();
-    let days: BTreeSet<(&Arm, NaiveDate)> = runs.iter().filter_map(|run| Some((&run.arm, night_of(run)?))).collect();
+    let days: BTreeSet<(&Arm, NaiveDate)> = runs
+        .iter()
+        .filter_map(|run| Some((&run.arm, night_of(run)?)))
+        .collect();
     let arms: BTreeSet<&Arm> = days.iter().map(|(arm, _)| *arm).collect();
     let is_nightly = days.len() > arms.len();
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|index| (runs[*index].timestamp, &runs[*index].id));
     let mut counted = BTreeMap::<(&Arm, Option<NaiveDate>), u64>::new();
-    let mut turns = vec![RunTurn { night: None, number: 1 }; runs.len()];
+    let mut turns = vec![
+        RunTurn {
+            night: None,
+            number: 1
+        };
+        runs.len()
+    ];
     for index in order {
         let night = night_of(&runs[index]);
         let number = counted.entry((&runs[index].arm, night)).or_default();
         *number += 1;
         let of_several = night.filter(|_| is_nightly);
-        turns[index] = RunTurn { night: of_several.and_then(|night| numbers.get(&night).copied()), number: *number };
+        turns[index] = RunTurn {
+            night: of_several.and_then(|night| numbers.get(&night).copied()),
+            number: *number,
+        };
     }
     turns
 }
@@ -49,7 +61,10 @@ mod tests {
         RunLine {
             id: id.to_owned(),
             suite: "s".to_owned(),
-            arm: Arm { approach: approach.to_owned(), model: String::new() },
+            arm: Arm {
+                approach: approach.to_owned(),
+                model: String::new(),
+            },
             status: "completed".to_owned(),
             timestamp: time.map(|time| time.parse().expect("a time")),
             passed: None,
@@ -65,12 +80,19 @@ mod tests {
     }
 
     fn turns(runs: &[RunLine]) -> Vec<(Option<u64>, u64)> {
-        run_turns(runs).into_iter().map(|turn| (turn.night, turn.number)).collect()
+        run_turns(runs)
+            .into_iter()
+            .map(|turn| (turn.night, turn.number))
+            .collect()
     }
 
     #[test]
     fn nights_are_the_suites_and_numbers_the_arms() {
-        let (first, later, next) = ("2026-01-01T01:00:00Z", "2026-01-01T02:00:00Z", "2026-01-02T01:00:00Z");
+        let (first, later, next) = (
+            "2026-01-01T01:00:00Z",
+            "2026-01-01T02:00:00Z",
+            "2026-01-02T01:00:00Z",
+        );
         let runs = [
             run("c", "a", Some(later)),
             run("b", "a", Some(first)),
@@ -78,7 +100,16 @@ mod tests {
             run("e", "a", Some(next)),
             run("f", "a", None),
         ];
-        assert_eq!(turns(&runs), [(Some(1), 2), (Some(1), 1), (Some(2), 1), (Some(2), 1), (None, 1)]);
+        assert_eq!(
+            turns(&runs),
+            [
+                (Some(1), 2),
+                (Some(1), 1),
+                (Some(2), 1),
+                (Some(2), 1),
+                (None, 1)
+            ]
+        );
         // With a single day its number tells nothing, nor do days on which each arm ran once.
         assert_eq!(turns(&runs[..2]), [(None, 2), (None, 1)]);
         assert_eq!(turns(&runs[1..3]), [(None, 1), (None, 1)]);

@@ -127,27 +127,60 @@ impl Runnable {
 
     /// Returns whether there is anything that uses approaches.
     pub fn has_code(&self) -> bool {
-        self.suites.iter().any(|suite| suite.kind == Some(SuiteKind::Code)) || self.approaches.iter().any(|approach| !approach.is_built_in)
+        self.suites
+            .iter()
+            .any(|suite| suite.kind == Some(SuiteKind::Code))
+            || self.approaches.iter().any(|approach| !approach.is_built_in)
     }
 }
 
 impl ProblemLine {
     /// Creates a problem without a file.
     pub fn new(message: impl Into<String>, hint: Option<String>) -> Self {
-        Self { file: None, line: None, column: None, message: message.into(), hint }
+        Self {
+            file: None,
+            line: None,
+            column: None,
+            message: message.into(),
+            hint,
+        }
     }
 
     /// Formats `file:line:column: message`, as far as the parts are known.
     pub fn words(&self) -> String {
-        let place = [self.file.clone(), self.line.map(|line| line.to_string()), self.column.map(|column| column.to_string())];
-        place.into_iter().flatten().chain([format!(" {}", self.message)]).collect::<Vec<_>>().join(":").trim_start().to_owned()
+        let place = [
+            self.file.clone(),
+            self.line.map(|line| line.to_string()),
+            self.column.map(|column| column.to_string()),
+        ];
+        place
+            .into_iter()
+            .flatten()
+            .chain([format!(" {}", self.message)])
+            .collect::<Vec<_>>()
+            .join(":")
+            .trim_start()
+            .to_owned()
     }
 }
 
 impl From<Problem> for ProblemLine {
     fn from(problem: Problem) -> Self {
-        let Problem { file, line, column, message, hint, is_unread: _ } = problem;
-        Self { file: Some(file), line, column, message, hint }
+        let Problem {
+            file,
+            line,
+            column,
+            message,
+            hint,
+            is_unread: _,
+        } = problem;
+        Self {
+            file: Some(file),
+            line,
+            column,
+            message,
+            hint,
+        }
     }
 }
 
@@ -157,8 +190,14 @@ mod tests {
 
     #[test]
     fn a_problem_names_its_place_as_far_as_it_is_known() {
-        assert_eq!(ProblemLine::from(Problem::at("a.yaml", 3, 1, "is wrong")).words(), "a.yaml:3:1: is wrong");
-        assert_eq!(ProblemLine::from(Problem::in_file("a.yaml", "is wrong")).words(), "a.yaml: is wrong");
+        assert_eq!(
+            ProblemLine::from(Problem::at("a.yaml", 3, 1, "is wrong")).words(),
+            "a.yaml:3:1: is wrong"
+        );
+        assert_eq!(
+            ProblemLine::from(Problem::in_file("a.yaml", "is wrong")).words(),
+            "a.yaml: is wrong"
+        );
         assert_eq!(ProblemLine::new("is wrong", None).words(), "is wrong");
     }
 }

@@ -41,9 +41,16 @@ impl Sides {
                 for (number, arm) in pair.arms.iter().enumerate().filter(|_| !wanted.is_empty()) {
                     let of_arm = sides.arms.entry((place, arm.arm.clone())).or_default();
                     for (item, is_first) in &wanted {
-                        of_arm.entry((*item).clone()).or_insert(Wanted { passed: *is_first == (number == 0), found: None });
+                        of_arm.entry((*item).clone()).or_insert(Wanted {
+                            passed: *is_first == (number == 0),
+                            found: None,
+                        });
                     }
-                    sides.runs.extend(arm.run_ids.iter().map(|run| (run.clone(), (place, arm.arm.clone()))));
+                    sides.runs.extend(
+                        arm.run_ids
+                            .iter()
+                            .map(|run| (run.clone(), (place, arm.arm.clone()))),
+                    );
                 }
             }
         }
@@ -51,14 +58,44 @@ impl Sides {
     }
 
     /// Takes the wanted items of a run. They are passed in, because the run's page does not have them.
-    pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>, transcripts: &RunTranscripts) {
-        let Some(wanted) = self.runs.get(&page.line.id).and_then(|key| self.arms.get_mut(key)) else { return };
-        for row in items.iter().flat_map(|page| &page.rows).chain(&page.criteria) {
-            let Some(kind) = ItemKind::from_name(&row.kind) else { continue };
-            let key = ListedItem { kind, item: row.item.clone(), evaluator: row.evaluator.clone() };
-            let Some(wanted) = wanted.get_mut(&key) else { continue };
-            let Some(status) = ItemStatus::from_name(&row.status).filter(|status| status.is_counted()) else { continue };
-            let is_better = wanted.found.as_ref().is_none_or(|(side, _)| !side.has_words());
+    pub fn add(
+        &mut self,
+        page: &Published<RunPage>,
+        items: &Published<Vec<ItemPage>>,
+        transcripts: &RunTranscripts,
+    ) {
+        let Some(wanted) = self
+            .runs
+            .get(&page.line.id)
+            .and_then(|key| self.arms.get_mut(key))
+        else {
+            return;
+        };
+        for row in items
+            .iter()
+            .flat_map(|page| &page.rows)
+            .chain(&page.criteria)
+        {
+            let Some(kind) = ItemKind::from_name(&row.kind) else {
+                continue;
+            };
+            let key = ListedItem {
+                kind,
+                item: row.item.clone(),
+                evaluator: row.evaluator.clone(),
+            };
+            let Some(wanted) = wanted.get_mut(&key) else {
+                continue;
+            };
+            let Some(status) =
+                ItemStatus::from_name(&row.status).filter(|status| status.is_counted())
+            else {
+                continue;
+            };
+            let is_better = wanted
+                .found
+                .as_ref()
+                .is_none_or(|(side, _)| !side.has_words());
             if is_better && (status == ItemStatus::Pass) == wanted.passed {
                 let side = Side::of(page, row, transcripts);
                 if wanted.found.is_none() || side.has_words() {
@@ -72,7 +109,9 @@ impl Sides {
     pub fn give(&self, overview: &mut Overview) {
         for (place, suite) in (0..).zip(&mut overview.suites) {
             for pair in &mut suite.pairs {
-                let [first, second] = pair.arms.as_slice() else { continue };
+                let [first, second] = pair.arms.as_slice() else {
+                    continue;
+                };
                 pair.criteria = criterion_flips_between(&suite.criteria, &first.arm, &second.arm);
                 pair.sides = self.of_pair(place, pair);
             }
@@ -80,10 +119,21 @@ impl Sides {
     }
 
     fn of_pair(&self, suite: usize, pair: &Comparison) -> Vec<SideBySide> {
-        let found = |arm: usize, item: &ListedItem| self.arms.get(&(suite, pair.arms[arm].arm.clone()))?.get(item)?.found.clone();
+        let found = |arm: usize, item: &ListedItem| {
+            self.arms
+                .get(&(suite, pair.arms[arm].arm.clone()))?
+                .get(item)?
+                .found
+                .clone()
+        };
         let side_by_side = |(item, _): (&ListedItem, bool)| {
             let ((first, expected), (second, _)) = found(0, item).zip(found(1, item))?;
-            (first.has_words() || second.has_words()).then(|| SideBySide { item: item.clone(), expected, first, second })
+            (first.has_words() || second.has_words()).then(|| SideBySide {
+                item: item.clone(),
+                expected,
+                first,
+                second,
+            })
         };
         wanted(pair).into_iter().filter_map(side_by_side).collect()
     }
@@ -91,10 +141,17 @@ impl Sides {
 
 /// Returns items that only one arm passed, equally many of either arm if there are enough, each with whether the first arm passed.
 fn wanted(pair: &Comparison) -> Vec<(&ListedItem, bool)> {
-    let Some(listed) = pair.flips.as_ref().and_then(|flips| flips.listed.as_ref()) else { return Vec::new() };
+    let Some(listed) = pair.flips.as_ref().and_then(|flips| flips.listed.as_ref()) else {
+        return Vec::new();
+    };
     let (first, second) = (&listed.only_first, &listed.only_second);
     let half = MOST_SIDES / 2;
     let of_first = first.len().min(MOST_SIDES - second.len().min(half));
     let of_second = second.len().min(MOST_SIDES - of_first);
-    first.iter().take(of_first).map(|item| (item, true)).chain(second.iter().take(of_second).map(|item| (item, false))).collect()
+    first
+        .iter()
+        .take(of_first)
+        .map(|item| (item, true))
+        .chain(second.iter().take(of_second).map(|item| (item, false)))
+        .collect()
 }

@@ -49,12 +49,20 @@ pub struct Side {
 
 impl Side {
     pub(super) fn of(page: &RunPage, row: &ItemRow, transcripts: &RunTranscripts) -> Self {
-        let text = |text: &Option<String>| text.as_deref().filter(|text| !text.trim().is_empty()).map(cut);
+        let text = |text: &Option<String>| {
+            text.as_deref()
+                .filter(|text| !text.trim().is_empty())
+                .map(cut)
+        };
         Self {
             run: page.line.id.clone(),
             attempt: row.attempt,
             status: row.status.clone(),
-            transcript: transcripts.links.get(&row.item).or_else(|| transcripts.links.get("")).cloned(),
+            transcript: transcripts
+                .links
+                .get(&row.item)
+                .or_else(|| transcripts.links.get(""))
+                .cloned(),
             answer: text(&row.answer),
             reply: text(&row.reply),
             reason: text(&row.reason),

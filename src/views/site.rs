@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::domain::{Filter, ItemKind, Published, PublishedFigures};
 use crate::inference::{
-    Arm, ArmRuns, Audit, History, HistoryPoints, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, board_groups_with_histories, history,
+    Arm, ArmRuns, Audit, History, HistoryPoints, Policy, SuiteAnswer, SuiteGroup,
+    apart_from_newest, board_groups_with_histories, history,
 };
 use crate::warehouse::{LookedThrough, RunRow, Warehouse};
 
@@ -156,9 +157,15 @@ impl OverviewSuite {
     /// Lists the items by category, lowest pass rate first in each. Empty with fewer than two categories.
     pub fn items_by_category(&self) -> Vec<usize> {
         let lines = &self.items.items;
-        let mut items: Vec<(&str, usize)> = (0..lines.len()).filter_map(|index| Some((self.category_of(&lines[index])?, index))).collect();
+        let mut items: Vec<(&str, usize)> = (0..lines.len())
+            .filter_map(|index| Some((self.category_of(&lines[index])?, index)))
+            .collect();
         let rate = |index: usize| lines[index].rate.unwrap_or(1.0);
-        items.sort_by(|left, right| left.0.cmp(right.0).then_with(|| rate(left.1).total_cmp(&rate(right.1))));
+        items.sort_by(|left, right| {
+            left.0
+                .cmp(right.0)
+                .then_with(|| rate(left.1).total_cmp(&rate(right.1)))
+        });
         if items.first().map(|first| first.0) == items.last().map(|last| last.0) {
             return Vec::new();
         }
@@ -168,12 +175,20 @@ impl OverviewSuite {
     /// Returns the category of an item.
     pub fn category_of(&self, line: &ItemLine) -> Option<&str> {
         let story = self.stories.of(&line.item, &line.kind)?;
-        story.category.as_deref().filter(|category| !category.trim().is_empty())
+        story
+            .category
+            .as_deref()
+            .filter(|category| !category.trim().is_empty())
     }
 
     /// Says whether an item of the suite has a category. Other outcomes, such as criteria beside tests, do not count.
     pub fn has_categories(&self) -> bool {
-        self.stories.have_categories() && self.items.items.iter().any(|line| self.category_of(line).is_some())
+        self.stories.have_categories()
+            && self
+                .items
+                .items
+                .iter()
+                .any(|line| self.category_of(line).is_some())
     }
 }
 
@@ -181,7 +196,9 @@ impl Overview {
     /// Lists the runs of all suites, by suite, arm and id.
     pub fn runs_by_name(&self) -> Vec<&RunLine> {
         let mut runs: Vec<&RunLine> = self.suites.iter().flat_map(|suite| &suite.runs).collect();
-        runs.sort_by(|left, right| (&left.suite, &left.arm, &left.id).cmp(&(&right.suite, &right.arm, &right.id)));
+        runs.sort_by(|left, right| {
+            (&left.suite, &left.arm, &left.id).cmp(&(&right.suite, &right.arm, &right.id))
+        });
         runs
     }
 }
@@ -218,39 +235,108 @@ fn overview_of(
         .enumerate()
         .map(|(place, (group, apart))| {
             let answer = SuiteAnswer::of(warehouse, group, policy);
-            let board = SuiteBoard { apart, ..suite_board(warehouse, &answer, policy, SortKey::Primary, false) };
-            let arm_of = |entry: usize| group.arms.iter().position(|arm| arm.arm == board.entries[entry].arm);
-            let pair = |(left, right): (usize, usize)| Some(Comparison::of_pair_with_items(&answer, arm_of(left)?, arm_of(right)?));
+            let board = SuiteBoard {
+                apart,
+                ..suite_board(warehouse, &answer, policy, SortKey::Primary, false)
+            };
+            let arm_of = |entry: usize| {
+                group
+                    .arms
+                    .iter()
+                    .position(|arm| arm.arm == board.entries[entry].arm)
+            };
+            let pair = |(left, right): (usize, usize)| {
+                Some(Comparison::of_pair_with_items(
+                    &answer,
+                    arm_of(left)?,
+                    arm_of(right)?,
+                ))
+            };
             let arms: Vec<&Arm> = board.entries.iter().map(|entry| &entry.arm).collect();
-            let baseline = options.baseline.as_deref().filter(|baseline| stands_out(&arms, baseline));
-            let ranks = baseline.map_or_else(|| comparison_pairs(arms.len()), |baseline| pairs_against(&arms, baseline));
+            let baseline = options
+                .baseline
+                .as_deref()
+                .filter(|baseline| stands_out(&arms, baseline));
+            let ranks = baseline.map_or_else(
+                || comparison_pairs(arms.len()),
+                |baseline| pairs_against(&arms, baseline),
+            );
             let pairs: Vec<Comparison> = ranks.into_iter().filter_map(pair).collect();
-            let only = Filter { suites: vec![group.suite.clone()], ..filter.clone() };
+            let only = Filter {
+                suites: vec![group.suite.clone()],
+                ..filter.clone()
+            };
             // The table of two arms is their pair, without item names.
-            let flat =
-                |pair: &Comparison| Comparison { flips: pair.flips.clone().map(|flips| Flips { listed: None, ..flips }), ..pair.clone() };
+            let flat = |pair: &Comparison| Comparison {
+                flips: pair.flips.clone().map(|flips| Flips {
+                    listed: None,
+                    ..flips
+                }),
+                ..pair.clone()
+            };
             let table = || match (arms.len(), pairs.first()) {
                 (2, Some(pair)) => flat(pair),
                 _ => Comparison::ordered(&answer, PairOrder::AheadFirst),
             };
-            let tables = (2..=MAX_TABLE_ARMS).contains(&group.arms.len()).then(table).into_iter().collect();
+            let tables = (2..=MAX_TABLE_ARMS)
+                .contains(&group.arms.len())
+                .then(table)
+                .into_iter()
+                .collect();
             let baseline = baseline.map(str::to_owned);
             // Every run has a page, also if the board leaves its night out.
-            let rows = || group.arms.iter().flat_map(ArmRuns::all).chain(group.earlier.iter().copied());
+            let rows = || {
+                group
+                    .arms
+                    .iter()
+                    .flat_map(ArmRuns::all)
+                    .chain(group.earlier.iter().copied())
+            };
             let all = (!group.earlier.is_empty()).then(|| group.with_earlier().matrix(warehouse));
-            let mut runs: Vec<RunLine> = rows().map(|row| run_line(row, all.as_ref().unwrap_or(&answer.matrix))).collect();
-            runs.sort_by(|left, right| right.timestamp.cmp(&left.timestamp).then_with(|| left.id.cmp(&right.id)));
+            let mut runs: Vec<RunLine> = rows()
+                .map(|row| run_line(row, all.as_ref().unwrap_or(&answer.matrix)))
+                .collect();
+            runs.sort_by(|left, right| {
+                right
+                    .timestamp
+                    .cmp(&left.timestamp)
+                    .then_with(|| left.id.cmp(&right.id))
+            });
             let charts = suite_charts(&board, &answer, policy.alpha);
-            let is_newest = groups[..place].iter().all(|earlier| earlier.suite != group.suite);
-            let history = if is_newest { nights_of(warehouse, &only, policy, (&groups, &histories), &group.suite) } else { None };
-            let items = item_matrix(group, &answer.matrix, board.entries.iter().map(|entry| &entry.arm), &board.excluded_items);
+            let is_newest = groups[..place]
+                .iter()
+                .all(|earlier| earlier.suite != group.suite);
+            let history = if is_newest {
+                nights_of(
+                    warehouse,
+                    &only,
+                    policy,
+                    (&groups, &histories),
+                    &group.suite,
+                )
+            } else {
+                None
+            };
+            let items = item_matrix(
+                group,
+                &answer.matrix,
+                board.entries.iter().map(|entry| &entry.arm),
+                &board.excluded_items,
+            );
             let noise = ledger(&answer, policy).filter(|ledger| ledger.pooled.is_some());
             let stated = stated_figures(rows());
             let top = pairs.first().cloned();
             let pair_table = PairTable::of(&answer, &board);
             let audit = audit_of(&answer).ok();
-            let (horizons, abilities) = (horizons_for_page(warehouse, &group.with_earlier()), AskedApart::of(&answer));
-            let claims = if is_newest { suite_claims(warehouse, &only, published) } else { None };
+            let (horizons, abilities) = (
+                horizons_for_page(warehouse, &group.with_earlier()),
+                AskedApart::of(&answer),
+            );
+            let claims = if is_newest {
+                suite_claims(warehouse, &only, published)
+            } else {
+                None
+            };
             let rates = SuiteRates::of(&answer, &board);
             let suite = OverviewSuite {
                 top,
@@ -284,33 +370,74 @@ fn overview_of(
         noindex: options.noindex,
         version: version.to_owned(),
         data_digest: data_digest.to_owned(),
-        newest: warehouse.select(filter).filter_map(|row| row.run.timestamp).max(),
+        newest: warehouse
+            .select(filter)
+            .filter_map(|row| row.run.timestamp)
+            .max(),
         retracted: retracted(warehouse, filter),
         aliased: !warehouse.aliases().is_empty(),
         problems: warehouse.problems().len() as u64,
-        results: options.has_results.then(|| warehouse.select(filter).fold(SiteResults { runs: 0, outcomes: 0 }, with_run)),
+        results: options.has_results.then(|| {
+            warehouse.select(filter).fold(
+                SiteResults {
+                    runs: 0,
+                    outcomes: 0,
+                },
+                with_run,
+            )
+        }),
     };
-    Overview { context, suites, overall }
+    Overview {
+        context,
+        suites,
+        overall,
+    }
 }
 
 /// Returns the board over all suites, if at least two arms share at least two of them.
 fn over_suites(suites: &[OverviewSuite], rates: &[SuiteRates], policy: &Policy) -> Option<Overall> {
-    let is_counted = |place: &usize| suites[..*place].iter().all(|earlier| earlier.board.suite != suites[*place].board.suite);
-    let counted: Vec<&SuiteRates> = (0..suites.len()).filter(is_counted).map(|place| &rates[place]).collect();
+    let is_counted = |place: &usize| {
+        suites[..*place]
+            .iter()
+            .all(|earlier| earlier.board.suite != suites[*place].board.suite)
+    };
+    let counted: Vec<&SuiteRates> = (0..suites.len())
+        .filter(is_counted)
+        .map(|place| &rates[place])
+        .collect();
     let boards: Vec<&SuiteBoard> = suites.iter().map(|suite| &suite.board).collect();
-    let overall = overall_of(&counted, &boards, Pooling::Macro, &BTreeMap::new(), policy.alpha);
+    let overall = overall_of(
+        &counted,
+        &boards,
+        Pooling::Macro,
+        &BTreeMap::new(),
+        policy.alpha,
+    );
     (overall.ranked > 1 && overall.weights.len() > 1 && overall.sample.is_some()).then_some(overall)
 }
 
 fn with_run(sum: SiteResults, row: &RunRow) -> SiteResults {
-    SiteResults { runs: sum.runs + 1, outcomes: sum.outcomes + row.items.map_or(0, |items| items.lines) }
+    SiteResults {
+        runs: sum.runs + 1,
+        outcomes: sum.outcomes + row.items.map_or(0, |items| items.lines),
+    }
 }
 
 /// Returns the criteria of a suite, whether or not the leaderboard counts them.
 fn criterion_keys(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Vec<CriterionKey> {
-    let rows = group.arms.iter().flat_map(ArmRuns::all).chain(group.earlier.iter().copied());
+    let rows = group
+        .arms
+        .iter()
+        .flat_map(ArmRuns::all)
+        .chain(group.earlier.iter().copied());
     let keys = warehouse.items_of_kind(ItemKind::Criterion, rows.map(|row| &row.run.id));
-    let mut keys: Vec<CriterionKey> = keys.into_iter().map(|key| CriterionKey { criterion: key.item, evaluator: key.evaluator }).collect();
+    let mut keys: Vec<CriterionKey> = keys
+        .into_iter()
+        .map(|key| CriterionKey {
+            criterion: key.item,
+            evaluator: key.evaluator,
+        })
+        .collect();
     keys.sort();
     keys
 }
@@ -328,18 +455,32 @@ fn nights_of(
     }
 
     let mut nights = BTreeMap::<&Arm, BTreeSet<NaiveDate>>::new();
-    for arm in groups.iter().filter(|group| group.suite == suite).flat_map(|group| &group.arms) {
-        nights.entry(&arm.arm).or_default().extend(arm.counted.iter().filter_map(|row| row.run.timestamp).map(|time| time.date_naive()));
+    for arm in groups
+        .iter()
+        .filter(|group| group.suite == suite)
+        .flat_map(|group| &group.arms)
+    {
+        nights.entry(&arm.arm).or_default().extend(
+            arm.counted
+                .iter()
+                .filter_map(|row| row.run.timestamp)
+                .map(|time| time.date_naive()),
+        );
     }
     let is_followed = nights.values().any(|nights| nights.len() > 1);
-    is_followed.then(|| history(warehouse, only, policy, &HistoryPoints::Days).pop()).flatten()
+    is_followed
+        .then(|| history(warehouse, only, policy, &HistoryPoints::Days).pop())
+        .flatten()
 }
 
 /// Returns the pairs of ranks that get a page. The leader against the second comes first.
 pub fn comparison_pairs(arms: usize) -> Vec<(usize, usize)> {
     let all = arms <= MAX_ALL_PAIRS;
     let wanted = |left: usize, right: usize| all || left == 0 || right == left + 1;
-    (0..arms).flat_map(|left| (left + 1..arms).map(move |right| (left, right))).filter(|(left, right)| wanted(*left, *right)).collect()
+    (0..arms)
+        .flat_map(|left| (left + 1..arms).map(move |right| (left, right)))
+        .filter(|(left, right)| wanted(*left, *right))
+        .collect()
 }
 
 /// Returns whether some arms, but not all, are of the baseline.
@@ -352,11 +493,21 @@ fn stands_out(arms: &[&Arm], baseline: &str) -> bool {
 ///
 /// If the baseline has several models, an arm meets the one with its own model, else the best one.
 fn pairs_against(arms: &[&Arm], baseline: &str) -> Vec<(usize, usize)> {
-    let (base, others): (Vec<usize>, Vec<usize>) = (0..arms.len()).partition(|rank| arms[*rank].approach == baseline);
-    let mut pairs = vec![if base.contains(&0) && !base.contains(&1) { (1, 0) } else { (0, 1) }];
+    let (base, others): (Vec<usize>, Vec<usize>) =
+        (0..arms.len()).partition(|rank| arms[*rank].approach == baseline);
+    let mut pairs = vec![if base.contains(&0) && !base.contains(&1) {
+        (1, 0)
+    } else {
+        (0, 1)
+    }];
     for rank in others {
-        let own_model = base.iter().find(|base| arms[**base].model == arms[rank].model);
-        if let Some(opponent) = own_model.or(base.first()).filter(|opponent| !pairs.contains(&(rank, **opponent))) {
+        let own_model = base
+            .iter()
+            .find(|base| arms[**base].model == arms[rank].model);
+        if let Some(opponent) = own_model
+            .or(base.first())
+            .filter(|opponent| !pairs.contains(&(rank, **opponent)))
+        {
             pairs.push((rank, *opponent));
         }
     }
@@ -368,17 +519,31 @@ mod tests {
     use super::*;
 
     fn pairs(arms: &[(&str, &str)], baseline: &str) -> Option<Vec<(usize, usize)>> {
-        let arms: Vec<Arm> =
-            arms.iter().map(|(approach, model)| Arm { approach: (*approach).to_owned(), model: (*model).to_owned() }).collect();
+        let arms: Vec<Arm> = arms
+            .iter()
+            .map(|(approach, model)| Arm {
+                approach: (*approach).to_owned(),
+                model: (*model).to_owned(),
+            })
+            .collect();
         let arms: Vec<&Arm> = arms.iter().collect();
         stands_out(&arms, baseline).then(|| pairs_against(&arms, baseline))
     }
 
     #[test]
     fn each_arm_meets_the_baseline_once_and_the_leading_two_meet() {
-        assert_eq!(pairs(&[("a", "m"), ("base", "m"), ("c", "m")], "base"), Some(vec![(0, 1), (2, 1)]));
-        assert_eq!(pairs(&[("base", "m"), ("b", "m"), ("c", "m")], "base"), Some(vec![(1, 0), (2, 0)]));
-        assert_eq!(pairs(&[("a", "m"), ("b", "m"), ("base", "m")], "base"), Some(vec![(0, 1), (0, 2), (1, 2)]));
+        assert_eq!(
+            pairs(&[("a", "m"), ("base", "m"), ("c", "m")], "base"),
+            Some(vec![(0, 1), (2, 1)])
+        );
+        assert_eq!(
+            pairs(&[("base", "m"), ("b", "m"), ("c", "m")], "base"),
+            Some(vec![(1, 0), (2, 0)])
+        );
+        assert_eq!(
+            pairs(&[("a", "m"), ("b", "m"), ("base", "m")], "base"),
+            Some(vec![(0, 1), (0, 2), (1, 2)])
+        );
     }
 
     #[test]

@@ -30,7 +30,9 @@ pub struct StoredVerification {
 impl StoredVerification {
     /// Parses a stored verification, or returns `None` if no shown field is set.
     pub fn of(record: &Value) -> Option<Self> {
-        let found = Verification::of(record).map(Self::shown).unwrap_or_default();
+        let found = Verification::of(record)
+            .map(Self::shown)
+            .unwrap_or_default();
         (found != Self::default()).then_some(found)
     }
 
@@ -54,14 +56,25 @@ impl StoredVerification {
             ticket: short(record.ticket.map(|ticket| without_machine(&ticket))),
             ..Verification::default()
         };
-        Self { record, baseline, left_out }
+        Self {
+            record,
+            baseline,
+            left_out,
+        }
     }
 }
 
 /// Cuts an absolute path to its file name. Earlier versions stored full paths, which would publish somebody's folders.
 fn without_machine(path: &str) -> String {
-    let is_absolute = path.starts_with(['/', '\\']) || path.get(1..3).is_some_and(|drive| [":\\", ":/"].contains(&drive));
-    let name = if is_absolute { path.rsplit(['/', '\\']).next() } else { None };
+    let is_absolute = path.starts_with(['/', '\\'])
+        || path
+            .get(1..3)
+            .is_some_and(|drive| [":\\", ":/"].contains(&drive));
+    let name = if is_absolute {
+        path.rsplit(['/', '\\']).next()
+    } else {
+        None
+    };
     name.unwrap_or(path).to_owned()
 }
 
@@ -87,7 +100,12 @@ fn shown_failure(failure: VerifiedFailure) -> VerifiedFailure {
         reason: short(failure.reason),
         signature: None,
         text: cut(&failure.text),
-        files: failure.files.iter().take(MOST_OF_A_LIST).map(|file| cut(file)).collect(),
+        files: failure
+            .files
+            .iter()
+            .take(MOST_OF_A_LIST)
+            .map(|file| cut(file))
+            .collect(),
         test: short(failure.test),
         at_baseline: None,
     }
@@ -105,7 +123,10 @@ fn some_of<T>(all: Vec<T>, left_out: &mut u64, shown: impl Fn(T) -> T) -> Vec<T>
 /// Counts runs by verification result.
 pub(super) fn verified(rows: &[&RunRow]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
-    for status in rows.iter().filter_map(|row| Verification::status_of(row.run.verification.as_ref()?)) {
+    for status in rows
+        .iter()
+        .filter_map(|row| Verification::status_of(row.run.verification.as_ref()?))
+    {
         *counts.entry(status).or_default() += 1;
     }
     counts
@@ -119,25 +140,52 @@ mod tests {
 
     #[test]
     fn a_ticket_is_named_without_the_machine() {
-        let named = ["tickets/a.md", "/home/me/project/tickets/a.md", "C:\\work\\a.md"].map(without_machine);
+        let named = [
+            "tickets/a.md",
+            "/home/me/project/tickets/a.md",
+            "C:\\work\\a.md",
+        ]
+        .map(without_machine);
         assert_eq!(named, ["tickets/a.md", "a.md", "a.md"]);
     }
     use crate::views::short_text::MOST_OF_A_TEXT;
 
     #[test]
     fn a_verification_of_another_shape_is_no_reason_to_fail() {
-        for nothing in [json!(null), json!("passed"), json!([1]), json!({}), json!({"checks": 3, "goal": {"a": 1}, "failures": [1, {}]})] {
+        for nothing in [
+            json!(null),
+            json!("passed"),
+            json!([1]),
+            json!({}),
+            json!({"checks": 3, "goal": {"a": 1}, "failures": [1, {}]}),
+        ] {
             assert_eq!(StoredVerification::of(&nothing), None, "{nothing}");
         }
-        let partly = StoredVerification::of(&json!({"terminalStatus": "blocked", "checks": [{"command": "make"}, 7]})).expect("a status");
-        assert_eq!((partly.record.terminal_status.as_deref(), partly.record.checks.len()), (Some("blocked"), 1));
+        let partly = StoredVerification::of(
+            &json!({"terminalStatus": "blocked", "checks": [{"command": "make"}, 7]}),
+        )
+        .expect("a status");
+        assert_eq!(
+            (
+                partly.record.terminal_status.as_deref(),
+                partly.record.checks.len()
+            ),
+            (Some("blocked"), 1)
+        );
     }
 
     #[test]
     fn texts_and_lists_are_bounded() {
         let failure = json!({"check": "c", "text": "é".repeat(MOST_OF_A_TEXT + 1)});
-        let many = StoredVerification::of(&json!({"failures": vec![failure; MOST_OF_A_LIST + 5]})).expect("failures");
-        assert_eq!((many.record.failures.len(), many.left_out), (MOST_OF_A_LIST, 5));
-        assert_eq!(many.record.failures[0].text.chars().count(), MOST_OF_A_TEXT + 2);
+        let many = StoredVerification::of(&json!({"failures": vec![failure; MOST_OF_A_LIST + 5]}))
+            .expect("failures");
+        assert_eq!(
+            (many.record.failures.len(), many.left_out),
+            (MOST_OF_A_LIST, 5)
+        );
+        assert_eq!(
+            many.record.failures[0].text.chars().count(),
+            MOST_OF_A_TEXT + 2
+        );
     }
 }

@@ -67,7 +67,12 @@ impl ItemStories {
     }
 
     /// Adds the details of one run's items, if the run counts for its arm.
-    pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>, transcripts: &RunTranscripts) {
+    pub fn add(
+        &mut self,
+        page: &Published<RunPage>,
+        items: &Published<Vec<ItemPage>>,
+        transcripts: &RunTranscripts,
+    ) {
         if !RunStatus::from_name(&page.line.status).is_some_and(RunStatus::is_counted) {
             return;
         }
@@ -76,17 +81,34 @@ impl ItemStories {
             .iter()
             .flatten()
             .filter_map(|entry| {
-                let first = entry.parts.iter().find(|part| part.role.as_deref() == Some("user"))?;
+                let first = entry
+                    .parts
+                    .iter()
+                    .find(|part| part.role.as_deref() == Some("user"))?;
                 Some((entry.item.as_deref()?, first.text.as_str()))
             })
             .collect();
-        for row in items.iter().flat_map(|page| &page.rows).chain(&page.criteria) {
-            let answer = row.answer.as_deref().or(row.reply.as_deref()).filter(|text| !text.trim().is_empty());
+        for row in items
+            .iter()
+            .flat_map(|page| &page.rows)
+            .chain(&page.criteria)
+        {
+            let answer = row
+                .answer
+                .as_deref()
+                .or(row.reply.as_deref())
+                .filter(|text| !text.trim().is_empty());
             let reason = row.reason.as_deref().filter(|text| !text.trim().is_empty());
             let transcript = transcripts.links.get(&row.item);
-            let question = row.question.as_deref().filter(|text| !text.trim().is_empty());
+            let question = row
+                .question
+                .as_deref()
+                .filter(|text| !text.trim().is_empty());
             let asked = question.or_else(|| asked.get(row.item.as_str()).copied());
-            let is_told = answer.is_some() || reason.is_some() || transcript.is_some() || !row.scores.is_empty();
+            let is_told = answer.is_some()
+                || reason.is_some()
+                || transcript.is_some()
+                || !row.scores.is_empty();
             if !is_told && question.is_none() && row.expected.is_empty() && row.category.is_none() {
                 continue;
             }
@@ -99,16 +121,32 @@ impl ItemStories {
                 transcript: transcript.cloned(),
                 times: 1,
             };
-            let story = self.stories.entry((row.item.clone(), row.kind.clone())).or_default();
+            let story = self
+                .stories
+                .entry((row.item.clone(), row.kind.clone()))
+                .or_default();
             self.is_sorted |= row.category.is_some();
-            self.bytes += story.add(&page.line.arm, row, note, asked, MOST_BYTES.saturating_sub(self.bytes));
+            self.bytes += story.add(
+                &page.line.arm,
+                row,
+                note,
+                asked,
+                MOST_BYTES.saturating_sub(self.bytes),
+            );
         }
     }
 }
 
 impl ItemStory {
     /// Adds one outcome's details and returns the bytes of text kept, at most `most`.
-    fn add(&mut self, arm: &Arm, row: &ItemRow, note: ItemNote, asked: Option<&str>, most: usize) -> usize {
+    fn add(
+        &mut self,
+        arm: &Arm,
+        row: &ItemRow,
+        note: ItemNote,
+        asked: Option<&str>,
+        most: usize,
+    ) -> usize {
         let mut kept = 0;
         if let Some(asked) = asked.filter(|_| self.asked.is_none() && most > 0) {
             let asked = beginning(asked, MOST_ASKED);
@@ -121,13 +159,23 @@ impl ItemStory {
         if self.expected.is_empty() {
             self.expected.clone_from(&row.expected);
         }
-        if note.answer.is_none() && note.reason.is_none() && note.transcript.is_none() && note.scores.is_empty() {
+        if note.answer.is_none()
+            && note.reason.is_none()
+            && note.transcript.is_none()
+            && note.scores.is_empty()
+        {
             return kept;
         }
-        let size = [&note.answer, &note.reason].into_iter().flatten().chain(note.scores.keys()).map(String::len).sum::<usize>();
+        let size = [&note.answer, &note.reason]
+            .into_iter()
+            .flatten()
+            .chain(note.scores.keys())
+            .map(String::len)
+            .sum::<usize>();
         let notes = self.notes.entry(arm.clone()).or_default();
         let same = |known: &&mut ItemNote| {
-            (&known.status, &known.answer, &known.reason, &known.scores) == (&note.status, &note.answer, &note.reason, &note.scores)
+            (&known.status, &known.answer, &known.reason, &known.scores)
+                == (&note.status, &note.answer, &note.reason, &note.scores)
         };
         if let Some(known) = notes.iter_mut().find(same) {
             known.times += 1;

@@ -29,10 +29,21 @@ pub enum SuiteState {
 }
 
 impl SuiteState {
-    pub const ALL: [Self; 6] = [Self::Changed, Self::Wins, Self::Same, Self::FixedOrder, Self::Open, Self::NothingToCompare];
+    pub const ALL: [Self; 6] = [
+        Self::Changed,
+        Self::Wins,
+        Self::Same,
+        Self::FixedOrder,
+        Self::Open,
+        Self::NothingToCompare,
+    ];
 
     pub fn of(suite: &OverviewSuite) -> Self {
-        if suite.newest_change().is_some() { Self::Changed } else { Self::settled(suite) }
+        if suite.newest_change().is_some() {
+            Self::Changed
+        } else {
+            Self::settled(suite)
+        }
     }
 
     /// Returns the state by the evidence of all runs: the pair's verdict for two arms, the board's for more.
@@ -56,7 +67,11 @@ impl SuiteState {
     /// Returns the state of a comparison of two arms.
     pub fn of_pair(comparison: &Comparison) -> Self {
         let evidence = comparison.primary().map(|row| &row.evidence);
-        evidence.and_then(|evidence| evidence.pairs.first()).map_or(Self::NothingToCompare, |pair| Self::of_verdict(pair.verdict))
+        evidence
+            .and_then(|evidence| evidence.pairs.first())
+            .map_or(Self::NothingToCompare, |pair| {
+                Self::of_verdict(pair.verdict)
+            })
     }
 
     pub fn of_verdict(verdict: Verdict) -> Self {
@@ -74,27 +89,43 @@ impl OverviewSuite {
     /// Returns the newest change point of a pass rate, if it is recent.
     pub fn newest_change(&self) -> Option<(&Arm, &LevelChange)> {
         let history = self.history.as_ref()?;
-        let newest = history.arms.iter().flat_map(|arm| &arm.nights).map(|night| night.date).max()?;
+        let newest = history
+            .arms
+            .iter()
+            .flat_map(|arm| &arm.nights)
+            .map(|night| night.date)
+            .max()?;
         let first = newest.checked_sub_days(Days::new(RECENT_DAYS))?;
-        let changes = history.arms.iter().flat_map(|arm| arm.changes.iter().map(|change| (&arm.arm, change)));
+        let changes = history
+            .arms
+            .iter()
+            .flat_map(|arm| arm.changes.iter().map(|change| (&arm.arm, change)));
         changes
             .filter(|(_, change)| change.series == Series::PassRate && change.date > first)
-            .max_by(|(one, first), (other, second)| first.date.cmp(&second.date).then_with(|| other.cmp(one)))
+            .max_by(|(one, first), (other, second)| {
+                first.date.cmp(&second.date).then_with(|| other.cmp(one))
+            })
     }
 }
 
 impl Overview {
     /// Returns the suites' indices sorted by state. Suites of one state keep their order.
     pub fn by_state(&self) -> Vec<(SuiteState, usize)> {
-        let mut order: Vec<(SuiteState, usize)> = (0..).zip(&self.suites).map(|(place, suite)| (SuiteState::of(suite), place)).collect();
+        let mut order: Vec<(SuiteState, usize)> = (0..)
+            .zip(&self.suites)
+            .map(|(place, suite)| (SuiteState::of(suite), place))
+            .collect();
         order.sort_unstable();
         order
     }
 
     /// Returns the recent change points, newest first, each with its suite's index.
     pub fn changes(&self) -> Vec<(usize, &Arm, &LevelChange)> {
-        let changes = |(place, suite)| OverviewSuite::newest_change(suite).map(|(arm, change)| (place, arm, change));
-        let mut found: Vec<(usize, &Arm, &LevelChange)> = self.suites.iter().enumerate().filter_map(changes).collect();
+        let changes = |(place, suite)| {
+            OverviewSuite::newest_change(suite).map(|(arm, change)| (place, arm, change))
+        };
+        let mut found: Vec<(usize, &Arm, &LevelChange)> =
+            self.suites.iter().enumerate().filter_map(changes).collect();
         found.sort_by_key(|(place, _, change)| (std::cmp::Reverse(change.date), *place));
         found
     }

@@ -64,25 +64,46 @@ impl Spent {
     fn of(entry: &Value) -> Option<Self> {
         let message = message_of(entry);
         let part = entry.get("part").unwrap_or(&Value::Null);
-        let usage = message.get("usage").or_else(|| entry.get("usage")).or_else(|| part.get("tokens"))?;
+        let usage = message
+            .get("usage")
+            .or_else(|| entry.get("usage"))
+            .or_else(|| part.get("tokens"))?;
         if entry.get("total_cost_usd").is_some() {
             return None;
         }
-        let output_tokens = ["output_tokens", "completion_tokens", "output"].iter().find_map(|key| usage.get(*key)?.as_u64());
-        let cost = |value: &Value| ["cost_usd", "costUSD", "cost"].iter().find_map(|key| value.get(*key)?.as_f64());
-        let cost_usd = [usage, message, entry, part].into_iter().find_map(cost).filter(|cost| cost.is_finite() && *cost >= 0.0);
-        (output_tokens.is_some() || cost_usd.is_some()).then_some(Self { output_tokens, cost_usd })
+        let output_tokens = ["output_tokens", "completion_tokens", "output"]
+            .iter()
+            .find_map(|key| usage.get(*key)?.as_u64());
+        let cost = |value: &Value| {
+            ["cost_usd", "costUSD", "cost"]
+                .iter()
+                .find_map(|key| value.get(*key)?.as_f64())
+        };
+        let cost_usd = [usage, message, entry, part]
+            .into_iter()
+            .find_map(cost)
+            .filter(|cost| cost.is_finite() && *cost >= 0.0);
+        (output_tokens.is_some() || cost_usd.is_some()).then_some(Self {
+            output_tokens,
+            cost_usd,
+        })
     }
 }
 
 impl TranscriptPart {
     fn new(role: impl Into<String>, text: String) -> Self {
-        Self { role: Some(role.into()), text, spent: None }
+        Self {
+            role: Some(role.into()),
+            text,
+            spent: None,
+        }
     }
 
     /// Returns whether the part is a tool call or a tool result.
     pub fn is_of_tool(&self) -> bool {
-        self.role.as_deref().is_some_and(|role| role == "tool" || role.starts_with(TOOL_RESULT) || role.contains(TOOL_CALL))
+        self.role.as_deref().is_some_and(|role| {
+            role == "tool" || role.starts_with(TOOL_RESULT) || role.contains(TOOL_CALL)
+        })
     }
 }
 
@@ -91,7 +112,10 @@ const TOOL_RESULT: &str = "tool result";
 
 /// Unwraps a message. Some programs wrap each message in an envelope with the same keys.
 fn message_of(entry: &Value) -> &Value {
-    entry.get("message").filter(|message| message.is_object()).unwrap_or(entry)
+    entry
+        .get("message")
+        .filter(|message| message.is_object())
+        .unwrap_or(entry)
 }
 
 /// The transcript of one item, or of the whole run if it is one piece of work.
@@ -126,14 +150,24 @@ pub struct RunTranscripts {
 /// Returns the name of the tool that a call names: in the call itself, or in its function.
 fn called(call: &Value) -> Option<&str> {
     let within = call.get("function").unwrap_or(call);
-    within.get("name")?.as_str().filter(|name| !name.trim().is_empty())
+    within
+        .get("name")?
+        .as_str()
+        .filter(|name| !name.trim().is_empty())
 }
 
 /// Notes the names of the tools that an entry calls.
 fn note_calls(entry: &Value, tools: &mut BTreeMap<String, String>) {
     let message = message_of(entry);
-    let list = |key: &str| message.get(key).and_then(Value::as_array).into_iter().flatten();
-    let blocks = list("content").filter(|block| block.get("type").and_then(Value::as_str) == Some("tool_use"));
+    let list = |key: &str| {
+        message
+            .get(key)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+    };
+    let blocks = list("content")
+        .filter(|block| block.get("type").and_then(Value::as_str) == Some("tool_use"));
     for call in list("tool_calls").chain(blocks) {
         if let Some((id, name)) = call.get("id").and_then(Value::as_str).zip(called(call)) {
             tools.insert(id.to_owned(), name.to_owned());
@@ -143,20 +177,31 @@ fn note_calls(entry: &Value, tools: &mut BTreeMap<String, String>) {
 
 /// Returns the role of a tool's result: with the tool's name if the result or its call has one.
 fn result_role(result: &Value, tools: &BTreeMap<String, String>) -> String {
-    let id = ["tool_call_id", "tool_use_id"].iter().find_map(|key| result.get(*key)?.as_str());
+    let id = ["tool_call_id", "tool_use_id"]
+        .iter()
+        .find_map(|key| result.get(*key)?.as_str());
     let name = called(result).or_else(|| tools.get(id?).map(String::as_str));
-    name.map_or_else(|| TOOL_RESULT.to_owned(), |name| format!("{TOOL_RESULT}: {name}"))
+    name.map_or_else(
+        || TOOL_RESULT.to_owned(),
+        |name| format!("{TOOL_RESULT}: {name}"),
+    )
 }
 
 /// Parses one entry into parts. An entry of unknown form is shown as it is. `tools` has the tools' names by the ids of calls.
 fn transcript_parts(entry: &Value, tools: &BTreeMap<String, String>) -> Vec<TranscriptPart> {
     let message = message_of(entry);
     let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-    let role = word(message, "role").or_else(|| word(message, "type")).unwrap_or_else(|| "entry".to_owned());
+    let role = word(message, "role")
+        .or_else(|| word(message, "type"))
+        .unwrap_or_else(|| "entry".to_owned());
     if let Some(part) = event_part(message) {
         return vec![part];
     }
-    let role = if matches!(role.as_str(), "tool" | "function") { result_role(message, tools) } else { role };
+    let role = if matches!(role.as_str(), "tool" | "function") {
+        result_role(message, tools)
+    } else {
+        role
+    };
     let mut parts = Vec::new();
     let mut push = |role: String, text: String| {
         if !text.trim().is_empty() {
@@ -173,14 +218,25 @@ fn transcript_parts(entry: &Value, tools: &BTreeMap<String, String>) -> Vec<Tran
         }
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
     }
-    for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+    for call in message
+        .get("tool_calls")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
         match called(call) {
             // The arguments are often JSON within a text.
             Some(name) => {
-                let given = call.pointer("/function/arguments").or_else(|| call.get("arguments")).unwrap_or(&Value::Null);
+                let given = call
+                    .pointer("/function/arguments")
+                    .or_else(|| call.get("arguments"))
+                    .unwrap_or(&Value::Null);
                 let text = given.as_str().map_or_else(
                     || pretty(given),
-                    |text| serde_json::from_str(text).map_or_else(|_| text.to_owned(), |value: Value| pretty(&value)),
+                    |text| {
+                        serde_json::from_str(text)
+                            .map_or_else(|_| text.to_owned(), |value: Value| pretty(&value))
+                    },
                 );
                 push(format!("{role}{TOOL_CALL}: {name}"), text);
             }
@@ -195,25 +251,46 @@ fn transcript_parts(entry: &Value, tools: &BTreeMap<String, String>) -> Vec<Tran
 
 /// Parses an event of Codex (its `item`), OpenCode (its `part`) or Gemini, which name the speaker or tool in one line.
 fn event_part(event: &Value) -> Option<TranscriptPart> {
-    let within = ["item", "part"].iter().find_map(|key| event.get(*key).filter(|value| value.is_object()));
+    let within = ["item", "part"]
+        .iter()
+        .find_map(|key| event.get(*key).filter(|value| value.is_object()));
     let (kind, body) = (event.get("type")?.as_str()?, within.unwrap_or(event));
-    let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let text = |pointer: &str| {
+        body.pointer(pointer)
+            .and_then(Value::as_str)
+            .filter(|text| !text.trim().is_empty())
+    };
     let part = |role: &str, text: String| Some(TranscriptPart::new(role, text));
     match (kind, body.get("type").and_then(Value::as_str)) {
-        ("item.completed", Some("agent_message")) | ("text", Some("text")) => part("assistant", text("/text")?.to_owned()),
-        ("item.completed" | "reasoning", Some("reasoning")) => part("assistant, thinking", text("/text")?.to_owned()),
+        ("item.completed", Some("agent_message")) | ("text", Some("text")) => {
+            part("assistant", text("/text")?.to_owned())
+        }
+        ("item.completed" | "reasoning", Some("reasoning")) => {
+            part("assistant, thinking", text("/text")?.to_owned())
+        }
         ("item.completed", Some("command_execution")) => part(
             &format!("assistant{TOOL_CALL}: command_execution"),
-            [text("/command"), text("/aggregated_output")].into_iter().flatten().collect::<Vec<_>>().join("\n"),
+            [text("/command"), text("/aggregated_output")]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("\n"),
         ),
         ("item.completed", Some(kind)) => part(&format!("assistant, {kind}"), pretty(body)),
-        ("tool_use", Some("tool")) => part(&format!("assistant{TOOL_CALL}: {}", text("/tool")?), pretty(body.get("state")?)),
-        ("tool_use", _) if event.get("tool_name").is_some() => {
-            part(&format!("assistant{TOOL_CALL}: {}", text("/tool_name")?), pretty(event.get("parameters").unwrap_or(&Value::Null)))
-        }
-        ("tool_result", _) if event.get("tool_id").is_some() => {
-            part(TOOL_RESULT, text("/output").or_else(|| text("/error/message")).map_or_else(|| pretty(event), str::to_owned))
-        }
+        ("tool_use", Some("tool")) => part(
+            &format!("assistant{TOOL_CALL}: {}", text("/tool")?),
+            pretty(body.get("state")?),
+        ),
+        ("tool_use", _) if event.get("tool_name").is_some() => part(
+            &format!("assistant{TOOL_CALL}: {}", text("/tool_name")?),
+            pretty(event.get("parameters").unwrap_or(&Value::Null)),
+        ),
+        ("tool_result", _) if event.get("tool_id").is_some() => part(
+            TOOL_RESULT,
+            text("/output")
+                .or_else(|| text("/error/message"))
+                .map_or_else(|| pretty(event), str::to_owned),
+        ),
         _ => None,
     }
 }
@@ -222,13 +299,24 @@ fn block_part(role: &str, block: &Value, tools: &BTreeMap<String, String>) -> (S
     let text = |key: &str| block.get(key).and_then(Value::as_str);
     match (block, text("type"), text("text")) {
         (Value::String(text), _, _) => (role.to_owned(), text.clone()),
-        (_, None | Some("text" | "input_text" | "output_text"), Some(text)) => (role.to_owned(), text.to_owned()),
-        (_, Some("thinking"), _) => (format!("{role}, thinking"), text("thinking").unwrap_or_default().to_owned()),
+        (_, None | Some("text" | "input_text" | "output_text"), Some(text)) => {
+            (role.to_owned(), text.to_owned())
+        }
+        (_, Some("thinking"), _) => (
+            format!("{role}, thinking"),
+            text("thinking").unwrap_or_default().to_owned(),
+        ),
         (_, Some("tool_use"), _) => {
             let name = text("name").unwrap_or("unnamed");
-            (format!("{role}{TOOL_CALL}: {name}"), pretty(block.get("input").unwrap_or(&Value::Null)))
+            (
+                format!("{role}{TOOL_CALL}: {name}"),
+                pretty(block.get("input").unwrap_or(&Value::Null)),
+            )
         }
-        (_, Some("tool_result"), _) => (result_role(block, tools), result_text(block.get("content").unwrap_or(&Value::Null))),
+        (_, Some("tool_result"), _) => (
+            result_role(block, tools),
+            result_text(block.get("content").unwrap_or(&Value::Null)),
+        ),
         (_, kind, _) => (format!("{role}, {}", kind.unwrap_or("part")), pretty(block)),
     }
 }
@@ -236,7 +324,11 @@ fn block_part(role: &str, block: &Value, tools: &BTreeMap<String, String>) -> (S
 fn result_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(blocks) => blocks.iter().map(|block| block_part("", block, &BTreeMap::new()).1).collect::<Vec<String>>().join("\n"),
+        Value::Array(blocks) => blocks
+            .iter()
+            .map(|block| block_part("", block, &BTreeMap::new()).1)
+            .collect::<Vec<String>>()
+            .join("\n"),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => pretty(content),
     }
 }
@@ -247,7 +339,11 @@ fn pretty(value: &Value) -> String {
 
 /// Keeps the first `head` and the last `tail` bytes, rounded to whole characters, with a note of the cut bytes in between. Returns the
 /// parts and the number of cut bytes.
-pub fn without_middle(parts: Vec<TranscriptPart>, head: usize, tail: usize) -> (Vec<TranscriptPart>, u64) {
+pub fn without_middle(
+    parts: Vec<TranscriptPart>,
+    head: usize,
+    tail: usize,
+) -> (Vec<TranscriptPart>, u64) {
     let total: usize = parts.iter().map(|part| part.text.len()).sum();
     if total <= head + tail {
         return (parts, 0);
@@ -262,25 +358,42 @@ pub fn without_middle(parts: Vec<TranscriptPart>, head: usize, tail: usize) -> (
         at += text.len();
         if first > 0 {
             kept += first;
-            start.push(TranscriptPart { role: role.clone(), text: text[..first].to_owned(), spent });
+            start.push(TranscriptPart {
+                role: role.clone(),
+                text: text[..first].to_owned(),
+                spent,
+            });
         }
         if last < text.len() {
             kept += text.len() - last;
-            end.push(TranscriptPart { role, text: text[last..].to_owned(), spent: spent.filter(|_| first == 0) });
+            end.push(TranscriptPart {
+                role,
+                text: text[last..].to_owned(),
+                spent: spent.filter(|_| first == 0),
+            });
         }
     }
     let left_out = (total - kept) as u64;
-    start.push(TranscriptPart { role: None, text: format!("{left_out} of {total} bytes are left out here"), spent: None });
+    start.push(TranscriptPart {
+        role: None,
+        text: format!("{left_out} of {total} bytes are left out here"),
+        spent: None,
+    });
     start.extend(end);
     (start, left_out)
 }
 
 fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    (0..=at.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
 }
 
 fn ceil(text: &str, at: usize) -> usize {
-    (at.min(text.len())..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+    (at.min(text.len())..=text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len())
 }
 
 #[cfg(test)]
@@ -291,7 +404,10 @@ mod tests {
 
     fn check(entry: &Value, expected: &[(&str, &str)]) {
         let parts = transcript_parts(entry, &BTreeMap::new());
-        let found: Vec<(&str, &str)> = parts.iter().map(|part| (part.role.as_deref().unwrap_or_default(), part.text.as_str())).collect();
+        let found: Vec<(&str, &str)> = parts
+            .iter()
+            .map(|part| (part.role.as_deref().unwrap_or_default(), part.text.as_str()))
+            .collect();
         assert_eq!(found, expected);
     }
 
@@ -301,48 +417,86 @@ mod tests {
         check(
             &json!({"type": "assistant", "message": {"role": "assistant", "content": [
                 {"type": "text", "text": "I look"}, {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}]}}),
-            &[("assistant", "I look"), ("assistant, tool call: Bash", "{\n  \"command\": \"ls\"\n}")],
+            &[
+                ("assistant", "I look"),
+                ("assistant, tool call: Bash", "{\n  \"command\": \"ls\"\n}"),
+            ],
         );
         check(
             &json!({"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "a.py"}]}]}),
             &[("tool result", "a.py")],
         );
-        check(&json!({"role": "assistant", "content": null, "tool_calls": [1]}), &[("assistant, tool call", "1")]);
+        check(
+            &json!({"role": "assistant", "content": null, "tool_calls": [1]}),
+            &[("assistant, tool call", "1")],
+        );
         let call = json!({"id": "c0", "type": "function", "function": {"name": "read", "arguments": "{\"path\": \"a.py\"}"}});
         check(
             &json!({"role": "assistant", "content": null, "tool_calls": [call]}),
             &[("assistant, tool call: read", "{\n  \"path\": \"a.py\"\n}")],
         );
-        check(&json!({"role": "tool", "name": "read", "content": "x = 1"}), &[("tool result: read", "x = 1")]);
-        check(&json!({"role": "tool", "content": "x = 1"}), &[("tool result", "x = 1")]);
+        check(
+            &json!({"role": "tool", "name": "read", "content": "x = 1"}),
+            &[("tool result: read", "x = 1")],
+        );
+        check(
+            &json!({"role": "tool", "content": "x = 1"}),
+            &[("tool result", "x = 1")],
+        );
         let mut reader = TranscriptReader::default();
         reader.add(&json!({"role": "assistant", "tool_calls": [call]}));
         reader.add(&json!({"role": "tool", "tool_call_id": "c0", "content": "x = 1"}));
-        assert_eq!(reader.into_parts()[1].role.as_deref(), Some("tool result: read"));
-        check(&json!({"type": "system", "cwd": "x"}), &[("system", "{\n  \"type\": \"system\",\n  \"cwd\": \"x\"\n}")]);
+        assert_eq!(
+            reader.into_parts()[1].role.as_deref(),
+            Some("tool result: read")
+        );
+        check(
+            &json!({"type": "system", "cwd": "x"}),
+            &[("system", "{\n  \"type\": \"system\",\n  \"cwd\": \"x\"\n}")],
+        );
         check(&json!("bare"), &[("entry", "\"bare\"")]);
     }
 
     #[test]
     fn events_of_coding_agents_are_parts() {
         let codex = |item: Value| json!({"type": "item.completed", "item": item});
-        check(&codex(json!({"type": "agent_message", "text": "Blue"})), &[("assistant", "Blue")]);
-        check(&codex(json!({"type": "reasoning", "text": "Hm."})), &[("assistant, thinking", "Hm.")]);
         check(
-            &codex(json!({"type": "command_execution", "command": "ls", "aggregated_output": "a.py", "exit_code": 0})),
+            &codex(json!({"type": "agent_message", "text": "Blue"})),
+            &[("assistant", "Blue")],
+        );
+        check(
+            &codex(json!({"type": "reasoning", "text": "Hm."})),
+            &[("assistant, thinking", "Hm.")],
+        );
+        check(
+            &codex(
+                json!({"type": "command_execution", "command": "ls", "aggregated_output": "a.py", "exit_code": 0}),
+            ),
             &[("assistant, tool call: command_execution", "ls\na.py")],
         );
-        check(&json!({"type": "text", "part": {"type": "text", "text": "Blue"}}), &[("assistant", "Blue")]);
+        check(
+            &json!({"type": "text", "part": {"type": "text", "text": "Blue"}}),
+            &[("assistant", "Blue")],
+        );
         check(
             &json!({"type": "tool_use", "part": {"type": "tool", "tool": "read", "state": {"status": "error"}}}),
-            &[("assistant, tool call: read", "{\n  \"status\": \"error\"\n}")],
+            &[(
+                "assistant, tool call: read",
+                "{\n  \"status\": \"error\"\n}",
+            )],
         );
         check(
             &json!({"type": "tool_use", "tool_name": "read_file", "tool_id": "t", "parameters": {"path": "a"}}),
             &[("assistant, tool call: read_file", "{\n  \"path\": \"a\"\n}")],
         );
-        check(&json!({"type": "tool_result", "tool_id": "t", "status": "error", "error": {"message": "no"}}), &[("tool result", "no")]);
-        check(&json!({"type": "message", "role": "assistant", "content": "Bl"}), &[("assistant", "Bl")]);
+        check(
+            &json!({"type": "tool_result", "tool_id": "t", "status": "error", "error": {"message": "no"}}),
+            &[("tool result", "no")],
+        );
+        check(
+            &json!({"type": "message", "role": "assistant", "content": "Bl"}),
+            &[("assistant", "Bl")],
+        );
     }
 
     #[test]
@@ -360,9 +514,26 @@ mod tests {
         ] {
             reader.add(&entry);
         }
-        let spent: Vec<_> = reader.into_parts().iter().map(|part| part.spent.map(|spent| (spent.output_tokens, spent.cost_usd))).collect();
+        let spent: Vec<_> = reader
+            .into_parts()
+            .iter()
+            .map(|part| {
+                part.spent
+                    .map(|spent| (spent.output_tokens, spent.cost_usd))
+            })
+            .collect();
         let tokens = |tokens: u64| Some((Some(tokens), None));
-        assert_eq!(spent, [None, None, tokens(212), tokens(7), Some((Some(5), Some(0.25))), None]);
+        assert_eq!(
+            spent,
+            [
+                None,
+                None,
+                tokens(212),
+                tokens(7),
+                Some((Some(5), Some(0.25))),
+                None
+            ]
+        );
     }
 
     #[test]
@@ -373,9 +544,20 @@ mod tests {
         let (kept, left_out) = without_middle(parts, 6, 4);
         let texts: Vec<&str> = kept.iter().map(|part| part.text.as_str()).collect();
         // Two bytes make one letter, which is kept whole or not at all.
-        assert_eq!((texts, left_out), (vec!["12345", "5 of 14 bytes are left out here", "9", "xyz"], 5));
+        assert_eq!(
+            (texts, left_out),
+            (
+                vec!["12345", "5 of 14 bytes are left out here", "9", "xyz"],
+                5
+            )
+        );
         let (kept, left_out) = without_middle(vec![part("a", "0123456789")], 2, 3);
-        assert_eq!(kept.iter().map(|part| part.text.as_str()).collect::<Vec<_>>(), ["01", "5 of 10 bytes are left out here", "789"]);
+        assert_eq!(
+            kept.iter()
+                .map(|part| part.text.as_str())
+                .collect::<Vec<_>>(),
+            ["01", "5 of 10 bytes are left out here", "789"]
+        );
         assert_eq!(left_out, 5);
     }
 }

@@ -22,15 +22,25 @@ pub struct Unstarted {
 const MOST_LINES: u64 = 20_000;
 
 /// Finds such runs. What cannot be read is reported elsewhere.
-pub fn unstarted<'a>(warehouse: &Warehouse, rows: impl Iterator<Item = &'a RunRow>) -> Vec<Unstarted> {
+pub fn unstarted<'a>(
+    warehouse: &Warehouse,
+    rows: impl Iterator<Item = &'a RunRow>,
+) -> Vec<Unstarted> {
     let found = rows.filter_map(|row| {
-        let items = row.items.filter(|items| items.lines <= MOST_LINES && items.lines - items.answered >= u64::from(FAILED_STARTS))?;
+        let items = row.items.filter(|items| {
+            items.lines <= MOST_LINES && items.lines - items.answered >= u64::from(FAILED_STARTS)
+        })?;
         if !row.run.status.is_counted() || row.run.provenance.is_some() {
             return None;
         }
         let lines = warehouse.detailed(&[Arc::clone(&row.run)]).ok()?;
-        let is_failed = |status: ItemStatus, reason: Option<&str>| status == ItemStatus::Error && reason.is_some_and(tells_failed_start);
-        let failed = lines.iter().filter(|(outcome, details)| is_failed(outcome.status, details.reason.as_deref())).count() as u64;
+        let is_failed = |status: ItemStatus, reason: Option<&str>| {
+            status == ItemStatus::Error && reason.is_some_and(tells_failed_start)
+        };
+        let failed = lines
+            .iter()
+            .filter(|(outcome, details)| is_failed(outcome.status, details.reason.as_deref()))
+            .count() as u64;
         (failed >= u64::from(FAILED_STARTS)).then(|| Unstarted {
             run: row.run.id.to_string(),
             suite: row.run.suite.clone(),

@@ -38,7 +38,11 @@ pub struct ItemAmounts {
 impl ItemAmounts {
     /// Returns the amounts at an index of [`super::MatrixRow::items`] in a matrix row, both counted from 0.
     pub fn at(&self, row: usize, place: usize) -> Amounts {
-        self.rows.get(row).and_then(|row| row.get(place)).copied().unwrap_or_default()
+        self.rows
+            .get(row)
+            .and_then(|row| row.get(place))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Returns whether no row has amounts.
@@ -49,12 +53,24 @@ impl ItemAmounts {
 
 impl Amounts {
     fn of(item: &ItemLine<'_>) -> Self {
-        let tokens = item.input_tokens.zip(item.output_tokens).map(|(input, output)| input.saturating_add(output));
-        Self { cost_usd: item.cost_usd, tokens, seconds: item.duration_seconds }
+        let tokens = item
+            .input_tokens
+            .zip(item.output_tokens)
+            .map(|(input, output)| input.saturating_add(output));
+        Self {
+            cost_usd: item.cost_usd,
+            tokens,
+            seconds: item.duration_seconds,
+        }
     }
 
     fn largest(self, other: Self) -> Self {
-        let larger = |one: Option<f64>, other: Option<f64>| one.zip(other).map(|(one, other)| one.max(other)).or(one).or(other);
+        let larger = |one: Option<f64>, other: Option<f64>| {
+            one.zip(other)
+                .map(|(one, other)| one.max(other))
+                .or(one)
+                .or(other)
+        };
         Self {
             cost_usd: larger(self.cost_usd, other.cost_usd),
             tokens: self.tokens.max(other.tokens),
@@ -82,32 +98,64 @@ impl Warehouse {
     ///
     /// If a file cannot be read any more, its amounts are unknown, and [`Warehouse::late_problems`] reports it.
     pub fn item_amounts(&self, matrix: &OutcomeMatrix, runs: &[&RunRow]) -> ItemAmounts {
-        let first_rows: HashMap<&RunId, usize> = matrix.rows.iter().enumerate().rev().map(|(place, row)| (&row.run, place)).collect();
-        let files: HashMap<&Path, &ItemFile> = self.files.iter().map(|file| (file.path.as_path(), file)).collect();
+        let first_rows: HashMap<&RunId, usize> = matrix
+            .rows
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(place, row)| (&row.run, place))
+            .collect();
+        let files: HashMap<&Path, &ItemFile> = self
+            .files
+            .iter()
+            .map(|file| (file.path.as_path(), file))
+            .collect();
         let mut wanted: HashMap<&Path, Wanted<'_>> = HashMap::new();
         for row in runs.iter().filter(|row| has_amounts(row)) {
-            let unit = self.place_of(&row.run.id).and_then(|(unit, _)| self.snapshot.items.get(unit as usize));
+            let unit = self
+                .place_of(&row.run.id)
+                .and_then(|(unit, _)| self.snapshot.items.get(unit as usize));
             if let (Some(unit), Some(first)) = (unit, first_rows.get(&row.run.id)) {
-                wanted.entry(Path::new(&unit.path)).or_default().insert(row.run.id.as_str(), *first);
+                wanted
+                    .entry(Path::new(&unit.path))
+                    .or_default()
+                    .insert(row.run.id.as_str(), *first);
             }
         }
-        let wanted: Vec<(&ItemFile, Wanted<'_>)> =
-            wanted.into_iter().filter_map(|(path, wanted)| Some((*files.get(path)?, wanted))).collect();
+        let wanted: Vec<(&ItemFile, Wanted<'_>)> = wanted
+            .into_iter()
+            .filter_map(|(path, wanted)| Some((*files.get(path)?, wanted)))
+            .collect();
         if wanted.is_empty() {
             return ItemAmounts::default();
         }
-        let indices: Indices<'_> =
-            (0..).zip(&matrix.items).map(|(index, item)| ((item.key.kind, &*item.key.evaluator, &*item.key.item), index)).collect();
+        let indices: Indices<'_> = (0..)
+            .zip(&matrix.items)
+            .map(|(index, item)| {
+                (
+                    (item.key.kind, &*item.key.evaluator, &*item.key.item),
+                    index,
+                )
+            })
+            .collect();
         let groups = groups(matrix);
         let read = |(file, wanted): (&ItemFile, Wanted<'_>)| {
-            self.read_amounts(file, &wanted, matrix, &indices).map_err(|error| self.note_unread(&file.path, &error))
+            self.read_amounts(file, &wanted, matrix, &indices)
+                .map_err(|error| self.note_unread(&file.path, &error))
         };
-        let Ok(found) = wanted.into_par_iter().map(read).collect::<Result<Vec<HashMap<usize, Vec<Standing>>>, ()>>() else {
+        let Ok(found) = wanted
+            .into_par_iter()
+            .map(read)
+            .collect::<Result<Vec<HashMap<usize, Vec<Standing>>>, ()>>()
+        else {
             return ItemAmounts::default();
         };
         let mut rows = vec![Vec::new(); matrix.rows.len()];
         for (row, standing) in found.into_iter().flatten() {
-            rows[row] = standing.into_iter().map(|standing| standing.amounts).collect();
+            rows[row] = standing
+                .into_iter()
+                .map(|standing| standing.amounts)
+                .collect();
             if let Some(groups) = &groups {
                 share(&mut rows[row], &matrix.rows[row].items, groups);
             }
@@ -129,18 +177,43 @@ impl Warehouse {
         // By row and index: the stored name of the shown item, if names are mapped.
         let mut own_names: HashMap<(usize, usize), String> = HashMap::new();
         each_item_of(file, &|run| wanted.contains_key(run), |item| {
-            let Some(first) = own_run.or(item.run.as_deref()).and_then(|run| wanted.get(run)) else { return };
-            let Some(index) = indices.get(&(item.kind, names.evaluator(&item.evaluator), names.item(&item.item))) else { return };
-            let own = matrix.rows[*first..].iter().take_while(|row| row.run == matrix.rows[*first].run);
-            let Some(row) = own.zip(*first..).find(|(row, _)| row.attempt == item.attempt).map(|(_, place)| place) else { return };
-            let Ok(place) = matrix.rows[row].items.binary_search(index) else { return };
+            let Some(first) = own_run
+                .or(item.run.as_deref())
+                .and_then(|run| wanted.get(run))
+            else {
+                return;
+            };
+            let Some(index) = indices.get(&(
+                item.kind,
+                names.evaluator(&item.evaluator),
+                names.item(&item.item),
+            )) else {
+                return;
+            };
+            let own = matrix.rows[*first..]
+                .iter()
+                .take_while(|row| row.run == matrix.rows[*first].run);
+            let Some(row) = own
+                .zip(*first..)
+                .find(|(row, _)| row.attempt == item.attempt)
+                .map(|(_, place)| place)
+            else {
+                return;
+            };
+            let Ok(place) = matrix.rows[row].items.binary_search(index) else {
+                return;
+            };
             if !file.may_stand(&item.evaluator, item.revision) {
                 return;
             }
-            let standing = &mut found.entry(row).or_insert_with(|| vec![Standing::default(); matrix.rows[row].items.len()])[place];
+            let standing = &mut found
+                .entry(row)
+                .or_insert_with(|| vec![Standing::default(); matrix.rows[row].items.len()])[place];
             if !names.items.is_empty() {
                 // If two items are shown under one name, the matrix uses the first by stored name.
-                let name = own_names.entry((row, place)).or_insert_with(|| item.item.clone().into_owned());
+                let name = own_names
+                    .entry((row, place))
+                    .or_insert_with(|| item.item.clone().into_owned());
                 match name.as_str().cmp(&item.item) {
                     std::cmp::Ordering::Less => return,
                     std::cmp::Ordering::Equal => {}
@@ -151,7 +224,10 @@ impl Warehouse {
                 }
             }
             if takes_over(item.revision, standing.revision) {
-                *standing = Standing { revision: item.revision, amounts: Amounts::of(item) };
+                *standing = Standing {
+                    revision: item.revision,
+                    amounts: Amounts::of(item),
+                };
             }
         })?;
         Ok(found)
@@ -160,7 +236,11 @@ impl Warehouse {
 
 /// Returns whether any line of a run has a cost, a duration or tokens.
 fn has_amounts(row: &RunRow) -> bool {
-    row.items.is_some_and(|items| items.with_cost > 0 || items.with_duration > 0 || (items.with_input > 0 && items.with_output > 0))
+    row.items.is_some_and(|items| {
+        items.with_cost > 0
+            || items.with_duration > 0
+            || (items.with_input > 0 && items.with_output > 0)
+    })
 }
 
 /// Numbers the items of a matrix by kind and name. Returns `None` if each item has its own.
@@ -169,7 +249,11 @@ fn groups(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
     let mut groups = Vec::with_capacity(matrix.items.len());
     for item in &matrix.items {
         let next = super::intern::number(numbers.len());
-        groups.push(*numbers.entry((item.key.kind, &item.key.item)).or_insert(next));
+        groups.push(
+            *numbers
+                .entry((item.key.kind, &item.key.item))
+                .or_insert(next),
+        );
     }
     (numbers.len() < matrix.items.len()).then_some(groups)
 }

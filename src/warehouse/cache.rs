@@ -92,11 +92,15 @@ pub fn cache_parts(cache: &Path) -> io::Result<Vec<CachePart>> {
                 parts.push(part(CacheKind::Snapshot, of, vec![path]));
             }
             _ if name.starts_with(IMPORTED) && path.is_dir() => parts.extend(imported(&path)?),
-            _ if name.starts_with(SITE) => parts.push(part(CacheKind::Site, Vec::new(), vec![path])),
+            _ if name.starts_with(SITE) => {
+                parts.push(part(CacheKind::Site, Vec::new(), vec![path]))
+            }
             _ => parts.push(part(CacheKind::Other, Vec::new(), vec![path])),
         }
     }
-    parts.sort_by(|left, right| (left.kind, &left.of, left.used).cmp(&(right.kind, &right.of, right.used)));
+    parts.sort_by(|left, right| {
+        (left.kind, &left.of, left.used).cmp(&(right.kind, &right.of, right.used))
+    });
     Ok(parts)
 }
 
@@ -104,17 +108,24 @@ pub fn cache_parts(cache: &Path) -> io::Result<Vec<CachePart>> {
 /// the importers' folder also imported stores of earlier importers, or of an earlier content of their file. Deletes nothing while another
 /// command uses the cache.
 pub fn sweep_cache(cache: &Path, reading: Option<&str>) {
-    let swept = files::only_user(cache, || superseded(cache, reading).map(|parts| parts.iter().map(remove).sum::<u64>()));
+    let swept = files::only_user(cache, || {
+        superseded(cache, reading).map(|parts| parts.iter().map(remove).sum::<u64>())
+    });
     match swept {
-        Ok(Some(Ok(removed))) => debug!(folder = %cache.display(), files = removed, "superseded parts of the cache removed"),
+        Ok(Some(Ok(removed))) => {
+            debug!(folder = %cache.display(), files = removed, "superseded parts of the cache removed")
+        }
         Ok(None) => debug!(folder = %cache.display(), "cache not swept: another command uses it"),
-        Ok(Some(Err(error))) | Err(error) => debug!(folder = %cache.display(), %error, "cache not swept"),
+        Ok(Some(Err(error))) | Err(error) => {
+            debug!(folder = %cache.display(), %error, "cache not swept")
+        }
     }
 }
 
 /// Deletes the parts that were not used since `before`, or all parts. Returns the deleted ones, or `None` if another command uses the cache.
 pub fn clear_cache(cache: &Path, before: Option<SystemTime>) -> io::Result<Option<Vec<CachePart>>> {
-    let is_due = |part: &CachePart| before.is_none_or(|before| part.used.is_none_or(|used| used < before));
+    let is_due =
+        |part: &CachePart| before.is_none_or(|before| part.used.is_none_or(|used| used < before));
     if !cache.exists() {
         return Ok(Some(Vec::new()));
     }
@@ -131,14 +142,22 @@ pub fn clear_cache(cache: &Path, before: Option<SystemTime>) -> io::Result<Optio
 fn superseded(cache: &Path, reading: Option<&str>) -> io::Result<Vec<CachePart>> {
     let own = std::path::absolute(cache)?;
     let is_gone = |stores: &[String]| {
-        let folders: Vec<&Path> = stores.iter().map(|store| Path::new(store.strip_prefix(LAKE).unwrap_or(store))).collect();
+        let folders: Vec<&Path> = stores
+            .iter()
+            .map(|store| Path::new(store.strip_prefix(LAKE).unwrap_or(store)))
+            .collect();
         let mut missing = folders.iter().filter(|folder| !folder.exists()).peekable();
         // A missing folder may come back, but no imported store of the cache under its old name.
-        missing.peek().is_some() && (folders.iter().all(|folder| !folder.exists()) || missing.any(|folder| folder.starts_with(&own)))
+        missing.peek().is_some()
+            && (folders.iter().all(|folder| !folder.exists())
+                || missing.any(|folder| folder.starts_with(&own)))
     };
     let is_earlier = |part: &CachePart, next: Option<&CachePart>| {
         reading.is_some_and(|reading| {
-            let is_of_reading = |path: &PathBuf| path.parent().is_some_and(|folder| folder.ends_with(reading));
+            let is_of_reading = |path: &PathBuf| {
+                path.parent()
+                    .is_some_and(|folder| folder.ends_with(reading))
+            };
             // Parts are sorted by last use.
             part.of.is_empty()
                 || !part.paths.iter().all(is_of_reading)
@@ -152,7 +171,12 @@ fn superseded(cache: &Path, reading: Option<&str>) -> io::Result<Vec<CachePart>>
         CacheKind::Imported => is_earlier(part, parts.get(place + 1)),
         CacheKind::Site | CacheKind::Other => false,
     };
-    Ok(parts.iter().enumerate().filter(is_superseded).map(|(_, part)| part.clone()).collect())
+    Ok(parts
+        .iter()
+        .enumerate()
+        .filter(is_superseded)
+        .map(|(_, part)| part.clone())
+        .collect())
 }
 
 /// Returns one part for each list of segments, and one for each segment without a list.
@@ -160,14 +184,29 @@ fn segments(folder: &Path) -> io::Result<Vec<CachePart>> {
     let mut parts = Vec::new();
     for (path, _) in entries(folder)? {
         if path.extension().is_some_and(|extension| extension == LIST)
-            && let Some(list) = files::read(&path).ok().and_then(|bytes| serde_json::from_slice::<SegmentList>(&bytes).ok())
+            && let Some(list) = files::read(&path)
+                .ok()
+                .and_then(|bytes| serde_json::from_slice::<SegmentList>(&bytes).ok())
         {
-            let own = list.segments.iter().flat_map(|name| [folder.join(format!("{name}.parquet")), folder.join(format!("{name}.sha256"))]);
-            parts.push(part(CacheKind::Segments, list.stores, std::iter::once(path).chain(own).collect()));
+            let own = list.segments.iter().flat_map(|name| {
+                [
+                    folder.join(format!("{name}.parquet")),
+                    folder.join(format!("{name}.sha256")),
+                ]
+            });
+            parts.push(part(
+                CacheKind::Segments,
+                list.stores,
+                std::iter::once(path).chain(own).collect(),
+            ));
         }
     }
     let listed: BTreeSet<PathBuf> = parts.iter().flat_map(|part| part.paths.clone()).collect();
-    let rest: Vec<PathBuf> = entries(folder)?.into_iter().map(|(path, _)| path).filter(|path| !listed.contains(path)).collect();
+    let rest: Vec<PathBuf> = entries(folder)?
+        .into_iter()
+        .map(|(path, _)| path)
+        .filter(|path| !listed.contains(path))
+        .collect();
     parts.extend((!rest.is_empty()).then(|| part(CacheKind::Segments, Vec::new(), rest)));
     Ok(parts)
 }
@@ -179,8 +218,15 @@ fn imported(folder: &Path) -> io::Result<Vec<CachePart>> {
         if path.is_dir() {
             let source = folder.join(format!("{name}.{SOURCE}"));
             let of = files::read_to_string(&source).ok().into_iter().collect();
-            let beside = entries(folder)?.into_iter().filter(|(_, other)| other.starts_with(&name) && *other != name).map(|(path, _)| path);
-            let mut part = part(CacheKind::Imported, of, std::iter::once(path).chain(beside).collect());
+            let beside = entries(folder)?
+                .into_iter()
+                .filter(|(_, other)| other.starts_with(&name) && *other != name)
+                .map(|(path, _)| path);
+            let mut part = part(
+                CacheKind::Imported,
+                of,
+                std::iter::once(path).chain(beside).collect(),
+            );
             part.used = modified(&source).or(part.used);
             parts.push(part);
         }
@@ -190,11 +236,16 @@ fn imported(folder: &Path) -> io::Result<Vec<CachePart>> {
 
 /// Lists a folder by name. A missing one is empty.
 fn entries(folder: &Path) -> io::Result<Vec<(PathBuf, String)>> {
-    let Some(listing) = files::if_there(fs::read_dir(folder))? else { return Ok(Vec::new()) };
+    let Some(listing) = files::if_there(fs::read_dir(folder))? else {
+        return Ok(Vec::new());
+    };
     let mut entries = Vec::new();
     for entry in listing {
         let entry = entry?;
-        entries.push((entry.path(), entry.file_name().to_string_lossy().into_owned()));
+        entries.push((
+            entry.path(),
+            entry.file_name().to_string_lossy().into_owned(),
+        ));
     }
     entries.sort();
     Ok(entries)
@@ -207,13 +258,22 @@ fn part(kind: CacheKind, of: Vec<String>, paths: Vec<PathBuf>) -> CachePart {
         bytes += metadata.len();
         used = used.max(metadata.modified().ok());
     }
-    CachePart { kind, of, files, bytes, used, paths }
+    CachePart {
+        kind,
+        of,
+        files,
+        bytes,
+        used,
+        paths,
+    }
 }
 
 /// Returns the state of a file, or of all files in a folder.
 fn below(path: &PathBuf) -> impl Iterator<Item = Metadata> {
     let entries = WalkDir::new(path).into_iter().filter_map(Result::ok);
-    entries.filter(|entry| entry.file_type().is_file()).filter_map(|entry| entry.metadata().ok())
+    entries
+        .filter(|entry| entry.file_type().is_file())
+        .filter_map(|entry| entry.metadata().ok())
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {
@@ -223,9 +283,16 @@ fn modified(path: &Path) -> Option<SystemTime> {
 /// Deletes a part. Returns the number of its files; ignores what cannot be deleted.
 fn remove(part: &CachePart) -> u64 {
     for path in &part.paths {
-        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        let _ = if path.is_dir() {
+            fs::remove_dir_all(path)
+        } else {
+            fs::remove_file(path)
+        };
         // The folder of earlier importers, once it is empty.
-        let _ = path.parent().filter(|_| part.kind == CacheKind::Imported).map(fs::remove_dir);
+        let _ = path
+            .parent()
+            .filter(|_| part.kind == CacheKind::Imported)
+            .map(fs::remove_dir);
     }
     part.files
 }

@@ -29,21 +29,48 @@ impl EngineAnswer {
             let (suite, version, approach, model) = arm;
             let mut run = Run::new(id.clone(), suite, approach, model);
             run.suite_version = version.map(str::to_owned);
-            runs.push(EngineRun { run, totals: None, hidden: None, published: None });
+            runs.push(EngineRun {
+                run,
+                totals: None,
+                hidden: None,
+                published: None,
+            });
             of_run.sort_by(|left, right| left.key.cmp(&right.key));
             for attempt in 1..=of_run.iter().map(|row| outcomes(row)).max().unwrap_or(0) {
                 let asked = || of_run.iter().filter(|row| outcomes(row) >= attempt);
-                let items = asked().map(|row| EngineItem { key: row.key.clone(), cluster: row.cluster.clone() }).collect();
+                let items = asked()
+                    .map(|row| EngineItem {
+                        key: row.key.clone(),
+                        cluster: row.cluster.clone(),
+                    })
+                    .collect();
                 let next = sets.len();
                 let set = *sets.entry(items).or_insert(next);
-                let cells = asked().map(|row| EngineCell::of(status(row, attempt))).collect();
-                rows.push(EngineRow { run: id.clone(), attempt, set, cells, scores: Vec::new() });
+                let cells = asked()
+                    .map(|row| EngineCell::of(status(row, attempt)))
+                    .collect();
+                rows.push(EngineRow {
+                    run: id.clone(),
+                    attempt,
+                    set,
+                    cells,
+                    scores: Vec::new(),
+                });
             }
         }
-        let mut sets: Vec<(usize, Vec<EngineItem>)> = sets.into_iter().map(|(items, number)| (number, items)).collect();
+        let mut sets: Vec<(usize, Vec<EngineItem>)> = sets
+            .into_iter()
+            .map(|(items, number)| (number, items))
+            .collect();
         sets.sort_by_key(|(number, _)| *number);
         let sets = sets.into_iter().map(|(_, items)| items).collect();
-        Ok(Self { name: name.to_owned(), runs, sets, rows, lines: None })
+        Ok(Self {
+            name: name.to_owned(),
+            runs,
+            sets,
+            rows,
+            lines: None,
+        })
     }
 }
 
@@ -51,13 +78,23 @@ impl EngineAnswer {
 type Arm<'a> = (&'a str, Option<&'a str>, &'a str, &'a str);
 
 fn arm_of(row: &ItemCounts) -> Arm<'_> {
-    (&row.suite, row.suite_version.as_deref(), &row.approach, &row.model)
+    (
+        &row.suite,
+        row.suite_version.as_deref(),
+        &row.approach,
+        &row.model,
+    )
 }
 
 fn run_id(row: &ItemCounts) -> Result<RunId, String> {
     match &row.run {
-        Some(text) => RunId::parse(text).map_err(|why| format!("run_id `{}`: {why}", visible(text))),
-        None => RunId::parse(&format!("counts-{}", &hex(&Sha256::digest(format!("{:?}", arm_of(row))))[..16])),
+        Some(text) => {
+            RunId::parse(text).map_err(|why| format!("run_id `{}`: {why}", visible(text)))
+        }
+        None => RunId::parse(&format!(
+            "counts-{}",
+            &hex(&Sha256::digest(format!("{:?}", arm_of(row))))[..16]
+        )),
     }
 }
 
@@ -84,14 +121,22 @@ mod tests {
 
     use super::*;
 
-    fn row(run: Option<&str>, item: &str, [passed, counted, missing, skipped]: [u32; 4]) -> ItemCounts {
+    fn row(
+        run: Option<&str>,
+        item: &str,
+        [passed, counted, missing, skipped]: [u32; 4],
+    ) -> ItemCounts {
         ItemCounts {
             run: run.map(str::to_owned),
             suite: "s".to_owned(),
             suite_version: None,
             approach: "a".to_owned(),
             model: "m".to_owned(),
-            key: ItemKey { kind: ItemKind::Question, evaluator: "answers".to_owned(), item: item.to_owned() },
+            key: ItemKey {
+                kind: ItemKind::Question,
+                evaluator: "answers".to_owned(),
+                item: item.to_owned(),
+            },
             cluster: None,
             passed,
             counted,
@@ -102,19 +147,33 @@ mod tests {
 
     #[test]
     fn the_outcomes_have_the_counts_that_they_are_made_of() {
-        let rows = [row(Some("r"), "y", [1, 3, 1, 1]), row(Some("r"), "x", [2, 2, 0, 0]), row(None, "x", [0, 1, 0, 0])];
+        let rows = [
+            row(Some("r"), "y", [1, 3, 1, 1]),
+            row(Some("r"), "x", [2, 2, 0, 0]),
+            row(None, "x", [0, 1, 0, 0]),
+        ];
         let answer = EngineAnswer::of_counts("file", &rows).expect("counts");
         let told: Vec<(String, u32, Vec<&str>, Vec<u8>)> = answer
             .rows
             .iter()
             .map(|row| {
-                let items = answer.sets[row.set].iter().map(|item| item.key.item.as_str()).collect();
-                (row.run.to_string(), row.attempt, items, row.cells.iter().map(|cell| cell.code()).collect())
+                let items = answer.sets[row.set]
+                    .iter()
+                    .map(|item| item.key.item.as_str())
+                    .collect();
+                (
+                    row.run.to_string(),
+                    row.attempt,
+                    items,
+                    row.cells.iter().map(|cell| cell.code()).collect(),
+                )
             })
             .collect();
         let arm = answer.runs[0].run.id.to_string();
         assert!(arm.starts_with("counts-"), "{arm}");
-        let r = |attempt, items: &[&'static str], codes: &[u8]| ("r".to_owned(), attempt, items.to_vec(), codes.to_vec());
+        let r = |attempt, items: &[&'static str], codes: &[u8]| {
+            ("r".to_owned(), attempt, items.to_vec(), codes.to_vec())
+        };
         // 1 pass, 2 fail, 5 infra, 6 skipped.
         assert_eq!(
             told,
@@ -134,7 +193,10 @@ mod tests {
         let mut other = row(Some("r"), "y", [0, 1, 0, 0]);
         other.model = "n".to_owned();
         let failed = |rows: &[ItemCounts]| EngineAnswer::of_counts("file", rows).map(|_| ());
-        assert_eq!(failed(&[row(Some("r"), "x", [0, 1, 0, 0]), other]), Err("run `r` is of two arms or suites".to_owned()));
+        assert_eq!(
+            failed(&[row(Some("r"), "x", [0, 1, 0, 0]), other]),
+            Err("run `r` is of two arms or suites".to_owned())
+        );
         assert!(failed(&[row(Some("../r"), "x", [0, 1, 0, 0])]).is_err());
     }
 }

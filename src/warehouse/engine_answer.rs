@@ -80,7 +80,12 @@ pub struct EngineCell(u8);
 /// Reads outcomes of an engine again.
 pub trait EngineLines: fmt::Debug + Send + Sync {
     /// Calls `each` with every outcome of the runs. Fails if there are more than `most`.
-    fn each(&self, runs: &[RunId], most: usize, each: &mut dyn FnMut(&ItemOutcome)) -> io::Result<()>;
+    fn each(
+        &self,
+        runs: &[RunId],
+        most: usize,
+        each: &mut dyn FnMut(&ItemOutcome),
+    ) -> io::Result<()>;
 }
 
 impl EngineCell {
@@ -89,7 +94,9 @@ impl EngineCell {
 
     /// Returns `None` if no outcome has this code.
     pub fn parse(code: i8) -> Option<Self> {
-        let code = u8::try_from(code).ok().filter(|code| *code < Self::OWN + Self::IMAGE)?;
+        let code = u8::try_from(code)
+            .ok()
+            .filter(|code| *code < Self::OWN + Self::IMAGE)?;
         status_of_code(code % Self::IMAGE).map(|_| Self(code))
     }
 
@@ -129,30 +136,63 @@ impl EngineAnswer {
             score_lines: Vec::new(),
         };
         joining.begin(&self.name, self.runs.iter().map(standing).collect())?;
-        let published = self.runs.iter().filter_map(|of| Some((of.run.id.as_str(), of.published?)));
-        let mut wanted: BTreeMap<&str, PublishedOutcomes> = published.filter(|(_, published)| published.outcomes > 0).collect();
+        let published = self
+            .runs
+            .iter()
+            .filter_map(|of| Some((of.run.id.as_str(), of.published?)));
+        let mut wanted: BTreeMap<&str, PublishedOutcomes> = published
+            .filter(|(_, published)| published.outcomes > 0)
+            .collect();
         let mut other: Vec<String> = Vec::new();
         // A question is mostly about one suite, so the lines of other suites are not in its parts.
-        let suites: BTreeMap<&RunId, (&str, Option<&str>)> =
-            self.runs.iter().map(|of| (&of.run.id, (of.run.suite.as_str(), of.run.suite_version.as_deref()))).collect();
+        let suites: BTreeMap<&RunId, (&str, Option<&str>)> = self
+            .runs
+            .iter()
+            .map(|of| {
+                (
+                    &of.run.id,
+                    (of.run.suite.as_str(), of.run.suite_version.as_deref()),
+                )
+            })
+            .collect();
         let suite_of = |row: &EngineRow| suites.get(&row.run).copied();
         let mut rows: Vec<&EngineRow> = self.rows.iter().collect();
-        rows.sort_by(|left, right| (suite_of(left), &left.run, left.attempt).cmp(&(suite_of(right), &right.run, right.attempt)));
+        rows.sort_by(|left, right| {
+            (suite_of(left), &left.run, left.attempt).cmp(&(
+                suite_of(right),
+                &right.run,
+                right.attempt,
+            ))
+        });
         let mut number = 0;
         for suite in rows.chunk_by(|left, right| suite_of(left) == suite_of(right)) {
             let mut taken: Vec<&EngineRow> = Vec::new();
             for run in suite.chunk_by(|left, right| left.run == right.run) {
                 if count(&taken) >= PART_CELLS {
                     number += 1;
-                    self.join_part(joining, number, &std::mem::take(&mut taken), &mut wanted, &mut other)?;
+                    self.join_part(
+                        joining,
+                        number,
+                        &std::mem::take(&mut taken),
+                        &mut wanted,
+                        &mut other,
+                    )?;
                 }
                 taken.extend(run);
             }
             number += 1;
             self.join_part(joining, number, &taken, &mut wanted, &mut other)?;
         }
-        other.extend(wanted.iter().map(|(run, published)| format!("`{run}` (0 of {})", published.outcomes)));
-        if other.is_empty() { Ok(()) } else { Err(other_outcomes(&other)) }
+        other.extend(
+            wanted
+                .iter()
+                .map(|(run, published)| format!("`{run}` (0 of {})", published.outcomes)),
+        );
+        if other.is_empty() {
+            Ok(())
+        } else {
+            Err(other_outcomes(&other))
+        }
     }
 
     /// Joins some rows. Takes their runs out of those that are wanted, and adds those whose outcomes are not as they were published.
@@ -167,7 +207,14 @@ impl EngineAnswer {
         let part = self.part(rows);
         let mut checks = BTreeMap::new();
         for (run, found) in part.seals() {
-            let Some(PublishedOutcomes { outcomes, check, lines_check }) = wanted.remove(run) else { continue };
+            let Some(PublishedOutcomes {
+                outcomes,
+                check,
+                lines_check,
+            }) = wanted.remove(run)
+            else {
+                continue;
+            };
             checks.insert(run.to_owned(), lines_check);
             if found.outcomes != outcomes {
                 other.push(format!("`{run}` ({} of {outcomes})", found.outcomes));
@@ -176,8 +223,20 @@ impl EngineAnswer {
             }
         }
         let runs = rows.chunk_by(|left, right| left.run == right.run);
-        let runs = runs.map(|rows| (rows[0].run.clone(), count(rows), checks.get(rows[0].run.as_str()).copied())).collect();
-        let lines = Lines { place: format!("{} part {number}", self.name), runs, source: self.lines.clone() };
+        let runs = runs
+            .map(|rows| {
+                (
+                    rows[0].run.clone(),
+                    count(rows),
+                    checks.get(rows[0].run.as_str()).copied(),
+                )
+            })
+            .collect();
+        let lines = Lines {
+            place: format!("{} part {number}", self.name),
+            runs,
+            source: self.lines.clone(),
+        };
         joining.part(part, Arc::new(lines))
     }
 
@@ -188,7 +247,14 @@ impl EngineAnswer {
         for row in rows {
             let run = part.run(row.run.as_str());
             let items = numbered[row.set].get_or_insert_with(|| {
-                let item = |of: &EngineItem| part.item(of.key.kind, &of.key.evaluator, &of.key.item, of.cluster.as_deref());
+                let item = |of: &EngineItem| {
+                    part.item(
+                        of.key.kind,
+                        &of.key.evaluator,
+                        &of.key.item,
+                        of.cluster.as_deref(),
+                    )
+                };
                 self.sets[row.set].iter().map(item).collect()
             });
             let mut scores = row.scores.iter().copied();
@@ -197,7 +263,8 @@ impl EngineAnswer {
                 let score = if cell.has_own_score() {
                     scores.next()
                 } else {
-                    cell.repeats_status().then(|| f64::from(u8::from(status == ItemStatus::Pass)))
+                    cell.repeats_status()
+                        .then(|| f64::from(u8::from(status == ItemStatus::Pass)))
                 };
                 part.push(run, *item, row.attempt, status, score);
             }
@@ -213,8 +280,15 @@ pub fn other_outcomes(runs: &[String]) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let (of, have) = if runs.len() == 1 { ("1 run".to_owned(), "has") } else { (format!("{} runs", runs.len()), "have") };
-    format!("{of} {have} other outcomes in `outcomes` than `runs` says: {}{more}", runs[..runs.len().min(SHOWN)].join(", "))
+    let (of, have) = if runs.len() == 1 {
+        ("1 run".to_owned(), "has")
+    } else {
+        (format!("{} runs", runs.len()), "have")
+    };
+    format!(
+        "{of} {have} other outcomes in `outcomes` than `runs` says: {}{more}",
+        runs[..runs.len().min(SHOWN)].join(", ")
+    )
 }
 
 /// Returns the number of outcomes of some rows.
@@ -241,14 +315,25 @@ impl StandingLines for Lines {
         String::new()
     }
 
-    fn each(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
-        let Some(lines) = &self.source else { return Ok(()) };
-        let asked: Vec<_> = self.runs.iter().filter(|(run, ..)| is_wanted(run.as_str())).collect();
+    fn each(
+        &self,
+        is_wanted: &dyn Fn(&str) -> bool,
+        each: &mut dyn FnMut(&[u8]),
+    ) -> io::Result<()> {
+        let Some(lines) = &self.source else {
+            return Ok(());
+        };
+        let asked: Vec<_> = self
+            .runs
+            .iter()
+            .filter(|(run, ..)| is_wanted(run.as_str()))
+            .collect();
         if asked.is_empty() {
             return Ok(());
         }
         let runs: Vec<RunId> = asked.iter().map(|(run, ..)| run.clone()).collect();
-        let mut found: BTreeMap<&RunId, (usize, u64)> = asked.iter().map(|(run, ..)| (run, (0, 0))).collect();
+        let mut found: BTreeMap<&RunId, (usize, u64)> =
+            asked.iter().map(|(run, ..)| (run, (0, 0))).collect();
         let mut line = String::new();
         let mut foreign = None;
         let most = asked.iter().map(|(_, count, _)| *count).sum();
@@ -264,20 +349,37 @@ impl StandingLines for Lines {
             each(line.trim_end().as_bytes());
         })?;
         if let Some(run) = foreign {
-            return Err(io::Error::other(format!("there are outcomes of run `{run}`, which was not asked for")));
+            return Err(io::Error::other(format!(
+                "there are outcomes of run `{run}`, which was not asked for"
+            )));
         }
         let is_other = |(run, count, sum): &&&(RunId, usize, Option<u64>)| {
             let (found_count, found_sum) = found[run];
             found_count != *count || sum.is_some_and(|sum| sum != found_sum)
         };
-        let other: Vec<String> =
-            asked.iter().filter(is_other).map(|(run, count, _)| format!("`{run}` ({} of {count})", found[run].0)).collect();
-        if other.is_empty() { Ok(()) } else { Err(io::Error::other(format!("time, money or tokens: {}", other_outcomes(&other)))) }
+        let other: Vec<String> = asked
+            .iter()
+            .filter(is_other)
+            .map(|(run, count, _)| format!("`{run}` ({} of {count})", found[run].0))
+            .collect();
+        if other.is_empty() {
+            Ok(())
+        } else {
+            Err(io::Error::other(format!(
+                "time, money or tokens: {}",
+                other_outcomes(&other)
+            )))
+        }
     }
 }
 
 fn check_of(outcome: &ItemOutcome) -> u64 {
-    let item = Seal::item(outcome.kind, &outcome.evaluator, &outcome.item, outcome.cluster.as_deref());
+    let item = Seal::item(
+        outcome.kind,
+        &outcome.evaluator,
+        &outcome.item,
+        outcome.cluster.as_deref(),
+    );
     let beside = Beside {
         category: outcome.category.as_deref(),
         duration_seconds: outcome.duration_seconds,
@@ -285,7 +387,12 @@ fn check_of(outcome: &ItemOutcome) -> u64 {
         input_tokens: outcome.input_tokens,
         output_tokens: outcome.output_tokens,
     };
-    line_check(item, outcome.attempt, (outcome.status, outcome.score), &beside)
+    line_check(
+        item,
+        outcome.attempt,
+        (outcome.status, outcome.score),
+        &beside,
+    )
 }
 
 #[cfg(test)]
@@ -295,19 +402,33 @@ mod tests {
 
     #[test]
     fn every_status_has_three_codes_and_other_codes_are_nothing() {
-        let codes: Vec<u8> = (i8::MIN..=i8::MAX).filter_map(EngineCell::parse).map(EngineCell::code).collect();
-        let mut known: Vec<u8> = ItemStatus::ALL.iter().flat_map(|status| [0, 8, 16].map(|mark| mark + status_code(*status))).collect();
+        let codes: Vec<u8> = (i8::MIN..=i8::MAX)
+            .filter_map(EngineCell::parse)
+            .map(EngineCell::code)
+            .collect();
+        let mut known: Vec<u8> = ItemStatus::ALL
+            .iter()
+            .flat_map(|status| [0, 8, 16].map(|mark| mark + status_code(*status)))
+            .collect();
         known.sort_unstable();
         assert_eq!(codes, known);
         let pass = EngineCell::parse(17).expect("a pass with a score of its own");
-        assert_eq!((pass.status(), pass.has_own_score(), pass.repeats_status()), (ItemStatus::Pass, true, false));
+        assert_eq!(
+            (pass.status(), pass.has_own_score(), pass.repeats_status()),
+            (ItemStatus::Pass, true, false)
+        );
     }
 
     #[derive(Debug)]
     struct One(ItemOutcome);
 
     impl EngineLines for One {
-        fn each(&self, _: &[RunId], _: usize, each: &mut dyn FnMut(&ItemOutcome)) -> io::Result<()> {
+        fn each(
+            &self,
+            _: &[RunId],
+            _: usize,
+            each: &mut dyn FnMut(&ItemOutcome),
+        ) -> io::Result<()> {
             each(&self.0);
             Ok(())
         }
@@ -316,21 +437,51 @@ mod tests {
     #[test]
     fn lines_name_their_run_and_rows_become_the_outcomes_that_they_say() {
         let id = |text: &str| RunId::parse(text).expect("an id");
-        let key = |item: &str| ItemKey { kind: crate::domain::ItemKind::Question, evaluator: "e".to_owned(), item: item.to_owned() };
+        let key = |item: &str| ItemKey {
+            kind: crate::domain::ItemKind::Question,
+            evaluator: "e".to_owned(),
+            item: item.to_owned(),
+        };
         let json = br#"{"item":"q \"1\"","kind":"question","evaluator":"e","status":"pass","cost_usd":0.25}"#;
-        let outcome = crate::results::ItemLine::parse(json).and_then(|line| line.to_outcome(&id("r1"))).expect("a line");
+        let outcome = crate::results::ItemLine::parse(json)
+            .and_then(|line| line.to_outcome(&id("r1")))
+            .expect("a line");
         let one: Option<Arc<dyn EngineLines>> = Some(Arc::new(One(outcome)));
-        let lines = |count| Lines { place: "p".to_owned(), runs: vec![(id("r1"), count, None)], source: one.clone() };
-        assert!(lines(2).each(&|_| true, &mut |_| {}).is_err(), "half an answer");
+        let lines = |count| Lines {
+            place: "p".to_owned(),
+            runs: vec![(id("r1"), count, None)],
+            source: one.clone(),
+        };
+        assert!(
+            lines(2).each(&|_| true, &mut |_| {}).is_err(),
+            "half an answer"
+        );
         let mut read = Vec::new();
         lines(1)
             .each(&|_| true, &mut |line| {
-                read.push(crate::results::ItemLine::parse(line).expect("a line").to_outcome(&id("other")).expect("an id"));
+                read.push(
+                    crate::results::ItemLine::parse(line)
+                        .expect("a line")
+                        .to_outcome(&id("other"))
+                        .expect("an id"),
+                );
             })
             .expect("memory");
-        assert_eq!((read[0].run.as_str(), read[0].item.as_str(), read[0].cost_usd), ("r1", "q \"1\"", Some(0.25)));
+        assert_eq!(
+            (
+                read[0].run.as_str(),
+                read[0].item.as_str(),
+                read[0].cost_usd
+            ),
+            ("r1", "q \"1\"", Some(0.25))
+        );
 
-        let cells = |codes: &[i8]| codes.iter().map(|code| EngineCell::parse(*code).expect("a code")).collect();
+        let cells = |codes: &[i8]| {
+            codes
+                .iter()
+                .map(|code| EngineCell::parse(*code).expect("a code"))
+                .collect()
+        };
         let row = |run: &str, attempt, codes: &[i8], scores: &[f64]| EngineRow {
             run: id(run),
             attempt,
@@ -338,24 +489,48 @@ mod tests {
             cells: cells(codes),
             scores: scores.to_vec(),
         };
-        let item = |item: &str| EngineItem { key: key(item), cluster: (item == "a").then(|| "c".to_owned()) };
+        let item = |item: &str| EngineItem {
+            key: key(item),
+            cluster: (item == "a").then(|| "c".to_owned()),
+        };
         let answer = EngineAnswer {
             name: "engine".to_owned(),
             runs: ["r1", "r2"]
-                .map(|run| EngineRun { run: Run::new(id(run), "s", "a", "m"), totals: None, hidden: None, published: None })
+                .map(|run| EngineRun {
+                    run: Run::new(id(run), "s", "a", "m"),
+                    totals: None,
+                    hidden: None,
+                    published: None,
+                })
                 .into(),
             sets: vec![vec![item("b"), item("a")]],
-            rows: vec![row("r1", 1, &[9, 18], &[0.5]), row("r1", 2, &[2, 3], &[]), row("r2", 1, &[17, 1], &[0.75])],
+            rows: vec![
+                row("r1", 1, &[9, 18], &[0.5]),
+                row("r1", 2, &[2, 3], &[]),
+                row("r2", 1, &[17, 1], &[0.75]),
+            ],
             lines: one,
         };
         let mut joining = Joining::over(Snapshot::default(), Vec::new());
         answer.join(&mut joining).expect("whole runs");
         let snapshot = joining.finish().expect("whole runs").snapshot;
-        let rows: Vec<String> =
-            snapshot.items[0].rows.iter().map(|row| format!("{} {} {:?} {:?}", row.run, row.attempt, row.statuses, row.scores)).collect();
+        let rows: Vec<String> = snapshot.items[0]
+            .rows
+            .iter()
+            .map(|row| {
+                format!(
+                    "{} {} {:?} {:?}",
+                    row.run, row.attempt, row.statuses, row.scores
+                )
+            })
+            .collect();
         assert_eq!(
             rows,
-            ["0 1 [Pass, Fail] Own([Some(1.0), Some(0.5)])", "0 2 [Fail, Error] Absent", "1 1 [Pass, Pass] Own([Some(0.75), None])"]
+            [
+                "0 1 [Pass, Fail] Own([Some(1.0), Some(0.5)])",
+                "0 2 [Fail, Error] Absent",
+                "1 1 [Pass, Pass] Own([Some(0.75), None])"
+            ]
         );
     }
 }

@@ -22,16 +22,27 @@ pub enum ExportFormat {
 impl Warehouse {
     /// Writes every table to `folder`, with the rows of the selected runs, replacing earlier exports. Returns the files with their row
     /// counts.
-    pub fn export(&self, folder: &Path, format: ExportFormat, filter: &Filter) -> Result<Vec<(PathBuf, usize)>, SqlError> {
+    pub fn export(
+        &self,
+        folder: &Path,
+        format: ExportFormat,
+        filter: &Filter,
+    ) -> Result<Vec<(PathBuf, usize)>, SqlError> {
         fs::create_dir_all(folder).map_err(|error| SqlError::cache(folder, &error))?;
         let ids: Vec<&str> = self.select(filter).map(|row| row.run.id.as_str()).collect();
         let ids = Series::new("selected".into(), ids);
         let mut written = Vec::new();
         for table in TABLES {
             let rows = self.table(table)?;
-            let rows = if filter.is_empty() { rows } else { rows.filter(col("run_id").is_in(lit(ids.clone()).implode(false), false)) };
+            let rows = if filter.is_empty() {
+                rows
+            } else {
+                rows.filter(col("run_id").is_in(lit(ids.clone()).implode(false), false))
+            };
             let mut frame = match format {
-                ExportFormat::Parquet => rows.with_columns([plain_numbers(), plain_times()]).collect()?,
+                ExportFormat::Parquet => rows
+                    .with_columns([plain_numbers(), plain_times()])
+                    .collect()?,
                 ExportFormat::Csv => rows.collect()?,
             };
             let extension = match format {
@@ -39,17 +50,25 @@ impl Warehouse {
                 ExportFormat::Csv => "csv",
             };
             let path = folder.join(format!("{table}.{extension}"));
-            let temporary = crate::files::temporary_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
+            let temporary = crate::files::temporary_in(folder)
+                .map_err(|error| SqlError::cache(folder, &error))?;
             match format {
                 ExportFormat::Parquet => {
                     // The Parquet writer writes single bytes.
                     let mut buffered = BufWriter::new(temporary.as_file());
-                    ParquetWriter::new(&mut buffered).with_compression(ParquetCompression::Zstd(None)).finish(&mut frame)?;
-                    buffered.flush().map_err(|error| SqlError::cache(&path, &error))?;
+                    ParquetWriter::new(&mut buffered)
+                        .with_compression(ParquetCompression::Zstd(None))
+                        .finish(&mut frame)?;
+                    buffered
+                        .flush()
+                        .map_err(|error| SqlError::cache(&path, &error))?;
                 }
-                ExportFormat::Csv => write_csv(&frame, temporary.as_file()).map_err(|error| SqlError::Failed(error.to_string()))?,
+                ExportFormat::Csv => write_csv(&frame, temporary.as_file())
+                    .map_err(|error| SqlError::Failed(error.to_string()))?,
             }
-            temporary.persist(&path).map_err(|error| SqlError::cache(&path, &error.error))?;
+            temporary
+                .persist(&path)
+                .map_err(|error| SqlError::cache(&path, &error.error))?;
             written.push((path, frame.height()));
         }
         Ok(written)
@@ -58,13 +77,24 @@ impl Warehouse {
 
 /// Casts whole numbers to signed ones, which every Parquet reader supports.
 pub(super) fn plain_numbers() -> Expr {
-    dtype_cols([DataType::UInt8, DataType::UInt16, DataType::UInt32, DataType::UInt64]).as_selector().as_expr().cast(DataType::Int64)
+    dtype_cols([
+        DataType::UInt8,
+        DataType::UInt16,
+        DataType::UInt32,
+        DataType::UInt64,
+    ])
+    .as_selector()
+    .as_expr()
+    .cast(DataType::Int64)
 }
 
 /// Marks times as UTC.
 pub(super) fn plain_times() -> Expr {
     let (unit, zone) = (TimeUnit::Microseconds, Some(TimeZone::UTC));
-    dtype_cols([DataType::Datetime(TimeUnit::Milliseconds, None)]).as_selector().as_expr().cast(DataType::Datetime(unit, zone))
+    dtype_cols([DataType::Datetime(TimeUnit::Milliseconds, None)])
+        .as_selector()
+        .as_expr()
+        .cast(DataType::Datetime(unit, zone))
 }
 
 /// Writes the frame unchanged, for programs: formulas in cells are not escaped. Missing values are empty.

@@ -25,17 +25,23 @@ pub(super) const FIELDS: [(&str, Field); 1] = [("cluster", |facts| facts.cluster
 
 impl Facts<String> {
     fn as_text(&self) -> Facts<&str> {
-        Facts { cluster: self.cluster.as_deref() }
+        Facts {
+            cluster: self.cluster.as_deref(),
+        }
     }
 
     fn from_fields([cluster]: [Option<&str>; FIELDS.len()]) -> Self {
-        Self { cluster: cluster.map(str::to_owned) }
+        Self {
+            cluster: cluster.map(str::to_owned),
+        }
     }
 }
 
 impl Facts<&str> {
     fn to_owned(self) -> Facts<String> {
-        Facts { cluster: self.cluster.map(str::to_owned) }
+        Facts {
+            cluster: self.cluster.map(str::to_owned),
+        }
     }
 }
 
@@ -51,7 +57,11 @@ pub(super) struct FactNumbers {
 
 impl Default for FactNumbers {
     fn default() -> Self {
-        Self { known: vec![Facts::default()], index: HashTable::new(), hasher: DefaultHashBuilder::default() }
+        Self {
+            known: vec![Facts::default()],
+            index: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+        }
     }
 }
 
@@ -65,11 +75,19 @@ impl FactNumbers {
         if said == Facts::default() {
             return NOTHING;
         }
-        let Self { known, index, hasher, .. } = self;
+        let Self {
+            known,
+            index,
+            hasher,
+            ..
+        } = self;
         let hash = hasher.hash_one(said);
         let next = number(known.len());
         let rehash = |id: &u32| hasher.hash_one(known[*id as usize].as_text());
-        let found = *index.entry(hash, |id| known[*id as usize].as_text() == said, rehash).or_insert(next).get();
+        let found = *index
+            .entry(hash, |id| known[*id as usize].as_text() == said, rehash)
+            .or_insert(next)
+            .get();
         if found == next {
             known.push(said.to_owned());
         }
@@ -129,7 +147,12 @@ pub(super) struct Voices<'a> {
 impl<'a> Voices<'a> {
     /// Creates an empty record for a number of items.
     pub fn silent(known: &'a [Facts<String>], items: usize) -> Self {
-        Self { known, first: vec![NOTHING; items], contested: BTreeSet::new(), said: Vec::new() }
+        Self {
+            known,
+            first: vec![NOTHING; items],
+            contested: BTreeSet::new(),
+            said: Vec::new(),
+        }
     }
 
     /// Adds the facts that some runs state: item indices, and numbers of facts.
@@ -150,7 +173,11 @@ impl<'a> Voices<'a> {
     /// Returns the facts that count for each item. Each run has one vote per stated fact; most votes win. On a tie, the clustering wins
     /// that sorts first as a list over the contested items, so that the clusterings of two runs are not mixed item by item.
     pub fn settle(&self) -> Vec<Facts<String>> {
-        let mut settled: Vec<Facts<String>> = self.first.iter().map(|facts| self.known[*facts as usize].clone()).collect();
+        let mut settled: Vec<Facts<String>> = self
+            .first
+            .iter()
+            .map(|facts| self.known[*facts as usize].clone())
+            .collect();
         if self.contested.is_empty() {
             return settled;
         }
@@ -170,10 +197,19 @@ impl<'a> Voices<'a> {
         let mut votes: BTreeMap<u32, BTreeMap<&'a str, BTreeSet<usize>>> = BTreeMap::new();
         let mut clusterings: Vec<Vec<(u32, &'a str)>> = Vec::with_capacity(self.said.len());
         for (runs, said) in &self.said {
-            let said = said.iter().filter(|(item, _)| self.contested.contains(item));
-            let named: Vec<(u32, &str)> = said.filter_map(|(item, facts)| Some((*item, field(&self.known[*facts as usize])?))).collect();
+            let said = said
+                .iter()
+                .filter(|(item, _)| self.contested.contains(item));
+            let named: Vec<(u32, &str)> = said
+                .filter_map(|(item, facts)| Some((*item, field(&self.known[*facts as usize])?)))
+                .collect();
             for (item, text) in &named {
-                votes.entry(*item).or_default().entry(text).or_default().extend(runs);
+                votes
+                    .entry(*item)
+                    .or_default()
+                    .entry(text)
+                    .or_default()
+                    .extend(runs);
             }
             clusterings.push(named);
         }
@@ -181,11 +217,19 @@ impl<'a> Voices<'a> {
         clusterings.dedup();
         let first_of_all = |item: u32, tied: &[&'a str]| match tied {
             [only] => Some(*only),
-            _ => clusterings.iter().find_map(|named| tied.iter().find(|text| named.binary_search(&(item, **text)).is_ok()).copied()),
+            _ => clusterings.iter().find_map(|named| {
+                tied.iter()
+                    .find(|text| named.binary_search(&(item, **text)).is_ok())
+                    .copied()
+            }),
         };
         let winner = |(item, votes): (u32, BTreeMap<&'a str, BTreeSet<usize>>)| {
             let most = votes.values().map(BTreeSet::len).max()?;
-            let tied: Vec<&str> = votes.into_iter().filter(|(_, runs)| runs.len() == most).map(|(text, _)| text).collect();
+            let tied: Vec<&str> = votes
+                .into_iter()
+                .filter(|(_, runs)| runs.len() == most)
+                .map(|(text, _)| text)
+                .collect();
             Some((item, first_of_all(item, &tied)?))
         };
         votes.into_iter().filter_map(winner).collect()
@@ -201,23 +245,42 @@ mod tests {
     /// Returns the clusters that count if these runs state each item's cluster.
     fn settled(runs: &[Vec<Option<&str>>]) -> Vec<Option<String>> {
         let mut numbers = FactNumbers::default();
-        let said: Vec<Vec<u32>> =
-            runs.iter().map(|run| run.iter().map(|cluster| numbers.number(Facts { cluster: *cluster })).collect()).collect();
+        let said: Vec<Vec<u32>> = runs
+            .iter()
+            .map(|run| {
+                run.iter()
+                    .map(|cluster| numbers.number(Facts { cluster: *cluster }))
+                    .collect()
+            })
+            .collect();
         let mut voices = Voices::silent(&numbers.known, runs[0].len());
         for (run, said) in said.into_iter().enumerate() {
             voices.hear(BTreeSet::from([run]), (0..).zip(said));
         }
-        voices.settle().into_iter().map(|facts| facts.cluster).collect()
+        voices
+            .settle()
+            .into_iter()
+            .map(|facts| facts.cluster)
+            .collect()
     }
 
     #[test]
     fn facts_and_what_they_are_about_keep_their_numbers() {
         let mut told = Told::default();
         let (x, y) = (Facts { cluster: Some("x") }, Facts { cluster: Some("y") });
-        let numbers: Vec<u32> = [(7, Facts::default()), (7, x), (7, y), (3, x), (7, x), (3, x), (7, Facts::default()), (0, x)]
-            .into_iter()
-            .map(|(key, said)| told.number(key, said))
-            .collect();
+        let numbers: Vec<u32> = [
+            (7, Facts::default()),
+            (7, x),
+            (7, y),
+            (3, x),
+            (7, x),
+            (3, x),
+            (7, Facts::default()),
+            (0, x),
+        ]
+        .into_iter()
+        .map(|(key, said)| told.number(key, said))
+        .collect();
         assert_eq!(numbers, [0, 1, 2, 3, 1, 3, 0, 4]);
         assert_eq!(told.pairs, [(7, NOTHING), (7, 1), (7, 2), (3, 1), (0, 1)]);
         assert_eq!(told.facts.of(&y.to_owned()), 2);
@@ -226,8 +289,18 @@ mod tests {
 
     #[test]
     fn who_says_nothing_has_no_vote_and_most_votes_win() {
-        assert_eq!(settled(&[vec![None, None], vec![Some("a"), None]]), [Some("a".to_owned()), None]);
-        let runs = [vec![Some("a")], vec![Some("b")], vec![Some("b")], vec![None], vec![None], vec![None]];
+        assert_eq!(
+            settled(&[vec![None, None], vec![Some("a"), None]]),
+            [Some("a".to_owned()), None]
+        );
+        let runs = [
+            vec![Some("a")],
+            vec![Some("b")],
+            vec![Some("b")],
+            vec![None],
+            vec![None],
+            vec![None],
+        ];
         assert_eq!(settled(&runs), [Some("b".to_owned())]);
     }
 
@@ -235,8 +308,14 @@ mod tests {
     fn two_clusterings_with_equal_votes_are_not_mixed() {
         let one = vec![Some("p1"), Some("p2"), Some("p2"), Some("p1")];
         let other = vec![Some("q9"), Some("a1"), Some("a1"), Some("a1")];
-        assert_eq!(settled(&[other.clone(), one.clone()]), settled(&[one, other]));
-        assert_eq!(settled(&[vec![Some("q9"), Some("a1")], vec![Some("p1"), Some("p2")]]), [Some("p1".to_owned()), Some("p2".to_owned())]);
+        assert_eq!(
+            settled(&[other.clone(), one.clone()]),
+            settled(&[one, other])
+        );
+        assert_eq!(
+            settled(&[vec![Some("q9"), Some("a1")], vec![Some("p1"), Some("p2")]]),
+            [Some("p1".to_owned()), Some("p2".to_owned())]
+        );
     }
 
     proptest! {

@@ -8,9 +8,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use tracing::info;
 
-use crate::domain::{ItemStatus, Problem, Run, is_asked_again, standing, standing_revision, visible};
+use crate::domain::{
+    ItemStatus, Problem, Run, is_asked_again, standing, standing_revision, visible,
+};
 use crate::files;
-use crate::results::{Contents, Headless, ItemLine, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
+use crate::results::{
+    Contents, Headless, ItemLine, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line,
+    read_opened_header,
+};
 
 use super::facts::{FactNumbers, NOTHING};
 use super::intern::{Keys, Texts, number};
@@ -50,20 +55,29 @@ pub(super) struct Ingested {
 }
 
 /// Reads the files that `old` does not have yet.
-pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Progress) -> Ingested {
+pub(super) fn ingest(
+    contents: &[Contents],
+    old: Option<Snapshot>,
+    progress: &Progress,
+) -> Ingested {
     let mut old = old.unwrap_or_default();
     let known_headers = old.headers.len();
     let headers = header_units(contents, std::mem::take(&mut old.headers), progress);
     let files = item_files(contents, headers.iter().map(|(unit, _)| unit));
 
-    let mut known: HashMap<String, ItemUnit> = std::mem::take(&mut old.items).into_iter().map(|unit| (unit.path.clone(), unit)).collect();
+    let mut known: HashMap<String, ItemUnit> = std::mem::take(&mut old.items)
+        .into_iter()
+        .map(|unit| (unit.path.clone(), unit))
+        .collect();
     let known_units = known.len();
     let mut units: Vec<Option<ItemUnit>> = Vec::with_capacity(files.len());
     let mut fresh = Vec::new();
     for file in &files {
         let stamp = Stamp::of(&file.path);
         let path = path_text(&file.path);
-        let is_known = |unit: &ItemUnit| stamp.as_ref().is_ok_and(|stamp| unit.stamp == *stamp) && unit.standing == file.standing;
+        let is_known = |unit: &ItemUnit| {
+            stamp.as_ref().is_ok_and(|stamp| unit.stamp == *stamp) && unit.standing == file.standing
+        };
         match known.remove(&path).filter(is_known) {
             Some(unit) => units.push(Some(unit)),
             None => {
@@ -75,7 +89,10 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
     info!(
         known = headers.iter().filter(|(_, is_new)| !is_new).count(),
         read = headers.iter().filter(|(_, is_new)| *is_new).count(),
-        runs = headers.iter().map(|(unit, _)| unit.runs.len()).sum::<usize>(),
+        runs = headers
+            .iter()
+            .map(|(unit, _)| unit.runs.len())
+            .sum::<usize>(),
         "run files"
     );
     info!(
@@ -84,26 +101,42 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
         bytes = fresh.iter().map(|(_, _, stamp)| bytes(stamp)).sum::<u64>(),
         "outcome files"
     );
-    let headers_changed = headers.iter().any(|(_, is_new)| *is_new) || headers.len() != known_headers;
+    let headers_changed =
+        headers.iter().any(|(_, is_new)| *is_new) || headers.len() != known_headers;
     let changed = headers_changed || !fresh.is_empty() || known_units != units.len();
 
     let lakes = std::mem::take(&mut old.lakes);
     let mut merge = Merge::over(old);
     let (dictionaries, parsed) = parse_files(&fresh, progress);
     info!(
-        lines = parsed.iter().flat_map(|file| &file.blocks).map(|(_, block)| block.lines).sum::<usize>(),
-        outcomes = parsed.iter().flat_map(|file| &file.blocks).map(|(_, block)| block.cells.len()).sum::<usize>(),
+        lines = parsed
+            .iter()
+            .flat_map(|file| &file.blocks)
+            .map(|(_, block)| block.lines)
+            .sum::<usize>(),
+        outcomes = parsed
+            .iter()
+            .flat_map(|file| &file.blocks)
+            .map(|(_, block)| block.cells.len())
+            .sum::<usize>(),
         "outcomes read"
     );
-    let numbers: Vec<Numbers> = dictionaries.iter().map(|dictionary| merge.numbers(dictionary)).collect();
+    let numbers: Vec<Numbers> = dictionaries
+        .iter()
+        .map(|dictionary| merge.numbers(dictionary))
+        .collect();
     drop(dictionaries);
     let mut parsed = parsed.into_iter();
     for files in fresh.chunks(FILES_PER_STEP) {
         let parsed: Vec<Parsed> = parsed.by_ref().take(files.len()).collect();
-        let gathered: Vec<Gathered> =
-            files.par_iter().zip(parsed).map(|((_, file, _), parsed)| merge.gathered(file, parsed, &numbers)).collect();
+        let gathered: Vec<Gathered> = files
+            .par_iter()
+            .zip(parsed)
+            .map(|((_, file, _), parsed)| merge.gathered(file, parsed, &numbers))
+            .collect();
         for ((place, file, stamp), gathered) in files.iter().zip(gathered) {
-            units[*place] = Some(merge.unit(file, *stamp.as_ref().unwrap_or(&Stamp::default()), gathered));
+            units[*place] =
+                Some(merge.unit(file, *stamp.as_ref().unwrap_or(&Stamp::default()), gathered));
         }
     }
     let snapshot = Snapshot {
@@ -112,7 +145,11 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
         lakes,
         ..merge.finish()
     };
-    Ingested { snapshot, files, changed }
+    Ingested {
+        snapshot,
+        files,
+        changed,
+    }
 }
 
 /// A file of headers in a store.
@@ -138,20 +175,49 @@ impl HeaderSource<'_> {
                 scores_stamp: one.scores.as_deref().map(Stamp::of).transpose()?,
             })
         };
-        runs.iter().filter_map(|run| self.headless.get(run.id.as_str())).map(folder).collect()
+        runs.iter()
+            .filter_map(|run| self.headless.get(run.id.as_str()))
+            .map(folder)
+            .collect()
     }
 }
 
 /// Reads every changed header file. The flag is true for files read now.
-fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress) -> Vec<(HeaderUnit, bool)> {
-    let headless: Vec<HashMap<&str, &Headless>> =
-        contents.iter().map(|contents| contents.headless.iter().map(|one| (one.run(), one)).collect()).collect();
-    let sources = contents.iter().zip(&headless).flat_map(|(contents, headless)| {
-        let own = contents.headers.iter().map(|file| (&file.path, file.scores.as_deref(), false));
-        let all = own.chain(contents.sealed.iter().map(|pair| (&pair.runs, None, true)));
-        all.map(move |(path, scores, is_sealed)| HeaderSource { path, scores, is_sealed, headless })
-    });
-    let mut old: HashMap<String, HeaderUnit> = old.into_iter().map(|unit| (unit.path.clone(), unit)).collect();
+fn header_units(
+    contents: &[Contents],
+    old: Vec<HeaderUnit>,
+    progress: &Progress,
+) -> Vec<(HeaderUnit, bool)> {
+    let headless: Vec<HashMap<&str, &Headless>> = contents
+        .iter()
+        .map(|contents| {
+            contents
+                .headless
+                .iter()
+                .map(|one| (one.run(), one))
+                .collect()
+        })
+        .collect();
+    let sources = contents
+        .iter()
+        .zip(&headless)
+        .flat_map(|(contents, headless)| {
+            let own = contents
+                .headers
+                .iter()
+                .map(|file| (&file.path, file.scores.as_deref(), false));
+            let all = own.chain(contents.sealed.iter().map(|pair| (&pair.runs, None, true)));
+            all.map(move |(path, scores, is_sealed)| HeaderSource {
+                path,
+                scores,
+                is_sealed,
+                headless,
+            })
+        });
+    let mut old: HashMap<String, HeaderUnit> = old
+        .into_iter()
+        .map(|unit| (unit.path.clone(), unit))
+        .collect();
     let known: Vec<(HeaderSource<'_>, String, Option<HeaderUnit>)> = sources
         .map(|source| {
             let path = path_text(source.path);
@@ -167,13 +233,20 @@ fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress
             progress.advance(1);
             let scores_stamp = source.scores.map(Stamp::of).transpose();
             let is_unchanged = |unit: &HeaderUnit| {
-                scores_stamp.as_ref().is_ok_and(|stamp| unit.scores_stamp == *stamp)
+                scores_stamp
+                    .as_ref()
+                    .is_ok_and(|stamp| unit.scores_stamp == *stamp)
                     && Stamp::of(source.path).is_ok_and(|stamp| unit.stamp == stamp)
-                    && source.judged(&unit.runs).is_ok_and(|judged| unit.judged == judged)
+                    && source
+                        .judged(&unit.runs)
+                        .is_ok_and(|judged| unit.judged == judged)
             };
             match unit.filter(is_unchanged) {
                 Some(unit) => (unit, false),
-                None => (read_unit(&source, path, scores_stamp.unwrap_or_default()), true),
+                None => (
+                    read_unit(&source, path, scores_stamp.unwrap_or_default()),
+                    true,
+                ),
             }
         })
         .collect();
@@ -184,11 +257,14 @@ fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress
 /// Allocates and frees the memory that the next few headers need. The C library grows a thread's heap page by page, each with a system call
 /// that stops all threads; allocating a block first makes one call for many small texts.
 fn grow_heap() {
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(HEADERS_PER_STEP * HEADER_MEMORY)));
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(
+        HEADERS_PER_STEP * HEADER_MEMORY,
+    )));
 }
 
 fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp>) -> HeaderUnit {
-    let opened = files::open(source.path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+    let opened =
+        files::open(source.path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     let (file, metadata) = match opened {
         Ok(opened) => opened,
         Err(error) => {
@@ -222,15 +298,33 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
         Vec::new()
     });
     for run in &mut runs {
-        if let Some(scores) = source.headless.get(run.id.as_str()).filter(|_| source.is_sealed).and_then(|one| one.scores.as_deref()) {
-            ScoreLine::add_all(ScoreLine::read_all(scores, &mut problems), Arc::make_mut(run));
+        if let Some(scores) = source
+            .headless
+            .get(run.id.as_str())
+            .filter(|_| source.is_sealed)
+            .and_then(|one| one.scores.as_deref())
+        {
+            ScoreLine::add_all(
+                ScoreLine::read_all(scores, &mut problems),
+                Arc::make_mut(run),
+            );
         }
     }
-    HeaderUnit { path, stamp, scores_stamp, judged, runs, problems }
+    HeaderUnit {
+        path,
+        stamp,
+        scores_stamp,
+        judged,
+        runs,
+        problems,
+    }
 }
 
 /// Lists the item files of readable headers.
-fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a HeaderUnit> + Clone) -> Vec<ItemFile> {
+fn item_files<'a>(
+    contents: &[Contents],
+    headers: impl Iterator<Item = &'a HeaderUnit> + Clone,
+) -> Vec<ItemFile> {
     let with_journal: HashSet<String> = contents
         .iter()
         .flat_map(|contents| &contents.headers)
@@ -245,27 +339,53 @@ fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a Heade
     let mut files = Vec::new();
     for contents in contents {
         for header in &contents.headers {
-            let run = header.items.as_ref().and_then(|_| run_of.get(path_text(&header.path).as_str()));
+            let run = header
+                .items
+                .as_ref()
+                .and_then(|_| run_of.get(path_text(&header.path).as_str()));
             if let (Some(items), Some(run)) = (&header.items, run) {
                 let (path, standing) = (items.clone(), standing_revisions(run));
-                files.push(ItemFile { path, journal_of: Some(run.id.clone()), is_of_judges: false, standing, elsewhere: None });
+                files.push(ItemFile {
+                    path,
+                    journal_of: Some(run.id.clone()),
+                    is_of_judges: false,
+                    standing,
+                    elsewhere: None,
+                });
             }
         }
-        files.extend(contents.sealed.iter().filter_map(|pair| pair.items.clone()).map(|path| ItemFile {
-            path,
-            journal_of: None,
-            is_of_judges: false,
-            standing: Vec::new(),
-            elsewhere: None,
-        }));
+        files.extend(
+            contents
+                .sealed
+                .iter()
+                .filter_map(|pair| pair.items.clone())
+                .map(|path| ItemFile {
+                    path,
+                    journal_of: None,
+                    is_of_judges: false,
+                    standing: Vec::new(),
+                    elsewhere: None,
+                }),
+        );
     }
     // A run in several pairs is judged once.
     let mut known = HashSet::new();
-    for (unit, judged) in headers.flat_map(|unit| unit.judged.iter().map(move |judged| (unit, judged))) {
+    for (unit, judged) in
+        headers.flat_map(|unit| unit.judged.iter().map(move |judged| (unit, judged)))
+    {
         let run = unit.runs.iter().find(|run| run.id.as_str() == judged.run);
-        if let Some((run, items)) = run.zip(judged.items.as_ref()).filter(|(_, items)| known.insert(items.as_str())) {
+        if let Some((run, items)) = run
+            .zip(judged.items.as_ref())
+            .filter(|(_, items)| known.insert(items.as_str()))
+        {
             let (path, standing) = (PathBuf::from(items), standing_revisions(run));
-            files.push(ItemFile { path, journal_of: Some(run.id.clone()), is_of_judges: true, standing, elsewhere: None });
+            files.push(ItemFile {
+                path,
+                journal_of: Some(run.id.clone()),
+                is_of_judges: true,
+                standing,
+                elsewhere: None,
+            });
         }
     }
     files
@@ -276,9 +396,22 @@ fn standing_revisions(run: &Run) -> Vec<(String, u32)> {
     if run.scores.iter().all(|score| score.revision == 0) {
         return Vec::new();
     }
-    let evaluators: BTreeSet<&str> = run.scores.iter().map(|score| score.metric.as_str()).collect();
-    let standing = |evaluator: &str| Some((evaluator.to_owned(), standing_revision(evaluator, &run.scores)?));
-    evaluators.into_iter().filter_map(standing).filter(|(_, revision)| *revision > 0).collect()
+    let evaluators: BTreeSet<&str> = run
+        .scores
+        .iter()
+        .map(|score| score.metric.as_str())
+        .collect();
+    let standing = |evaluator: &str| {
+        Some((
+            evaluator.to_owned(),
+            standing_revision(evaluator, &run.scores)?,
+        ))
+    };
+    evaluators
+        .into_iter()
+        .filter_map(standing)
+        .filter(|(_, revision)| *revision > 0)
+        .collect()
 }
 
 /// One file's blocks in order, each with the number of its dictionary, and the reason if reading ended early.
@@ -295,20 +428,29 @@ struct Range {
     end: u64,
 }
 
-fn parse_files(files: &[(usize, ItemFile, io::Result<Stamp>)], progress: &Progress) -> (Vec<Dictionary>, Vec<Parsed>) {
+fn parse_files(
+    files: &[(usize, ItemFile, io::Result<Stamp>)],
+    progress: &Progress,
+) -> (Vec<Dictionary>, Vec<Parsed>) {
     let mut dictionaries = Vec::new();
     let mut parsed: Vec<Parsed> = files.iter().map(|_| Parsed::default()).collect();
     if files.is_empty() {
         return (dictionaries, parsed);
     }
-    progress.begin("reading outcomes", files.iter().map(|(_, _, stamp)| bytes(stamp)).sum());
+    progress.begin(
+        "reading outcomes",
+        files.iter().map(|(_, _, stamp)| bytes(stamp)).sum(),
+    );
     let mut ranges = Vec::new();
     for (file, (_, item_file, stamp)) in files.iter().enumerate() {
         if item_file.journal_of.is_none() {
             parsed[file] = parse_compressed(&item_file.path, &mut dictionaries, progress);
         } else {
             // An unknown length is an error, not zero.
-            parsed[file].failure = stamp.as_ref().err().map(|error| cut_short(&item_file.path, error));
+            parsed[file].failure = stamp
+                .as_ref()
+                .err()
+                .map(|error| cut_short(&item_file.path, error));
             let mut start = 0;
             while start < bytes(stamp) {
                 let end = (start + BLOCK_BYTES).min(bytes(stamp));
@@ -339,7 +481,9 @@ fn parse_files(files: &[(usize, ItemFile, io::Result<Stamp>)], progress: &Progre
         for (range, block) in range.by_ref().take(blocks.len()).zip(blocks) {
             match block {
                 Ok(block) => parsed[range.file].blocks.push((dictionaries.len(), block)),
-                Err(error) => parsed[range.file].failure = Some(cut_short(&files[range.file].1.path, &error)),
+                Err(error) => {
+                    parsed[range.file].failure = Some(cut_short(&files[range.file].1.path, &error))
+                }
             }
         }
         dictionaries.push(dictionary);
@@ -370,7 +514,13 @@ fn shares(ranges: &[Range]) -> Vec<&[Range]> {
 }
 
 /// Calls `each` with the lines that begin in `start..end`, a few at a time.
-fn read_lines(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+fn read_lines(
+    path: &Path,
+    start: u64,
+    end: u64,
+    buffer: &mut Vec<u8>,
+    mut each: impl FnMut(&[u8]),
+) -> io::Result<()> {
     buffer.clear();
     let mut file = files::open(path)?;
     // One byte before the start shows whether a line begins exactly there.
@@ -401,21 +551,34 @@ fn read_lines(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>, mut each:
     }
     if !buffer.is_empty() {
         let mut rest = BufReader::with_capacity(64 << 10, file);
-        rest.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', buffer)?;
+        rest.by_ref()
+            .take(MAX_LINE_BYTES as u64)
+            .read_until(b'\n', buffer)?;
         each(buffer);
     }
     Ok(())
 }
 
 /// Decompresses blocks of whole lines on this thread and parses a few of them in parallel.
-fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &Progress) -> Parsed {
+fn parse_compressed(
+    path: &Path,
+    dictionaries: &mut Vec<Dictionary>,
+    progress: &Progress,
+) -> Parsed {
     let mut parsed = Parsed::default();
     let mut reader = match SealedReader::items(path) {
         Ok(reader) => reader,
-        Err(error) => return Parsed { failure: Some(cut_short(path, &error)), ..parsed },
+        Err(error) => {
+            return Parsed {
+                failure: Some(cut_short(path, &error)),
+                ..parsed
+            };
+        }
     };
     let first = dictionaries.len();
-    let mut own: Vec<Dictionary> = std::iter::repeat_with(Dictionary::default).take(rayon::current_num_threads().max(2)).collect();
+    let mut own: Vec<Dictionary> = std::iter::repeat_with(Dictionary::default)
+        .take(rayon::current_num_threads().max(2))
+        .collect();
     let mut rest = Vec::new();
     let mut at_end = false;
     while !at_end {
@@ -427,7 +590,10 @@ fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &
             match reader.by_ref().take(BLOCK_BYTES).read_to_end(&mut text) {
                 Ok(0) => at_end = true,
                 Ok(_) if text.len() > MAX_LINE_BYTES + wanted => {
-                    parsed.failure = Some(Problem::in_file(path_shown(path), format!("has a line of more than {MAX_LINE_BYTES} bytes")));
+                    parsed.failure = Some(Problem::in_file(
+                        path_shown(path),
+                        format!("has a line of more than {MAX_LINE_BYTES} bytes"),
+                    ));
                     at_end = true;
                 }
                 Ok(_) => {
@@ -461,7 +627,10 @@ fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &
 fn cut_short(path: &Path, error: &io::Error) -> Problem {
     match error.raw_os_error() {
         Some(_) => Problem::unread(path_shown(path), error),
-        None => Problem::in_file(path_shown(path), format!("cannot be read to its end: {error}")),
+        None => Problem::in_file(
+            path_shown(path),
+            format!("cannot be read to its end: {error}"),
+        ),
     }
 }
 
@@ -530,7 +699,8 @@ pub(super) struct Merge {
 impl Merge {
     /// Begins with the dictionaries of a snapshot.
     pub fn over(old: Snapshot) -> Self {
-        let (mut runs, mut keys, mut facts) = (Texts::default(), Keys::default(), FactNumbers::default());
+        let (mut runs, mut keys, mut facts) =
+            (Texts::default(), Keys::default(), FactNumbers::default());
         for run in &old.run_ids {
             runs.intern(run);
         }
@@ -544,7 +714,13 @@ impl Merge {
         for column in old.fact_columns {
             fact_columns.number(column);
         }
-        Self { runs, keys, facts, item_sets: Lists::of(old.item_sets), fact_columns }
+        Self {
+            runs,
+            keys,
+            facts,
+            item_sets: Lists::of(old.item_sets),
+            fact_columns,
+        }
     }
 
     /// Returns the number of a run.
@@ -559,10 +735,31 @@ impl Merge {
 
     /// Returns this merge's numbers of a dictionary's entries.
     pub fn numbers(&mut self, dictionary: &Dictionary) -> Numbers {
-        let runs = dictionary.runs.names.iter().map(|run| self.runs.intern(run)).collect();
-        let keys: Vec<u32> = dictionary.keys.entries.iter().map(|key| self.keys.intern(key.kind, &key.evaluator, &key.item)).collect();
-        let facts: Vec<u32> = dictionary.told.facts.known.iter().map(|facts| self.facts.of(facts)).collect();
-        let told = dictionary.told.pairs.iter().map(|(key, said)| (keys[*key as usize], facts[*said as usize])).collect();
+        let runs = dictionary
+            .runs
+            .names
+            .iter()
+            .map(|run| self.runs.intern(run))
+            .collect();
+        let keys: Vec<u32> = dictionary
+            .keys
+            .entries
+            .iter()
+            .map(|key| self.keys.intern(key.kind, &key.evaluator, &key.item))
+            .collect();
+        let facts: Vec<u32> = dictionary
+            .told
+            .facts
+            .known
+            .iter()
+            .map(|facts| self.facts.of(facts))
+            .collect();
+        let told = dictionary
+            .told
+            .pairs
+            .iter()
+            .map(|(key, said)| (keys[*key as usize], facts[*said as usize]))
+            .collect();
         Numbers { runs, keys, told }
     }
 
@@ -573,16 +770,45 @@ impl Merge {
 
     /// Makes the unit of one file.
     pub fn unit(&mut self, file: &ItemFile, stamp: Stamp, gathered: Gathered) -> ItemUnit {
-        let Gathered { rows, totals, problems } = gathered;
+        let Gathered {
+            rows,
+            totals,
+            problems,
+        } = gathered;
         let rows = rows.into_iter().map(|row| self.stored(row)).collect();
-        ItemUnit { path: path_text(&file.path), stamp, standing: file.standing.clone(), rows, totals, problems }
+        ItemUnit {
+            path: path_text(&file.path),
+            stamp,
+            standing: file.standing.clone(),
+            rows,
+            totals,
+            problems,
+        }
     }
 
     fn stored(&mut self, row: Row) -> StoredRow {
-        let Row { run, attempt, keys, facts, statuses, scores } = row;
+        let Row {
+            run,
+            attempt,
+            keys,
+            facts,
+            statuses,
+            scores,
+        } = row;
         let is_known = facts.iter().any(|facts| *facts != NOTHING);
-        let facts = if is_known { self.fact_columns.number(facts) } else { NOTHING_KNOWN };
-        StoredRow { run, attempt, items: self.item_sets.number(keys), facts, statuses, scores }
+        let facts = if is_known {
+            self.fact_columns.number(facts)
+        } else {
+            NOTHING_KNOWN
+        };
+        StoredRow {
+            run,
+            attempt,
+            items: self.item_sets.number(keys),
+            facts,
+            statuses,
+            scores,
+        }
     }
 
     /// Returns the dictionaries as a snapshot without units.
@@ -625,20 +851,52 @@ fn gather(file: &ItemFile, parsed: Parsed, numbers: &[Numbers], all_keys: &Keys)
     let mut first_line = 1;
     let mut totals: HashMap<u32, ItemTotals> = HashMap::new();
     let mut scores = Vec::new();
-    let mut outcomes = Vec::with_capacity(parsed.blocks.iter().map(|(_, block)| block.cells.len()).sum());
+    let mut outcomes = Vec::with_capacity(
+        parsed
+            .blocks
+            .iter()
+            .map(|(_, block)| block.cells.len())
+            .sum(),
+    );
     for (dictionary, block) in parsed.blocks {
         let Numbers { runs, keys, told } = &numbers[dictionary];
-        problems.extend(block.problems.into_iter().map(|(line, message)| Problem::at_line(&shown, first_line + line, message)));
+        problems.extend(
+            block
+                .problems
+                .into_iter()
+                .map(|(line, message)| Problem::at_line(&shown, first_line + line, message)),
+        );
         first_line += block.lines;
         // Totals are of the imported lines, without judgements.
         for (run, block_totals) in block.totals.iter().filter(|_| !file.is_of_judges) {
-            totals.entry(runs[*run as usize]).or_default().merge(block_totals);
+            totals
+                .entry(runs[*run as usize])
+                .or_default()
+                .merge(block_totals);
         }
-        scores.extend(block.scores.iter().map(|score| Score { run: runs[score.run as usize], key: keys[score.key as usize], ..*score }));
+        scores.extend(block.scores.iter().map(|score| Score {
+            run: runs[score.run as usize],
+            key: keys[score.key as usize],
+            ..*score
+        }));
         outcomes.extend(block.cells.iter().map(|cell| {
             let (key, facts) = told[cell.told as usize];
-            let Cell { attempt, revision, status, score, .. } = *cell;
-            Outcome { run: runs[cell.run as usize], key, facts, attempt, revision, status, score }
+            let Cell {
+                attempt,
+                revision,
+                status,
+                score,
+                ..
+            } = *cell;
+            Outcome {
+                run: runs[cell.run as usize],
+                key,
+                facts,
+                attempt,
+                revision,
+                status,
+                score,
+            }
         }));
     }
     problems.extend(parsed.failure);
@@ -647,7 +905,11 @@ fn gather(file: &ItemFile, parsed: Parsed, numbers: &[Numbers], all_keys: &Keys)
     if file.journal_of.is_some() {
         drop_unfinished(&mut outcomes, file, all_keys);
     }
-    Gathered { rows: rows(outcomes, scores), totals, problems }
+    Gathered {
+        rows: rows(outcomes, scores),
+        totals,
+        problems,
+    }
 }
 
 /// Drops judge outcomes of all but the current revision.
@@ -669,20 +931,40 @@ fn rows(mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<Row> {
     scores.sort_by_key(|score| (score.run, score.attempt, score.key, score.revision));
     let mut rows = Vec::new();
     let mut newest_ones = Vec::new();
-    for group in outcomes.chunk_by(|left, right| (left.run, left.attempt) == (right.run, right.attempt)) {
-        let (mut keys, mut statuses) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
+    for group in
+        outcomes.chunk_by(|left, right| (left.run, left.attempt) == (right.run, right.attempt))
+    {
+        let (mut keys, mut statuses) = (
+            Vec::with_capacity(group.len()),
+            Vec::with_capacity(group.len()),
+        );
         let mut facts = Vec::with_capacity(group.len());
         for same in group.chunk_by(|left, right| left.key == right.key) {
-            let Some(newest) = standing(same.iter().copied(), |outcome| outcome.revision) else { continue };
+            let Some(newest) = standing(same.iter().copied(), |outcome| outcome.revision) else {
+                continue;
+            };
             keys.push(newest.key);
             statuses.push(newest.status);
             // A later revision without facts leaves earlier ones in force.
-            facts.push(same.iter().rev().map(|outcome| outcome.facts).find(|facts| *facts != NOTHING).unwrap_or(NOTHING));
+            facts.push(
+                same.iter()
+                    .rev()
+                    .map(|outcome| outcome.facts)
+                    .find(|facts| *facts != NOTHING)
+                    .unwrap_or(NOTHING),
+            );
             newest_ones.push(newest);
         }
         let scores = row_scores(&newest_ones, &scores);
         newest_ones.clear();
-        rows.push(Row { run: group[0].run, attempt: group[0].attempt, keys, facts, statuses: statuses.into_iter().collect(), scores });
+        rows.push(Row {
+            run: group[0].run,
+            attempt: group[0].attempt,
+            keys,
+            facts,
+            statuses: statuses.into_iter().collect(),
+            scores,
+        });
     }
     rows
 }
@@ -690,11 +972,17 @@ fn rows(mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<Row> {
 /// Returns the scores of one attempt's outcomes. `scores` are those that contain more than a status, sorted by run, attempt, key and
 /// revision.
 fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
-    let is_judged = |outcome: &&Outcome| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail);
+    let is_judged =
+        |outcome: &&Outcome| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail);
     if !outcomes.iter().any(|outcome| outcome.score == Mark::Own) {
         let mut judged = outcomes.iter().filter(is_judged).peekable();
-        let is_image = judged.peek().is_some() && judged.all(|outcome| outcome.score == Mark::Image);
-        return if is_image { RowScores::Images } else { RowScores::Absent };
+        let is_image =
+            judged.peek().is_some() && judged.all(|outcome| outcome.score == Mark::Image);
+        return if is_image {
+            RowScores::Images
+        } else {
+            RowScores::Absent
+        };
     }
     let score = |outcome: &Outcome| match outcome.score {
         Mark::Absent => None,
@@ -702,7 +990,9 @@ fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
         Mark::Own => {
             let place = (outcome.run, outcome.attempt, outcome.key, outcome.revision);
             // Of two lines of one revision the later one counts.
-            let end = scores.partition_point(|score| (score.run, score.attempt, score.key, score.revision) <= place);
+            let end = scores.partition_point(|score| {
+                (score.run, score.attempt, score.key, score.revision) <= place
+            });
             end.checked_sub(1).map(|last| scores[last].value)
         }
     };
@@ -711,7 +1001,11 @@ fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
 
 /// Reads one file's item lines without their details, in order. Lines of other runs than the wanted may be left out, and unreadable ones,
 /// which were reported when the store was opened, are. Fails if the system cannot read the file.
-pub(super) fn each_item_of(file: &ItemFile, is_wanted: &dyn Fn(&str) -> bool, mut each: impl FnMut(&ItemLine<'_>)) -> io::Result<()> {
+pub(super) fn each_item_of(
+    file: &ItemFile,
+    is_wanted: &dyn Fn(&str) -> bool,
+    mut each: impl FnMut(&ItemLine<'_>),
+) -> io::Result<()> {
     match &file.elsewhere {
         Some(lines) => lines.each_item(is_wanted, &mut each),
         None => each_item_line_of(file, is_wanted, |line| {
@@ -724,7 +1018,11 @@ pub(super) fn each_item_of(file: &ItemFile, is_wanted: &dyn Fn(&str) -> bool, mu
 
 /// Reads one file's item lines strictly in order, up to any damage, which was reported when the store was opened. Lines of other runs than
 /// the wanted may be left out. Fails if the system cannot read the file.
-pub(super) fn each_item_line_of(file: &ItemFile, is_wanted: &dyn Fn(&str) -> bool, each: impl FnMut(&[u8])) -> io::Result<()> {
+pub(super) fn each_item_line_of(
+    file: &ItemFile,
+    is_wanted: &dyn Fn(&str) -> bool,
+    each: impl FnMut(&[u8]),
+) -> io::Result<()> {
     let mut each = each;
     let mut good = |_: usize, line: Result<&[u8], _>| {
         if let Some(line) = line.ok().filter(|line| file.takes(line)) {
@@ -735,8 +1033,20 @@ pub(super) fn each_item_line_of(file: &ItemFile, is_wanted: &dyn Fn(&str) -> boo
         return lines.each(is_wanted, &mut each);
     }
     let read = match file.journal_of {
-        Some(_) => for_each_line(BufReader::with_capacity(1 << 20, files::open(&file.path)?), &mut good),
-        None => for_each_line(BufReader::with_capacity(1 << 20, SealedReader::items(&file.path)?), &mut good),
+        Some(_) => for_each_line(
+            BufReader::with_capacity(1 << 20, files::open(&file.path)?),
+            &mut good,
+        ),
+        None => for_each_line(
+            BufReader::with_capacity(1 << 20, SealedReader::items(&file.path)?),
+            &mut good,
+        ),
     };
-    read.or_else(|error| if error.raw_os_error().is_some() { Err(error) } else { Ok(()) })
+    read.or_else(|error| {
+        if error.raw_os_error().is_some() {
+            Err(error)
+        } else {
+            Ok(())
+        }
+    })
 }

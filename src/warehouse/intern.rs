@@ -16,11 +16,21 @@ pub(super) struct Texts {
 
 impl Texts {
     pub fn intern(&mut self, text: &str) -> u32 {
-        let Self { names, index, hasher } = self;
+        let Self {
+            names,
+            index,
+            hasher,
+        } = self;
         let hash = hasher.hash_one(text);
         let next = number(names.len());
-        let found =
-            *index.entry(hash, |id| names[*id as usize] == text, |id| hasher.hash_one(names[*id as usize].as_str())).or_insert(next).get();
+        let found = *index
+            .entry(
+                hash,
+                |id| names[*id as usize] == text,
+                |id| hasher.hash_one(names[*id as usize].as_str()),
+            )
+            .or_insert(next)
+            .get();
         if found == next {
             names.push(text.to_owned());
         }
@@ -47,16 +57,28 @@ impl Keys {
             self.last = guess;
             return guess;
         }
-        let Self { entries, index, hasher, .. } = self;
+        let Self {
+            entries,
+            index,
+            hasher,
+            ..
+        } = self;
         let hash = hasher.hash_one((kind, evaluator, item));
         let next = number(entries.len());
         let rehash = |id: &u32| {
             let key = &entries[*id as usize];
             hasher.hash_one((key.kind, key.evaluator.as_str(), key.item.as_str()))
         };
-        let found = *index.entry(hash, |id| is(&entries[*id as usize]), rehash).or_insert(next).get();
+        let found = *index
+            .entry(hash, |id| is(&entries[*id as usize]), rehash)
+            .or_insert(next)
+            .get();
         if found == next {
-            self.entries.push(ItemKey { kind, evaluator: evaluator.to_owned(), item: item.to_owned() });
+            self.entries.push(ItemKey {
+                kind,
+                evaluator: evaluator.to_owned(),
+                item: item.to_owned(),
+            });
             self.following.push(0);
         }
         if let Some(following) = self.following.get_mut(self.last as usize) {
@@ -69,7 +91,8 @@ impl Keys {
 
 /// Converts a length to `u32`: a dictionary of more than 4 billion names would not fit in memory.
 pub(super) fn number(length: usize) -> u32 {
-    u32::try_from(length).expect("a dictionary of more than four billion names does not fit in memory")
+    u32::try_from(length)
+        .expect("a dictionary of more than four billion names does not fit in memory")
 }
 
 #[cfg(test)]
@@ -80,13 +103,27 @@ mod tests {
     fn keys_keep_their_numbers_in_any_order() {
         let mut keys = Keys::default();
         let names: Vec<String> = (0..500).map(|index| format!("q{index}")).collect();
-        let first: Vec<u32> = names.iter().map(|name| keys.intern(ItemKind::Question, "e", name)).collect();
-        let again: Vec<u32> = names.iter().map(|name| keys.intern(ItemKind::Question, "e", name)).collect();
+        let first: Vec<u32> = names
+            .iter()
+            .map(|name| keys.intern(ItemKind::Question, "e", name))
+            .collect();
+        let again: Vec<u32> = names
+            .iter()
+            .map(|name| keys.intern(ItemKind::Question, "e", name))
+            .collect();
         assert_eq!(first, again);
-        let mut backwards: Vec<u32> = names.iter().rev().map(|name| keys.intern(ItemKind::Question, "e", name)).collect();
+        let mut backwards: Vec<u32> = names
+            .iter()
+            .rev()
+            .map(|name| keys.intern(ItemKind::Question, "e", name))
+            .collect();
         backwards.reverse();
         assert_eq!(first, backwards);
-        assert_ne!(keys.intern(ItemKind::Test, "e", "q1"), first[1], "another kind is another item");
+        assert_ne!(
+            keys.intern(ItemKind::Test, "e", "q1"),
+            first[1],
+            "another kind is another item"
+        );
         assert_eq!(keys.entries.len(), 501);
     }
 }

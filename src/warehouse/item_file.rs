@@ -35,10 +35,15 @@ pub(super) trait StandingLines: Debug + Send + Sync {
 
     /// Calls `each` with every line of the wanted runs, in the form of an import's lines, which name their run. A run's lines are in the order
     /// of its source.
-    fn each(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&[u8])) -> io::Result<()>;
+    fn each(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&[u8]))
+    -> io::Result<()>;
 
     /// Calls `each` with the same lines without their details, which need not be read then.
-    fn each_item(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&ItemLine<'_>)) -> io::Result<()> {
+    fn each_item(
+        &self,
+        is_wanted: &dyn Fn(&str) -> bool,
+        each: &mut dyn FnMut(&ItemLine<'_>),
+    ) -> io::Result<()> {
         self.each(is_wanted, &mut |line| {
             if let Ok(item) = ItemLine::parse(line) {
                 each(&item);
@@ -51,19 +56,32 @@ impl ItemFile {
     /// Returns a file in name only.
     pub fn elsewhere(lines: Arc<dyn StandingLines>) -> Self {
         let path = PathBuf::from(lines.place());
-        Self { path, journal_of: None, is_of_judges: false, standing: Vec::new(), elsewhere: Some(lines) }
+        Self {
+            path,
+            journal_of: None,
+            is_of_judges: false,
+            standing: Vec::new(),
+            elsewhere: Some(lines),
+        }
     }
 
     /// Returns whether outcomes of a revision may count. For a judge in a run's own journal, one whole revision counts; for all other
     /// evaluators, and for imported runs, the highest revision of each outcome.
     pub fn may_stand(&self, evaluator: &str, revision: u32) -> bool {
-        let standing = || self.standing.iter().find(|(one, _)| one == evaluator).map_or(0, |(_, revision)| *revision);
+        let standing = || {
+            self.standing
+                .iter()
+                .find(|(one, _)| one == evaluator)
+                .map_or(0, |(_, revision)| *revision)
+        };
         self.journal_of.is_none() || !is_asked_again(evaluator) || revision == standing()
     }
 
     /// Returns whether a line of this file can count at all. Beside a sealed pair only later judgements count.
     pub fn takes(&self, line: &[u8]) -> bool {
-        !self.is_of_judges || ItemLine::parse(line).is_ok_and(|item| item.revision > 0 && is_asked_again(&item.evaluator))
+        !self.is_of_judges
+            || ItemLine::parse(line)
+                .is_ok_and(|item| item.revision > 0 && is_asked_again(&item.evaluator))
     }
 }
 

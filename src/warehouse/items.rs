@@ -48,7 +48,11 @@ impl Mark {
             None => Self::Absent,
             Some(score) => {
                 let image = if status == ItemStatus::Pass { 1.0 } else { 0.0 };
-                if score.total_cmp(&image).is_eq() { Self::Image } else { Self::Own }
+                if score.total_cmp(&image).is_eq() {
+                    Self::Image
+                } else {
+                    Self::Own
+                }
             }
         }
     }
@@ -110,7 +114,10 @@ impl Dictionary {
             }
             if line.len() >= MAX_LINE_BYTES {
                 // Not parsed, because its end may not have been read.
-                block.problem(index, format!("line is longer than the {MAX_LINE_BYTES} bytes that are read of one"));
+                block.problem(
+                    index,
+                    format!("line is longer than the {MAX_LINE_BYTES} bytes that are read of one"),
+                );
                 continue;
             }
             let item = match ItemLine::parse(line) {
@@ -137,7 +144,12 @@ impl Dictionary {
                     continue;
                 }
             };
-            let told = self.told(item.kind, &item.evaluator, &item.item, item.cluster.as_deref());
+            let told = self.told(
+                item.kind,
+                &item.evaluator,
+                &item.item,
+                item.cluster.as_deref(),
+            );
             let (key, _) = self.told.pairs[told as usize];
             self.refrains.learn(told, line, &lead);
             block.add(run, key, told, &item.measured());
@@ -145,7 +157,13 @@ impl Dictionary {
     }
 
     /// Numbers an item together with what a line states about it.
-    pub fn told(&mut self, kind: ItemKind, evaluator: &str, item: &str, cluster: Option<&str>) -> u32 {
+    pub fn told(
+        &mut self,
+        kind: ItemKind,
+        evaluator: &str,
+        item: &str,
+        cluster: Option<&str>,
+    ) -> u32 {
         let key = self.keys.intern(kind, evaluator, item);
         self.told.number(key, Facts { cluster })
     }
@@ -153,20 +171,49 @@ impl Dictionary {
 
 impl Block {
     fn add(&mut self, run: u32, key: u32, told: u32, measured: &Measured) {
-        let Measured { attempt, revision, status, .. } = *measured;
+        let Measured {
+            attempt,
+            revision,
+            status,
+            ..
+        } = *measured;
         if revision == 0 {
             self.totals_of(run).add(measured);
         }
-        self.push((run, key, told), (attempt, revision), status, measured.score);
+        self.push(
+            (run, key, told),
+            (attempt, revision),
+            status,
+            measured.score,
+        );
     }
 
     /// Adds one outcome, by the dictionary's numbers of its run, of its item, and of the item with its facts.
-    pub fn push(&mut self, (run, key, told): (u32, u32, u32), (attempt, revision): (u32, u32), status: ItemStatus, score: Option<f64>) {
+    pub fn push(
+        &mut self,
+        (run, key, told): (u32, u32, u32),
+        (attempt, revision): (u32, u32),
+        status: ItemStatus,
+        score: Option<f64>,
+    ) {
         let mark = Mark::of(score, status);
         if let (Mark::Own, Some(value)) = (mark, score) {
-            self.scores.push(Score { run, key, attempt, revision, value });
+            self.scores.push(Score {
+                run,
+                key,
+                attempt,
+                revision,
+                value,
+            });
         }
-        self.cells.push(Cell { run, told, attempt, revision, status, score: mark });
+        self.cells.push(Cell {
+            run,
+            told,
+            attempt,
+            revision,
+            status,
+            score: mark,
+        });
     }
 
     fn totals_of(&mut self, run: u32) -> &mut ItemTotals {
@@ -196,9 +243,20 @@ mod tests {
         for piece in [first, second] {
             dictionary.parse(piece.concat().as_bytes(), journal_of, &mut block);
         }
-        let cells: Vec<_> = block.cells.iter().map(|cell| (dictionary.told.pairs[cell.told as usize], cell)).collect();
-        let names = (&dictionary.runs.names, &dictionary.keys.entries, &dictionary.told.facts.known);
-        format!("{names:?}\n{cells:?}\n{:?}\n{:?}\n{}\n{:?}", block.scores, block.totals, block.lines, block.problems)
+        let cells: Vec<_> = block
+            .cells
+            .iter()
+            .map(|cell| (dictionary.told.pairs[cell.told as usize], cell))
+            .collect();
+        let names = (
+            &dictionary.runs.names,
+            &dictionary.keys.entries,
+            &dictionary.told.facts.known,
+        );
+        format!(
+            "{names:?}\n{cells:?}\n{:?}\n{:?}\n{}\n{:?}",
+            block.scores, block.totals, block.lines, block.problems
+        )
     }
 
     #[test]
@@ -209,10 +267,24 @@ mod tests {
             for round in 0..40_u32 {
                 for item in 0..7 {
                     for attempt in 1..=(1 + round % 3) {
-                        let status = ItemStatus::ALL[(round * item + attempt) as usize % ItemStatus::ALL.len()].name();
-                        let lead = if with_run { format!("\"run\":\"run-{}\",", round % 4) } else { String::new() };
-                        let cluster = if item == 3 { String::new() } else { format!(",\"cluster\":\"c{}\"", round / 20 * item) };
-                        let score = if round % 5 == 0 { String::new() } else { format!(",\"score\":{}", f64::from(round % 3) / 2.0) };
+                        let status = ItemStatus::ALL
+                            [(round * item + attempt) as usize % ItemStatus::ALL.len()]
+                        .name();
+                        let lead = if with_run {
+                            format!("\"run\":\"run-{}\",", round % 4)
+                        } else {
+                            String::new()
+                        };
+                        let cluster = if item == 3 {
+                            String::new()
+                        } else {
+                            format!(",\"cluster\":\"c{}\"", round / 20 * item)
+                        };
+                        let score = if round % 5 == 0 {
+                            String::new()
+                        } else {
+                            format!(",\"score\":{}", f64::from(round % 3) / 2.0)
+                        };
                         let revision = round % 2;
                         lines.push(format!(
                             "{{{lead}\"item\":\"q{item}\",\"kind\":\"test\",\"evaluator\":\"e\",\"attempt\":{attempt},\"revision\":{revision},\
@@ -221,14 +293,24 @@ mod tests {
                         ));
                     }
                 }
-                lines.push(["\n", "\r\n", "{\"item\":\"q0\"\n", "[1]\n"][round as usize % 4].to_owned());
+                lines.push(
+                    ["\n", "\r\n", "{\"item\":\"q0\"\n", "[1]\n"][round as usize % 4].to_owned(),
+                );
             }
             let plain: Vec<String> = lines.iter().map(|line| line.replace("e-7", "")).collect();
             let journal_of = if with_run { None } else { Some(&run) };
             for lines in [lines, plain] {
                 // A leading space leaves every line to the general parser.
-                let others: Vec<String> =
-                    lines.iter().map(|line| if line.starts_with('{') { format!(" {line}") } else { line.clone() }).collect();
+                let others: Vec<String> = lines
+                    .iter()
+                    .map(|line| {
+                        if line.starts_with('{') {
+                            format!(" {line}")
+                        } else {
+                            line.clone()
+                        }
+                    })
+                    .collect();
                 assert_eq!(read(&lines, journal_of), read(&others, journal_of));
             }
         }

@@ -69,7 +69,10 @@ pub struct OutcomeMatrix {
 impl MatrixRow {
     /// Returns the outcome at one item, or `None` if there is none.
     pub fn status(&self, item: u32) -> Option<ItemStatus> {
-        self.items.binary_search(&item).ok().map(|place| self.statuses.get(place))
+        self.items
+            .binary_search(&item)
+            .ok()
+            .map(|place| self.statuses.get(place))
     }
 
     /// Returns the items with their outcomes, in order.

@@ -51,8 +51,13 @@ mod totals;
 mod unit;
 
 pub use amounts::{Amounts, ItemAmounts};
-pub use cache::{CacheKind, CachePart, IMPORTED, LAKE, SITE, SOURCE, cache_parts, clear_cache, sweep_cache};
-pub use engine_answer::{EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun, PublishedOutcomes, other_outcomes};
+pub use cache::{
+    CacheKind, CachePart, IMPORTED, LAKE, SITE, SOURCE, cache_parts, clear_cache, sweep_cache,
+};
+pub use engine_answer::{
+    EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun, PublishedOutcomes,
+    other_outcomes,
+};
 pub use export::ExportFormat;
 pub use hidden::{Hidden, HiddenBy};
 pub use lake::{Publication, Published};

@@ -29,7 +29,10 @@ pub enum NameKind {
 impl ShownNames {
     /// Returns the names of a configuration.
     pub fn of(aliases: &Aliases) -> Self {
-        Self { items: aliases.item.clone(), ..Self::default() }
+        Self {
+            items: aliases.item.clone(),
+            ..Self::default()
+        }
     }
 
     pub fn item<'n>(&'n self, stored: &'n str) -> &'n str {
@@ -58,7 +61,11 @@ impl ShownNames {
             input_tokens: _,
             output_tokens: _,
         } = outcome;
-        for (names, name) in [(&self.items, Some(item)), (&self.evaluators, Some(evaluator)), (&self.clusters, cluster.as_mut())] {
+        for (names, name) in [
+            (&self.items, Some(item)),
+            (&self.evaluators, Some(evaluator)),
+            (&self.clusters, cluster.as_mut()),
+        ] {
             if let Some(name) = name
                 && let Some(shown) = names.get(name.as_str())
             {
@@ -69,19 +76,37 @@ impl ShownNames {
 
     /// Returns the key under which an item is shown.
     pub fn key(&self, stored: &ItemKey) -> ItemKey {
-        let ItemKey { kind, evaluator, item } = stored;
-        ItemKey { kind: *kind, evaluator: self.evaluator(evaluator).to_owned(), item: self.item(item).to_owned() }
+        let ItemKey {
+            kind,
+            evaluator,
+            item,
+        } = stored;
+        ItemKey {
+            kind: *kind,
+            evaluator: self.evaluator(evaluator).to_owned(),
+            item: self.item(item).to_owned(),
+        }
     }
 
     pub(super) fn facts(&self, stored: Facts<String>) -> Facts<String> {
         let Facts { cluster } = stored;
-        Facts { cluster: cluster.map(|cluster| shown(&self.clusters, &cluster).to_owned()) }
+        Facts {
+            cluster: cluster.map(|cluster| shown(&self.clusters, &cluster).to_owned()),
+        }
     }
 
     /// Shows these names under further names.
     pub(super) fn then(&mut self, further: Self) {
-        let Self { items, evaluators, clusters } = further;
-        for (own, further) in [(&mut self.items, items), (&mut self.evaluators, evaluators), (&mut self.clusters, clusters)] {
+        let Self {
+            items,
+            evaluators,
+            clusters,
+        } = further;
+        for (own, further) in [
+            (&mut self.items, items),
+            (&mut self.evaluators, evaluators),
+            (&mut self.clusters, clusters),
+        ] {
             for name in own.values_mut() {
                 if let Some(shown) = further.get(name) {
                     name.clone_from(shown);
@@ -96,8 +121,16 @@ impl ShownNames {
 
 impl Foreign for ShownNames {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
-        let Self { items, evaluators, clusters } = self;
-        for (kind, names) in [("item", items), ("evaluator", evaluators), ("cluster", clusters)] {
+        let Self {
+            items,
+            evaluators,
+            clusters,
+        } = self;
+        for (kind, names) in [
+            ("item", items),
+            ("evaluator", evaluators),
+            ("cluster", clusters),
+        ] {
             for name in names.values_mut() {
                 visit(kind, name);
             }

@@ -13,10 +13,14 @@ use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
 use crate::domain::{
-    Acceptance, Aliases, Filter, ItemKey, ItemKind, NamesByRun, Problem, Problems, Published, Run, RunId, UnfinishedRun, hex, visible,
+    Acceptance, Aliases, Filter, ItemKey, ItemKind, NamesByRun, Problem, Problems, Published, Run,
+    RunId, UnfinishedRun, hex, visible,
 };
 use crate::files::{self, FolderUse, HeldFolder};
-use crate::results::{Contents, ItemTexts, Retractions, ScoreLine, Store, load_acceptances, scan, to_json, unfinished_runs};
+use crate::results::{
+    Contents, ItemTexts, Retractions, ScoreLine, Store, load_acceptances, scan, to_json,
+    unfinished_runs,
+};
 
 use super::cache::{LAKE, SNAPSHOT, sweep_cache};
 use super::engine_answer::EngineAnswer;
@@ -148,29 +152,67 @@ impl Warehouse {
             );
         }
         contents.push(Contents::of_files(&options.files));
-        let mut problems: Vec<Problem> = contents.iter_mut().flat_map(|contents| std::mem::take(&mut contents.problems)).collect();
-        let absolute = |place: &PathBuf| path_text(&std::path::absolute(place).unwrap_or_else(|_| place.clone()));
-        let lakes = options.lakes.iter().map(|lake| format!("{LAKE}{}", absolute(lake)));
+        let mut problems: Vec<Problem> = contents
+            .iter_mut()
+            .flat_map(|contents| std::mem::take(&mut contents.problems))
+            .collect();
+        let absolute = |place: &PathBuf| {
+            path_text(&std::path::absolute(place).unwrap_or_else(|_| place.clone()))
+        };
+        let lakes = options
+            .lakes
+            .iter()
+            .map(|lake| format!("{LAKE}{}", absolute(lake)));
         let places: Vec<String> = options.stores.iter().map(absolute).chain(lakes).collect();
         let name = name_of(&places);
-        let snapshot_path = options.cache.as_ref().map(|cache| cache.join(format!("{SNAPSHOT}{name}")));
+        let snapshot_path = options
+            .cache
+            .as_ref()
+            .map(|cache| cache.join(format!("{SNAPSHOT}{name}")));
         let old = snapshot_path.as_deref().and_then(Snapshot::load);
         debug!(
-            file = snapshot_path.as_ref().map(|path| path.display().to_string()),
+            file = snapshot_path
+                .as_ref()
+                .map(|path| path.display().to_string()),
             found = old.is_some(),
-            files = old.as_ref().map_or(0, |old| old.headers.len() + old.items.len()),
+            files = old
+                .as_ref()
+                .map_or(0, |old| old.headers.len() + old.items.len()),
             "cache read"
         );
-        let Ingested { snapshot, files, changed } = ingest::ingest(&contents, old, progress);
+        let Ingested {
+            snapshot,
+            files,
+            changed,
+        } = ingest::ingest(&contents, old, progress);
         let (stored_headers, stored_units) = (snapshot.headers.len(), snapshot.items.len());
-        let Joined { mut snapshot, files, standing, lakes, notes } = Self::joined(snapshot, files, options, progress)?;
+        let Joined {
+            mut snapshot,
+            files,
+            standing,
+            lakes,
+            notes,
+        } = Self::joined(snapshot, files, options, progress)?;
         let changed = changed || lakes.iter().any(|lake| lake.changed);
-        let unsaved = snapshot_path.filter(|_| changed).map(|path| (path, stored_headers, stored_units));
+        let unsaved = snapshot_path
+            .filter(|_| changed)
+            .map(|path| (path, stored_headers, stored_units));
         snapshot.stores = places;
-        problems.extend(snapshot.headers.iter().flat_map(|unit| unit.problems.iter().cloned()));
-        problems.extend(snapshot.items.iter().flat_map(|unit| unit.problems.iter().cloned()));
+        problems.extend(
+            snapshot
+                .headers
+                .iter()
+                .flat_map(|unit| unit.problems.iter().cloned()),
+        );
+        problems.extend(
+            snapshot
+                .items
+                .iter()
+                .flat_map(|unit| unit.problems.iter().cloned()),
+        );
 
-        let (mut retractions, mut accepted, mut unreadable) = (Retractions::default(), Vec::new(), Vec::new());
+        let (mut retractions, mut accepted, mut unreadable) =
+            (Retractions::default(), Vec::new(), Vec::new());
         for store in &stores {
             match Retractions::load(store) {
                 Ok(standing) => retractions.standing.extend(standing.standing),
@@ -178,7 +220,11 @@ impl Warehouse {
             }
         }
         // A lake's tombstones are in its table of runs; its acceptances are a file, as those of a store.
-        for place in stores.iter().cloned().chain(options.lakes.iter().map(Store::at)) {
+        for place in stores
+            .iter()
+            .cloned()
+            .chain(options.lakes.iter().map(Store::at))
+        {
             match load_acceptances(&place) {
                 Ok(lines) => accepted.extend(lines),
                 Err(problems) => unreadable.extend(problems.0),
@@ -216,11 +262,20 @@ impl Warehouse {
             texts: Mutex::default(),
             snapshot,
         };
-        let judged: HashSet<&str> =
-            warehouse.snapshot.headers.iter().flat_map(|unit| &unit.judged).map(|judged| judged.folder.as_str()).collect();
-        let is_judged = |store: &Store, id: &str| judged.contains(path_text(&store.root().join(id)).as_str());
+        let judged: HashSet<&str> = warehouse
+            .snapshot
+            .headers
+            .iter()
+            .flat_map(|unit| &unit.judged)
+            .map(|judged| judged.folder.as_str())
+            .collect();
+        let is_judged =
+            |store: &Store, id: &str| judged.contains(path_text(&store.root().join(id)).as_str());
         let folders_of = |(store, contents): (&Store, &Contents)| {
-            contents.unfinished(|id| is_judged(store, id)).map(|headless| headless.folder.clone()).collect::<Vec<_>>()
+            contents
+                .unfinished(|id| is_judged(store, id))
+                .map(|headless| headless.folder.clone())
+                .collect::<Vec<_>>()
         };
         let unfinished = stores.iter().zip(&contents).flat_map(folders_of).collect();
         warehouse.unfinished = unfinished;
@@ -229,55 +284,112 @@ impl Warehouse {
     }
 
     /// Joins what stands outside of the stores.
-    fn joined(snapshot: Snapshot, files: Vec<ItemFile>, options: &Options, progress: &Progress) -> Result<Joined, Problems> {
+    fn joined(
+        snapshot: Snapshot,
+        files: Vec<ItemFile>,
+        options: &Options,
+        progress: &Progress,
+    ) -> Result<Joined, Problems> {
         if options.lakes.is_empty() && options.answers.is_empty() {
-            return Ok(Joined { snapshot, files, standing: HashMap::new(), lakes: Vec::new(), notes: Vec::new() });
+            return Ok(Joined {
+                snapshot,
+                files,
+                standing: HashMap::new(),
+                lakes: Vec::new(),
+                notes: Vec::new(),
+            });
         }
         let mut joining = Joining::over(snapshot, files);
         let mut last = String::new();
         for lake in &options.lakes {
-            lake::join(&mut joining, lake, options.suites.as_deref(), progress).map_err(|problem| Problems(vec![problem]))?;
+            lake::join(&mut joining, lake, options.suites.as_deref(), progress)
+                .map_err(|problem| Problems(vec![problem]))?;
             last = visible(&path_text(lake));
         }
-        let problem = |place: String, message: String| Problems(vec![Problem::in_file(place, message)]);
+        let problem =
+            |place: String, message: String| Problems(vec![Problem::in_file(place, message)]);
         for answer in &options.answers {
-            answer.join(&mut joining).map_err(|message| problem(visible(&answer.name), message))?;
+            answer
+                .join(&mut joining)
+                .map_err(|message| problem(visible(&answer.name), message))?;
             last = visible(&answer.name);
         }
         joining.finish().map_err(|message| problem(last, message))
     }
 
     /// Fills in the runs; the first of each id counts. A second one in the same store is a problem; another store may have a copy.
-    fn merge_runs(&mut self, contents: &[Contents], retractions: &Retractions, mut elsewhere: HashMap<String, Standing>) {
-        let item_units: HashMap<&str, u32> = self.snapshot.items.iter().zip(0..).map(|(unit, index)| (unit.path.as_str(), index)).collect();
+    fn merge_runs(
+        &mut self,
+        contents: &[Contents],
+        retractions: &Retractions,
+        mut elsewhere: HashMap<String, Standing>,
+    ) {
+        let item_units: HashMap<&str, u32> = self
+            .snapshot
+            .items
+            .iter()
+            .zip(0..)
+            .map(|(unit, index)| (unit.path.as_str(), index))
+            .collect();
         let mut items_of_header: HashMap<String, String> = HashMap::new();
         for contents in contents {
-            let own = contents.headers.iter().filter_map(|header| Some((&header.path, header.items.as_ref()?)));
-            let sealed = contents.sealed.iter().filter_map(|pair| Some((&pair.runs, pair.items.as_ref()?)));
-            items_of_header.extend(own.chain(sealed).map(|(header, items)| (path_text(header), path_text(items))));
+            let own = contents
+                .headers
+                .iter()
+                .filter_map(|header| Some((&header.path, header.items.as_ref()?)));
+            let sealed = contents
+                .sealed
+                .iter()
+                .filter_map(|pair| Some((&pair.runs, pair.items.as_ref()?)));
+            items_of_header.extend(
+                own.chain(sealed)
+                    .map(|(header, items)| (path_text(header), path_text(items))),
+            );
         }
         // Computed only if an id occurs twice.
         let store_of = LazyCell::new(|| -> HashMap<String, usize> {
             let paths = contents.iter().enumerate().flat_map(|(store, contents)| {
                 let own = contents.headers.iter().map(|header| &header.path);
-                own.chain(contents.sealed.iter().map(|pair| &pair.runs)).map(move |path| (path_text(path), store))
+                own.chain(contents.sealed.iter().map(|pair| &pair.runs))
+                    .map(move |path| (path_text(path), store))
             });
             paths.collect()
         });
-        let run_numbers: HashMap<&str, u32> = self.snapshot.run_ids.iter().zip(0..).map(|(id, number)| (id.as_str(), number)).collect();
+        let run_numbers: HashMap<&str, u32> = self
+            .snapshot
+            .run_ids
+            .iter()
+            .zip(0..)
+            .map(|(id, number)| (id.as_str(), number))
+            .collect();
         let headers = &self.snapshot.headers;
-        let judged_of: HashMap<(&str, &str), &JudgedFolder> =
-            headers.iter().flat_map(|unit| unit.judged.iter().map(|judged| ((unit.path.as_str(), judged.run.as_str()), judged))).collect();
-        let runs = headers.iter().enumerate().flat_map(|(unit, header)| header.runs.iter().map(move |run| (unit, run)));
+        let judged_of: HashMap<(&str, &str), &JudgedFolder> = headers
+            .iter()
+            .flat_map(|unit| {
+                unit.judged
+                    .iter()
+                    .map(|judged| ((unit.path.as_str(), judged.run.as_str()), judged))
+            })
+            .collect();
+        let runs = headers
+            .iter()
+            .enumerate()
+            .flat_map(|(unit, header)| header.runs.iter().map(move |run| (unit, run)));
         let mut first_of = HashMap::<&RunId, usize>::with_capacity(headers.len());
         for (unit, run) in runs {
             let path = &headers[unit].path;
             if let Some(first) = first_of.get(&run.id) {
                 let first = &headers[*first].path;
-                if store_of.get(path).is_some_and(|store| store_of.get(first) == Some(store)) {
+                if store_of
+                    .get(path)
+                    .is_some_and(|store| store_of.get(first) == Some(store))
+                {
                     self.problems.push(
-                        Problem::in_file(visible(path), format!("duplicate id `{}`, also in {}", run.id, visible(first)))
-                            .with_hint("the first one is used"),
+                        Problem::in_file(
+                            visible(path),
+                            format!("duplicate id `{}`, also in {}", run.id, visible(first)),
+                        )
+                        .with_hint("the first one is used"),
                     );
                 }
                 continue;
@@ -287,12 +399,18 @@ impl Warehouse {
             let hiding_before = retractions.hiding(run);
             let run = self.aliases.applied(run);
             let mut standing = elsewhere.get_mut(path);
-            if let Some(lines) = standing.as_mut().and_then(|standing| standing.score_lines.remove(run.id.as_str())) {
+            if let Some(lines) = standing
+                .as_mut()
+                .and_then(|standing| standing.score_lines.remove(run.id.as_str()))
+            {
                 self.score_lines.insert(run.id.clone(), lines);
             }
             let unit = match &standing {
                 Some(standing) => standing.unit_of.get(run.id.as_str()).copied(),
-                None => items_of_header.get(path).and_then(|items| item_units.get(items.as_str())).copied(),
+                None => items_of_header
+                    .get(path)
+                    .and_then(|items| item_units.get(items.as_str()))
+                    .copied(),
             };
             let number = run_numbers.get(run.id.as_str()).copied();
             if let (Some(unit), Some(number)) = (unit, number) {
@@ -300,16 +418,32 @@ impl Warehouse {
                 self.run_numbers.insert(run.id.clone(), number);
             }
             if let Some(judged) = judged_of.get(&(path.as_str(), run.id.as_str())) {
-                let unit = judged.items.as_deref().and_then(|items| item_units.get(items)).copied();
+                let unit = judged
+                    .items
+                    .as_deref()
+                    .and_then(|items| item_units.get(items))
+                    .copied();
                 if let Some(number) = unit.and(number) {
                     self.run_numbers.insert(run.id.clone(), number);
                 }
-                self.judged.insert(run.id.clone(), Judged { folder: PathBuf::from(&judged.folder), unit });
+                self.judged.insert(
+                    run.id.clone(),
+                    Judged {
+                        folder: PathBuf::from(&judged.folder),
+                        unit,
+                    },
+                );
             }
-            let tombstone = hiding_before.or_else(|| retractions.hiding(&run)).map(|tombstone| {
-                let by = if tombstone.names_runs() { HiddenBy::Tombstone } else { HiddenBy::Selection };
-                (by, tombstone.reason.clone())
-            });
+            let tombstone = hiding_before
+                .or_else(|| retractions.hiding(&run))
+                .map(|tombstone| {
+                    let by = if tombstone.names_runs() {
+                        HiddenBy::Tombstone
+                    } else {
+                        HiddenBy::Selection
+                    };
+                    (by, tombstone.reason.clone())
+                });
             match tombstone.or_else(|| standing?.hidden.remove(run.id.as_str())) {
                 Some((by, reason)) => self.hidden.push(Hidden { run, reason, by }),
                 None => {
@@ -323,18 +457,34 @@ impl Warehouse {
         let judged = self.judged.values().filter_map(|judged| judged.unit);
         let standing: HashSet<u32> = self.unit_of.values().copied().chain(judged).collect();
         let mut units = 0..;
-        self.files.retain(|_| units.next().is_some_and(|unit| standing.contains(&unit)));
-        self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
-        self.hidden.sort_by(|left, right| order(&left.run, &right.run));
+        self.files
+            .retain(|_| units.next().is_some_and(|unit| standing.contains(&unit)));
+        self.runs
+            .par_sort_by(|left, right| order(&left.run, &right.run));
+        self.hidden
+            .sort_by(|left, right| order(&left.run, &right.run));
     }
 
     /// Hides runs that a counted run replaces or was joined from, so that no run counts twice, whichever tombstones were taken back.
     fn hide_replaced(&mut self) {
         let mut replaced: HashMap<RunId, String> = HashMap::new();
-        for (by, from) in self.runs.iter().filter_map(|row| Some((&row.run.id, row.run.provenance.as_ref()?))) {
-            replaced.extend(from.joined.iter().map(|part| (part.run.clone(), format!("joined into `{by}`"))));
+        for (by, from) in self
+            .runs
+            .iter()
+            .filter_map(|row| Some((&row.run.id, row.run.provenance.as_ref()?)))
+        {
+            replaced.extend(
+                from.joined
+                    .iter()
+                    .map(|part| (part.run.clone(), format!("joined into `{by}`"))),
+            );
             let earlier = from.replaces.clone();
-            replaced.extend(earlier.map(|run| (run, format!("replaced by `{by}`, the same run imported again"))));
+            replaced.extend(earlier.map(|run| {
+                (
+                    run,
+                    format!("replaced by `{by}`, the same run imported again"),
+                )
+            }));
         }
         if replaced.is_empty() {
             return;
@@ -342,7 +492,11 @@ impl Warehouse {
         for row in std::mem::take(&mut self.runs) {
             match replaced.get(&row.run.id) {
                 Some(reason) => {
-                    self.hidden.push(Hidden { run: row.run, reason: reason.clone(), by: HiddenBy::Replacement });
+                    self.hidden.push(Hidden {
+                        run: row.run,
+                        reason: reason.clone(),
+                        by: HiddenBy::Replacement,
+                    });
                 }
                 None => self.runs.push(row),
             }
@@ -365,7 +519,12 @@ impl Warehouse {
 
     /// Returns whether the item files have lines of hidden runs.
     pub(super) fn hides_some(&self) -> bool {
-        let held: usize = self.snapshot.items.iter().map(|unit| unit.totals.len()).sum();
+        let held: usize = self
+            .snapshot
+            .items
+            .iter()
+            .map(|unit| unit.totals.len())
+            .sum();
         !self.hidden.is_empty() || self.unit_of.len() < held
     }
 
@@ -377,7 +536,10 @@ impl Warehouse {
 
     /// Keeps the first reason why nothing was cached.
     pub(super) fn note_cache_trouble(&self, message: String) {
-        self.cache_trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
+        self.cache_trouble
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(message);
     }
 
     /// Returns the aliases of the configuration.
@@ -408,14 +570,22 @@ impl Warehouse {
             for row in &unit.rows {
                 if !std::mem::replace(&mut seen[row.items as usize], true) {
                     for key in &self.snapshot.item_sets[row.items as usize] {
-                        let ItemKey { kind: _, evaluator, item } = self.names.key(&self.snapshot.keys[*key as usize]);
+                        let ItemKey {
+                            kind: _,
+                            evaluator,
+                            item,
+                        } = self.names.key(&self.snapshot.keys[*key as usize]);
                         visit(NameKind::Item, &item, &unit.path);
                         visit(NameKind::Evaluator, &evaluator, &unit.path);
                     }
                 }
-                if row.facts != NOTHING_KNOWN && !std::mem::replace(&mut facts_seen[row.facts as usize], true) {
+                if row.facts != NOTHING_KNOWN
+                    && !std::mem::replace(&mut facts_seen[row.facts as usize], true)
+                {
                     for facts in &self.snapshot.fact_columns[row.facts as usize] {
-                        let Facts { cluster } = self.names.facts(self.snapshot.facts[*facts as usize].clone());
+                        let Facts { cluster } = self
+                            .names
+                            .facts(self.snapshot.facts[*facts as usize].clone());
                         if let Some(cluster) = cluster {
                             visit(NameKind::Cluster, &cluster, &unit.path);
                         }
@@ -430,8 +600,11 @@ impl Warehouse {
         if names.is_empty() {
             return;
         }
-        self.runs.iter_mut().for_each(|row| row.run = names.applied(&row.run));
-        self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
+        self.runs
+            .iter_mut()
+            .for_each(|row| row.run = names.applied(&row.run));
+        self.runs
+            .par_sort_by(|left, right| order(&left.run, &right.run));
     }
 
     /// Renames the shown outcomes and replaces the shown runs by the result of `published`; runs for which it returns `None` are hidden. No
@@ -439,18 +612,28 @@ impl Warehouse {
     pub fn show_published(
         &mut self,
         names: Published<ShownNames>,
-        (mut published, mut accepted): (impl FnMut(&Run) -> Option<Published<Run>>, impl FnMut(&Acceptance) -> Published<Acceptance>),
+        (mut published, mut accepted): (
+            impl FnMut(&Run) -> Option<Published<Run>>,
+            impl FnMut(&Acceptance) -> Published<Acceptance>,
+        ),
     ) -> LookedThrough<'_> {
         let names = names.map(|names| self.names.then(names));
         // Texts are keyed by shown names.
         self.texts = Mutex::default();
         self.runs.retain_mut(|row| {
-            let Some(run) = published(&row.run) else { return false };
+            let Some(run) = published(&row.run) else {
+                return false;
+            };
             row.run = Arc::new(Run::clone(&run));
             true
         });
-        self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
-        self.accepted = self.accepted.iter().map(|one| Acceptance::clone(&accepted(one))).collect();
+        self.runs
+            .par_sort_by(|left, right| order(&left.run, &right.run));
+        self.accepted = self
+            .accepted
+            .iter()
+            .map(|one| Acceptance::clone(&accepted(one)))
+            .collect();
         LookedThrough(names.map(|()| &*self))
     }
 
@@ -466,7 +649,11 @@ impl Warehouse {
 
     /// Returns the files that could not be read since the stores were opened, each once.
     pub fn late_problems(&self) -> Vec<Problem> {
-        let mut problems = self.late_problems.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut problems = self
+            .late_problems
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         problems.sort();
         problems.dedup();
         problems
@@ -475,7 +662,10 @@ impl Warehouse {
     /// Records that a file could not be read although the answer goes on without it.
     pub(super) fn note_unread(&self, path: &Path, error: &io::Error) {
         let problem = Problem::unread(visible(&path_text(path)), error);
-        self.late_problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
+        self.late_problems
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(problem);
     }
 
     /// Returns the number of runs with a folder but no header.
@@ -497,18 +687,27 @@ impl Warehouse {
     pub(super) fn totals_of(&self, run: &RunId) -> Option<ItemTotals> {
         let (unit, number) = self.place_of(run)?;
         let totals = &self.snapshot.items.get(unit as usize)?.totals;
-        totals.binary_search_by_key(&number, |(run, _)| *run).ok().map(|place| totals[place].1)
+        totals
+            .binary_search_by_key(&number, |(run, _)| *run)
+            .ok()
+            .map(|place| totals[place].1)
     }
 
     /// Returns the place of a run's outcomes, then that of an imported run's judgements.
     pub(super) fn places_of(&self, run: &RunId) -> impl Iterator<Item = (u32, u32)> + use<> {
-        let judged = self.judged.get(run).and_then(|judged| judged.unit).zip(self.run_numbers.get(run).copied());
+        let judged = self
+            .judged
+            .get(run)
+            .and_then(|judged| judged.unit)
+            .zip(self.run_numbers.get(run).copied());
         self.place_of(run).into_iter().chain(judged)
     }
 
     /// Returns whether a run's outcomes are outside of stores, with their texts.
     pub fn is_elsewhere(&self, run: &RunId) -> bool {
-        self.unit_of.get(run).is_some_and(|unit| *unit as usize >= self.stored_units)
+        self.unit_of
+            .get(run)
+            .is_some_and(|unit| *unit as usize >= self.stored_units)
     }
 
     /// Returns what evaluators said of a run that is not in a store, in every revision. Empty for runs in stores, which have it in a file.
@@ -529,12 +728,29 @@ impl Warehouse {
     }
 
     /// Returns the items of a kind that have outcomes in the given runs, whether or not the pass rate counts them.
-    pub fn items_of_kind<'a>(&self, kind: ItemKind, runs: impl IntoIterator<Item = &'a RunId>) -> BTreeSet<ItemKey> {
-        let wanted: HashSet<(u32, u32)> = runs.into_iter().flat_map(|id| self.places_of(id)).collect();
+    pub fn items_of_kind<'a>(
+        &self,
+        kind: ItemKind,
+        runs: impl IntoIterator<Item = &'a RunId>,
+    ) -> BTreeSet<ItemKey> {
+        let wanted: HashSet<(u32, u32)> =
+            runs.into_iter().flat_map(|id| self.places_of(id)).collect();
         let units: BTreeSet<u32> = wanted.iter().map(|(unit, _)| *unit).collect();
-        let rows = units.iter().flat_map(|unit| self.snapshot.items[*unit as usize].rows.iter().map(move |row| (*unit, row)));
-        let sets: BTreeSet<u32> = rows.filter(|(unit, row)| wanted.contains(&(*unit, row.run))).map(|(_, row)| row.items).collect();
-        let keys: BTreeSet<u32> = sets.iter().flat_map(|set| &self.snapshot.item_sets[*set as usize]).copied().collect();
+        let rows = units.iter().flat_map(|unit| {
+            self.snapshot.items[*unit as usize]
+                .rows
+                .iter()
+                .map(move |row| (*unit, row))
+        });
+        let sets: BTreeSet<u32> = rows
+            .filter(|(unit, row)| wanted.contains(&(*unit, row.run)))
+            .map(|(_, row)| row.items)
+            .collect();
+        let keys: BTreeSet<u32> = sets
+            .iter()
+            .flat_map(|set| &self.snapshot.item_sets[*set as usize])
+            .copied()
+            .collect();
         let key = |number: u32| {
             let key = &self.snapshot.keys[number as usize];
             (key.kind == kind).then(|| self.names.key(key))
@@ -578,18 +794,26 @@ impl Warehouse {
             }
         }
         let keys = &self.snapshot.keys;
-        let Some(headline) = headline(used.iter().zip(keys).filter(|(used, _)| **used).map(|(_, key)| (key.kind, key.evaluator.as_str())))
-        else {
+        let Some(headline) = headline(
+            used.iter()
+                .zip(keys)
+                .filter(|(used, _)| **used)
+                .map(|(_, key)| (key.kind, key.evaluator.as_str())),
+        ) else {
             return OutcomeMatrix::default();
         };
         let mut named: Vec<(ItemKey, u32)> = (0..)
             .zip(keys)
-            .filter(|(number, key)| used[*number as usize] && is_headline(headline, key.kind, &key.evaluator))
+            .filter(|(number, key)| {
+                used[*number as usize] && is_headline(headline, key.kind, &key.evaluator)
+            })
             .map(|(number, key)| (self.names.key(key), number))
             .collect();
         // Keys are numbered by first occurrence, which must not affect the result. Of two items with one display name, the first by stored
         // name counts.
-        named.sort_by(|(left, one), (right, other)| (left, &keys[*one as usize].item).cmp(&(right, &keys[*other as usize].item)));
+        named.sort_by(|(left, one), (right, other)| {
+            (left, &keys[*one as usize].item).cmp(&(right, &keys[*other as usize].item))
+        });
         // Aliases can give two keys one name, which makes them one item.
         let mut index_of = vec![ABSENT; keys.len()];
         let mut order_of = vec![ABSENT; keys.len()];
@@ -603,7 +827,11 @@ impl Warehouse {
         }
         let facts = self.settled_facts(&found, &index_of, merged.len());
         let facts = facts.into_iter().map(|facts| self.names.facts(facts));
-        let items = merged.into_iter().zip(facts).map(|(key, Facts { cluster })| MatrixItem { key, cluster }).collect();
+        let items = merged
+            .into_iter()
+            .zip(facts)
+            .map(|(key, Facts { cluster })| MatrixItem { key, cluster })
+            .collect();
         // For each used item set: the indices to take, in the order of the matrix's items.
         let mut plans: HashMap<(u32, Judges<'_>), TakenPlaces> = HashMap::new();
         let rows = found
@@ -613,15 +841,25 @@ impl Warehouse {
                 let (indices, places) = plans.entry((row.items, judges)).or_insert_with(|| {
                     let mut taken: Vec<(u32, u32, u32)> = (0..)
                         .zip(&self.snapshot.item_sets[row.items as usize])
-                        .filter(|(_, key)| !judges.iter().any(|(judge, _)| *judge == keys[**key as usize].evaluator))
-                        .map(|(place, key)| (index_of[*key as usize], order_of[*key as usize], place))
+                        .filter(|(_, key)| {
+                            !judges
+                                .iter()
+                                .any(|(judge, _)| *judge == keys[**key as usize].evaluator)
+                        })
+                        .map(|(place, key)| {
+                            (index_of[*key as usize], order_of[*key as usize], place)
+                        })
                         .filter(|(index, _, _)| *index != ABSENT)
                         .collect();
                     taken.sort_unstable();
                     taken.dedup_by_key(|(index, _, _)| *index);
                     let places: Vec<u32> = taken.iter().map(|(_, _, place)| *place).collect();
-                    let is_whole = places.len() == row.statuses.len() && (0..).zip(&places).all(|(own, place)| own == *place);
-                    (taken.iter().map(|(index, _, _)| *index).collect(), (!is_whole).then_some(places))
+                    let is_whole = places.len() == row.statuses.len()
+                        && (0..).zip(&places).all(|(own, place)| own == *place);
+                    (
+                        taken.iter().map(|(index, _, _)| *index).collect(),
+                        (!is_whole).then_some(places),
+                    )
                 });
                 let (statuses, scores) = match places {
                     None => (row.statuses.clone(), row.scores.clone()),
@@ -630,24 +868,47 @@ impl Warehouse {
                         (row.statuses.at(places()), row.scores.at(places()))
                     }
                 };
-                MatrixRow { run: wanted[place].clone(), attempt: row.attempt, items: Arc::clone(indices), statuses, scores }
+                MatrixRow {
+                    run: wanted[place].clone(),
+                    attempt: row.attempt,
+                    items: Arc::clone(indices),
+                    statuses,
+                    scores,
+                }
             })
             .filter(|row: &MatrixRow| !row.items.is_empty())
             .collect();
-        OutcomeMatrix { items, rows: self.one_row_each(rows) }
+        OutcomeMatrix {
+            items,
+            rows: self.one_row_each(rows),
+        }
     }
 
     /// Returns the facts of each matrix item from the matrix's own rows, given with their runs' indices.
-    fn settled_facts(&self, found: &[(usize, u32, &StoredRow)], index_of: &[u32], items: usize) -> Vec<Facts<String>> {
+    fn settled_facts(
+        &self,
+        found: &[(usize, u32, &StoredRow)],
+        index_of: &[u32],
+        items: usize,
+    ) -> Vec<Facts<String>> {
         let mut voices = Voices::silent(&self.snapshot.facts, items);
         // Runs that agree about the same items are added together.
         let mut alike: BTreeMap<(u32, u32), BTreeSet<usize>> = BTreeMap::new();
         for (place, _, row) in found.iter().filter(|(.., row)| row.facts != NOTHING_KNOWN) {
-            alike.entry((row.items, row.facts)).or_default().insert(*place);
+            alike
+                .entry((row.items, row.facts))
+                .or_default()
+                .insert(*place);
         }
         for ((set, column), runs) in alike {
-            let (set, column) = (&self.snapshot.item_sets[set as usize], &self.snapshot.fact_columns[column as usize]);
-            let said = set.iter().zip(column).map(|(key, facts)| (index_of[*key as usize], *facts));
+            let (set, column) = (
+                &self.snapshot.item_sets[set as usize],
+                &self.snapshot.fact_columns[column as usize],
+            );
+            let said = set
+                .iter()
+                .zip(column)
+                .map(|(key, facts)| (index_of[*key as usize], *facts));
             voices.hear(runs, said.filter(|(index, _)| *index != ABSENT));
         }
         voices.settle()
@@ -656,14 +917,20 @@ impl Warehouse {
     /// Returns a digest of all shown runs and outcomes, whatever files they came from.
     pub fn digest(&self) -> String {
         let mut hasher = Sha256::new();
-        for suite in self.runs.chunk_by(|left, right| left.run.suite == right.run.suite) {
+        for suite in self
+            .runs
+            .chunk_by(|left, right| left.run.suite == right.run.suite)
+        {
             for row in suite {
                 hasher.update(to_json(&row.run));
                 hasher.update(b"\n");
             }
             let mut versions: BTreeMap<Option<&str>, Vec<&RunId>> = BTreeMap::new();
             for row in suite {
-                versions.entry(row.run.suite_version.as_deref()).or_default().push(&row.run.id);
+                versions
+                    .entry(row.run.suite_version.as_deref())
+                    .or_default()
+                    .push(&row.run.id);
             }
             for runs in versions.into_values() {
                 self.digest_outcomes(runs, &mut hasher);
@@ -691,17 +958,28 @@ impl Warehouse {
 
     /// Writes the snapshot. Units of lakes go with what is known of their lake, and those of engines' answers are left out.
     fn saved(&mut self, path: &Path, headers: usize, items: usize) -> io::Result<()> {
-        let (joined_headers, joined_items) = (self.snapshot.headers.split_off(headers), self.snapshot.items.split_off(items));
+        let (joined_headers, joined_items) = (
+            self.snapshot.headers.split_off(headers),
+            self.snapshot.items.split_off(items),
+        );
         let mut joined_items = joined_items.into_iter();
         let mut spares = Vec::with_capacity(self.lakes.len());
         for JoinedLake { kept, units, .. } in &mut self.lakes {
             spares.push(kept.units.len());
             kept.units.extend(joined_items.by_ref().take(*units));
         }
-        self.snapshot.lakes = self.lakes.iter_mut().map(|lake| std::mem::take(&mut lake.kept)).collect();
+        self.snapshot.lakes = self
+            .lakes
+            .iter_mut()
+            .map(|lake| std::mem::take(&mut lake.kept))
+            .collect();
         let saved = self.snapshot.save(path);
         self.snapshot.headers.extend(joined_headers);
-        for (lake, (mut kept, spare)) in self.lakes.iter_mut().zip(std::mem::take(&mut self.snapshot.lakes).into_iter().zip(spares)) {
+        for (lake, (mut kept, spare)) in self.lakes.iter_mut().zip(
+            std::mem::take(&mut self.snapshot.lakes)
+                .into_iter()
+                .zip(spares),
+        ) {
             self.snapshot.items.extend(kept.units.split_off(spare));
             lake.kept = kept;
         }
@@ -712,7 +990,10 @@ impl Warehouse {
     /// Writes the cache for the next command, and removes what is superseded. A cache that cannot be written only costs time. Fails with the
     /// reason of this or an earlier failed write.
     pub fn save_cache(&mut self) -> Result<(), String> {
-        let path = self.cache.as_ref().map(|cache| cache.join(format!("{SNAPSHOT}{}", self.name)));
+        let path = self
+            .cache
+            .as_ref()
+            .map(|cache| cache.join(format!("{SNAPSHOT}{}", self.name)));
         let is_first = path.as_ref().is_some_and(|path| !path.exists());
         if let Some((path, headers, items)) = self.unsaved.take() {
             match self.saved(&path, headers, items) {
@@ -726,7 +1007,11 @@ impl Warehouse {
         if let Some(cache) = self.cache.as_ref().filter(|_| is_first || had_segments) {
             sweep_cache(cache, None);
         }
-        self.cache_trouble.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+        self.cache_trouble
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+            .map_or(Ok(()), Err)
     }
 }
 

@@ -46,9 +46,13 @@ pub(super) struct OutcomeColumns {
 impl OutcomeColumns {
     /// Fails if the frame lacks a column, or has one of another type.
     pub fn of(frame: &DataFrame) -> PolarsResult<Self> {
-        let text = |name: &str| -> PolarsResult<StringChunked> { Ok(frame.column(name)?.str()?.clone()) };
-        let whole = |name: &str| -> PolarsResult<UInt64Chunked> { Ok(frame.column(name)?.cast(&DataType::UInt64)?.u64()?.clone()) };
-        let number = |name: &str| -> PolarsResult<Float64Chunked> { Ok(frame.column(name)?.f64()?.clone()) };
+        let text =
+            |name: &str| -> PolarsResult<StringChunked> { Ok(frame.column(name)?.str()?.clone()) };
+        let whole = |name: &str| -> PolarsResult<UInt64Chunked> {
+            Ok(frame.column(name)?.cast(&DataType::UInt64)?.u64()?.clone())
+        };
+        let number =
+            |name: &str| -> PolarsResult<Float64Chunked> { Ok(frame.column(name)?.f64()?.clone()) };
         Ok(Self {
             run_id: text("run_id")?,
             item: text("item")?,

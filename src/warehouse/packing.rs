@@ -26,19 +26,31 @@ pub fn pack<'a>(
     rewriter: Option<&'a mut dyn Rewriter>,
 ) -> Result<Packed, StoreError> {
     let runs = places.iter().map(StoredAt::runs).sum();
-    let with_judged = places.iter().any(|place| matches!(place, StoredAt::Sealed(_, _, judged) if !judged.is_empty()));
-    let parts = BundleParts { runs, with_judged, with_decisions: !decisions.is_empty() };
+    let with_judged = places
+        .iter()
+        .any(|place| matches!(place, StoredAt::Sealed(_, _, judged) if !judged.is_empty()));
+    let parts = BundleParts {
+        runs,
+        with_judged,
+        with_decisions: !decisions.is_empty(),
+    };
     let mut writer = BundleWriter::create(path, parts, extent, secrets, rewriter)?;
     for place in places {
         match place {
             StoredAt::Own(header) => writer.own_run(header)?,
             StoredAt::Sealed(pair, ids, judged) => {
                 writer.imported(pair, ids)?;
-                judged.iter().try_for_each(|(run, folder)| writer.judged(run, folder))?;
+                judged
+                    .iter()
+                    .try_for_each(|(run, folder)| writer.judged(run, folder))?;
             }
         }
     }
     writer.decisions(decisions)?;
     let (outcomes, left_out) = writer.commit()?;
-    Ok(Packed { runs, outcomes, left_out })
+    Ok(Packed {
+        runs,
+        outcomes,
+        left_out,
+    })
 }

@@ -9,7 +9,11 @@ pub struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    pub const SILENT: Progress<'static> = Progress { begin: &|_, _| {}, advance: &|_| {}, end: &|| {} };
+    pub const SILENT: Progress<'static> = Progress {
+        begin: &|_, _| {},
+        advance: &|_| {},
+        end: &|| {},
+    };
 
     pub(super) fn begin(&self, what: &'static str, total: u64) {
         (self.begin)(what, total);

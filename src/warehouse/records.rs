@@ -8,7 +8,9 @@ use std::sync::{Arc, PoisonError};
 use tracing::debug;
 
 use crate::domain::{Acceptance, Filter, ItemDetails, ItemOutcome, Run, RunId, is_asked_again};
-use crate::results::{Decisions, ItemLine, ItemTexts, Retraction, SealedPair, details_of, item_hash_of};
+use crate::results::{
+    Decisions, ItemLine, ItemTexts, Retraction, SealedPair, details_of, item_hash_of,
+};
 
 use super::hidden::HiddenBy;
 use super::ingest::each_item_line_of;
@@ -65,13 +67,39 @@ impl Warehouse {
         let (mut own, mut sealed) = (BTreeMap::new(), BTreeMap::new());
         for header in &self.snapshot.headers {
             // Of two runs with one id the first counts.
-            let ids: BTreeSet<RunId> = header.runs.iter().map(|run| &run.id).filter(|id| selected.remove(id)).cloned().collect();
-            let Some(first) = ids.first().cloned().filter(|_| !self.elsewhere.contains(&header.path)) else { continue };
+            let ids: BTreeSet<RunId> = header
+                .runs
+                .iter()
+                .map(|run| &run.id)
+                .filter(|id| selected.remove(id))
+                .cloned()
+                .collect();
+            let Some(first) = ids
+                .first()
+                .cloned()
+                .filter(|_| !self.elsewhere.contains(&header.path))
+            else {
+                continue;
+            };
             let path = PathBuf::from(&header.path);
-            match header.path.strip_suffix(".runs.jsonl").map(|stem| PathBuf::from(format!("{stem}.items.jsonl.zst"))) {
+            match header
+                .path
+                .strip_suffix(".runs.jsonl")
+                .map(|stem| PathBuf::from(format!("{stem}.items.jsonl.zst")))
+            {
                 Some(items) => {
-                    let pair = SealedPair { items: self.files.iter().find(|file| file.path == items).map(|_| items), runs: path };
-                    let judged = ids.iter().filter_map(|id| Some((id.clone(), self.judgements_of(id)?.to_owned()))).collect();
+                    let pair = SealedPair {
+                        items: self
+                            .files
+                            .iter()
+                            .find(|file| file.path == items)
+                            .map(|_| items),
+                        runs: path,
+                    };
+                    let judged = ids
+                        .iter()
+                        .filter_map(|id| Some((id.clone(), self.judgements_of(id)?.to_owned())))
+                        .collect();
                     sealed.insert(first, StoredAt::Sealed(pair, ids, judged));
                 }
                 None => {
@@ -90,7 +118,9 @@ impl Warehouse {
         for one in self.accepted() {
             let mut arms = BTreeMap::<[&str; 3], Vec<&Run>>::new();
             for run in stored.iter().filter(|run| self.is_accepted(run, one)) {
-                arms.entry([&run.suite, &run.approach, &run.model]).or_default().push(run);
+                arms.entry([&run.suite, &run.approach, &run.model])
+                    .or_default()
+                    .push(run);
             }
             for ([suite, approach, model], runs) in arms {
                 let times = || runs.iter().filter_map(|run| run.timestamp);
@@ -99,35 +129,66 @@ impl Warehouse {
                     suite: suite.to_owned(),
                     approach: approach.to_owned(),
                     model: model.to_owned(),
-                    batches: one.batches.iter().filter(|batch| batches.contains(batch.as_str())).cloned().collect(),
-                    since: one.since.and_then(|since| times().min().map(|first| first.max(since))),
-                    through: one.through.and_then(|through| times().max().map(|last| last.min(through))),
+                    batches: one
+                        .batches
+                        .iter()
+                        .filter(|batch| batches.contains(batch.as_str()))
+                        .cloned()
+                        .collect(),
+                    since: one
+                        .since
+                        .and_then(|since| times().min().map(|first| first.max(since))),
+                    through: one
+                        .through
+                        .and_then(|through| times().max().map(|last| last.min(through))),
                     ..one.clone()
                 };
                 accepted.extend((!own.batches.is_empty()).then_some(own));
             }
         }
         let mut retracted: Vec<Retraction> = Vec::new();
-        for hidden in self.hidden().iter().filter(|hidden| hidden.by != HiddenBy::Replacement && filter.matches(&hidden.run)) {
-            let Some(by) = self.retractions().hiding(&hidden.run) else { continue };
+        for hidden in self
+            .hidden()
+            .iter()
+            .filter(|hidden| hidden.by != HiddenBy::Replacement && filter.matches(&hidden.run))
+        {
+            let Some(by) = self.retractions().hiding(&hidden.run) else {
+                continue;
+            };
             let id = hidden.run.id.to_string();
-            match retracted.iter_mut().find(|one| (&one.reason, one.time) == (&by.reason, by.time)) {
+            match retracted
+                .iter_mut()
+                .find(|one| (&one.reason, one.time) == (&by.reason, by.time))
+            {
                 Some(one) => one.selector.ids.push(id),
-                None => retracted.push(Retraction { selector: Filter { ids: vec![id], ..Filter::default() }, ..by.clone() }),
+                None => retracted.push(Retraction {
+                    selector: Filter {
+                        ids: vec![id],
+                        ..Filter::default()
+                    },
+                    ..by.clone()
+                }),
             }
         }
-        Decisions { accepted, retracted }
+        Decisions {
+            accepted,
+            retracted,
+        }
     }
 
     /// Returns whether a stored run is on a night of an accepted regression. Names may have got an alias since.
     fn is_accepted(&self, run: &Arc<Run>, one: &Acceptance) -> bool {
-        let names = |run: &Run| run.suite == one.suite && run.approach == one.approach && run.model == one.model;
+        let names = |run: &Run| {
+            run.suite == one.suite && run.approach == one.approach && run.model == one.model
+        };
         let is_of = names(run) || names(&self.aliases().applied(run));
         let is_within = match (run.timestamp, one.since, one.through) {
             (Some(time), Some(since), Some(through)) => since <= time && time <= through,
             _ => false,
         };
-        is_of && one.suite_version == run.suite_version && (is_within || one.batches.iter().any(|batch| batch == run.batch()))
+        is_of
+            && one.suite_version == run.suite_version
+            && (is_within || one.batches.iter().any(|batch| batch == run.batch()))
     }
 
     /// Calls `each` with every selected run, under its display names, and its outcomes that count. Runs that share a file come together.
@@ -138,7 +199,11 @@ impl Warehouse {
         filter: &Filter,
         mut each: impl FnMut(&Run, &mut RunOutcomes<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let files: HashMap<String, &ItemFile> = self.files.iter().map(|file| (path_text(&file.path), file)).collect();
+        let files: HashMap<String, &ItemFile> = self
+            .files
+            .iter()
+            .map(|file| (path_text(&file.path), file))
+            .collect();
         let unit_of = |run: &Run| self.unit_of.get(&run.id).copied();
         let rows: Vec<&RunRow> = self.select(filter).collect();
         let mut sharing: HashMap<u32, Vec<&RunRow>> = HashMap::new();
@@ -150,12 +215,21 @@ impl Warehouse {
         for row in rows {
             let Some(unit) = unit_of(&row.run) else {
                 let lines = self.judged_lines(&row.run.id)?;
-                each(&row.run, &mut RunOutcomes::new(&row.run.id, self.names(), vec![lines]))?;
+                each(
+                    &row.run,
+                    &mut RunOutcomes::new(&row.run.id, self.names(), vec![lines]),
+                )?;
                 continue;
             };
             // Runs that share a file came together with the first of them.
-            let Some(together) = sharing.remove(&unit) else { continue };
-            let file = self.snapshot.items.get(unit as usize).and_then(|unit| files.get(&unit.path));
+            let Some(together) = sharing.remove(&unit) else {
+                continue;
+            };
+            let file = self
+                .snapshot
+                .items
+                .get(unit as usize)
+                .and_then(|unit| files.get(&unit.path));
             let mut spool = match file {
                 Some(file) => Spool::of(file, together.iter().map(|row| &row.run.id))?,
                 None => Spool::default(),
@@ -166,7 +240,10 @@ impl Warehouse {
                     lines.keep_standing(file, &row.run.id)?;
                 }
                 let lines = vec![lines, self.judged_lines(&row.run.id)?];
-                each(&row.run, &mut RunOutcomes::new(&row.run.id, self.names(), lines))?;
+                each(
+                    &row.run,
+                    &mut RunOutcomes::new(&row.run.id, self.names(), lines),
+                )?;
             }
         }
         Ok(())
@@ -174,13 +251,20 @@ impl Warehouse {
 
     /// Returns the file with an imported run's judgements, which determines the revisions of the run that may count.
     fn judges_file(&self, run: &RunId) -> Option<&ItemFile> {
-        let unit = self.snapshot.items.get(self.judged.get(run)?.unit? as usize)?;
-        self.files.iter().find(|file| path_text(&file.path) == unit.path)
+        let unit = self
+            .snapshot
+            .items
+            .get(self.judged.get(run)?.unit? as usize)?;
+        self.files
+            .iter()
+            .find(|file| path_text(&file.path) == unit.path)
     }
 
     /// Returns the judged lines of an imported run.
     fn judged_lines(&self, run: &RunId) -> io::Result<RunLines> {
-        let Some(file) = self.judges_file(run) else { return Ok(RunLines::default()) };
+        let Some(file) = self.judges_file(run) else {
+            return Ok(RunLines::default());
+        };
         let mut lines = Spool::of(file, std::iter::once(run))?.take(run)?;
         lines.keep_standing(file, run)?;
         Ok(lines)
@@ -189,16 +273,23 @@ impl Warehouse {
     /// Reads the judged outcomes of an imported run, with reasons. Empty for other runs.
     pub fn judged_items(&self, run: &RunId) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
         let mut found = Vec::new();
-        RunOutcomes::new(run, self.names(), vec![self.judged_lines(run)?]).each(|outcome, details| {
-            found.push((outcome.clone(), details.clone()));
-            Ok::<(), io::Error>(())
-        })?;
+        RunOutcomes::new(run, self.names(), vec![self.judged_lines(run)?]).each(
+            |outcome, details| {
+                found.push((outcome.clone(), details.clone()));
+                Ok::<(), io::Error>(())
+            },
+        )?;
         Ok(found)
     }
 
     /// Returns the stamp of the file with the run's outcomes, or `None` if it has no items file.
     pub fn outcomes_stamp(&self, run: &RunId) -> Option<FileStamp> {
-        Some(self.snapshot.items.get(*self.unit_of.get(run)? as usize)?.stamp)
+        Some(
+            self.snapshot
+                .items
+                .get(*self.unit_of.get(run)? as usize)?
+                .stamp,
+        )
     }
 
     /// Reads the outcomes of runs with all details, in line order. A file that several runs share is read once.
@@ -223,25 +314,49 @@ impl Warehouse {
             }
         }
         known.extend(self.read_texts(unread));
-        let keys: Vec<u64> = items.iter().map(|item| ItemTexts::key(item.key.kind, &item.key.evaluator, &item.key.item)).collect();
+        let keys: Vec<u64> = items
+            .iter()
+            .map(|item| ItemTexts::key(item.key.kind, &item.key.evaluator, &item.key.item))
+            .collect();
         let read = |digests: &BTreeSet<String>| -> Arc<[u64]> {
             let mut texts = ItemTexts::default();
-            digests.iter().filter_map(|digest| known.get(digest)).for_each(|own| texts.extend(own));
-            keys.iter().map(|key| texts.text_of(*key).unwrap_or(0)).collect()
+            digests
+                .iter()
+                .filter_map(|digest| known.get(digest))
+                .for_each(|own| texts.extend(own));
+            keys.iter()
+                .map(|key| texts.text_of(*key).unwrap_or(0))
+                .collect()
         };
-        let of_digests: Vec<BTreeSet<String>> = arms.iter().map(|runs| runs.iter().filter_map(|run| digest_of(run)).collect()).collect();
-        let texts: BTreeMap<&BTreeSet<String>, Arc<[u64]>> =
-            of_digests.iter().collect::<BTreeSet<_>>().into_iter().map(|digests| (digests, read(digests))).collect();
-        of_digests.iter().map(|digests| Arc::clone(&texts[digests])).collect()
+        let of_digests: Vec<BTreeSet<String>> = arms
+            .iter()
+            .map(|runs| runs.iter().filter_map(|run| digest_of(run)).collect())
+            .collect();
+        let texts: BTreeMap<&BTreeSet<String>, Arc<[u64]>> = of_digests
+            .iter()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .map(|digests| (digests, read(digests)))
+            .collect();
+        of_digests
+            .iter()
+            .map(|digests| Arc::clone(&texts[digests]))
+            .collect()
     }
 
     /// Reads the text hashes of the runs' items, under display names. Items with unreadable lines stay unknown.
     fn read_texts(&self, by_digest: BTreeMap<String, Arc<Run>>) -> BTreeMap<String, ItemTexts> {
         let (digests, runs): (Vec<String>, Vec<Arc<Run>>) = by_digest.into_iter().unzip();
-        let mut texts: HashMap<&RunId, ItemTexts> = runs.iter().map(|run| (&run.id, ItemTexts::default())).collect();
+        let mut texts: HashMap<&RunId, ItemTexts> = runs
+            .iter()
+            .map(|run| (&run.id, ItemTexts::default()))
+            .collect();
         let read = self.each_line(&runs, |outcome, line| {
             if let Some(texts) = texts.get_mut(&outcome.run) {
-                let (evaluator, item) = (self.names().evaluator(&outcome.evaluator), self.names().item(&outcome.item));
+                let (evaluator, item) = (
+                    self.names().evaluator(&outcome.evaluator),
+                    self.names().item(&outcome.item),
+                );
                 texts.add(outcome.kind, evaluator, item, item_hash_of(line).as_deref());
             }
             Ok::<(), io::Error>(())
@@ -249,7 +364,11 @@ impl Warehouse {
         if let Err(error) = read {
             debug!(%error, "not all texts of items are known");
         }
-        digests.into_iter().zip(&runs).map(|(digest, run)| (digest, texts.remove(&run.id).unwrap_or_default())).collect()
+        digests
+            .into_iter()
+            .zip(&runs)
+            .map(|(digest, run)| (digest, texts.remove(&run.id).unwrap_or_default()))
+            .collect()
     }
 
     fn each_line<E: From<io::Error>>(
@@ -257,7 +376,12 @@ impl Warehouse {
         runs: &[Arc<Run>],
         mut each: impl FnMut(&ItemOutcome, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let files: HashMap<String, usize> = self.files.iter().zip(0..).map(|(file, place)| (path_text(&file.path), place)).collect();
+        let files: HashMap<String, usize> = self
+            .files
+            .iter()
+            .zip(0..)
+            .map(|(file, place)| (path_text(&file.path), place))
+            .collect();
         let mut wanted: BTreeMap<usize, HashSet<&RunId>> = BTreeMap::new();
         let mut order: Vec<usize> = Vec::new();
         for run in runs {
@@ -278,15 +402,20 @@ impl Warehouse {
                     return;
                 }
                 // Unreadable lines were reported when the store was opened.
-                let Ok(item) = ItemLine::parse(line) else { return };
+                let Ok(item) = ItemLine::parse(line) else {
+                    return;
+                };
                 let run = match (&file.journal_of, &item.run) {
                     (Some(run), _) => Some(run.clone()),
                     (None, Some(text)) => RunId::parse(text).ok(),
                     (None, None) => None,
                 };
-                let Some(run) = run.filter(|run| held.contains(run)) else { return };
+                let Some(run) = run.filter(|run| held.contains(run)) else {
+                    return;
+                };
                 if let Ok(outcome) = (ItemLine { run: None, ..item }).to_outcome(&run)
-                    && (outcome.revision == 0 && !self.judged.contains_key(&run) || self.stands(&outcome))
+                    && (outcome.revision == 0 && !self.judged.contains_key(&run)
+                        || self.stands(&outcome))
                 {
                     stopped = each(&outcome, line);
                 }
@@ -307,6 +436,8 @@ impl Warehouse {
             let path = self.files_of(&outcome.run).next()?;
             self.files.iter().find(|file| path_text(&file.path) == path)
         };
-        self.judges_file(&outcome.run).or_else(file).is_none_or(|file| file.may_stand(&outcome.evaluator, outcome.revision))
+        self.judges_file(&outcome.run)
+            .or_else(file)
+            .is_none_or(|file| file.may_stand(&outcome.evaluator, outcome.revision))
     }
 }

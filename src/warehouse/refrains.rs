@@ -28,10 +28,12 @@ impl Refrains {
         // After the expected item, the same one: some files have the attempts at an item together.
         let following = self.following.get(self.last as usize).copied();
         let expected = following.into_iter().chain([self.last]);
-        let (found, measured, rest) = expected.filter_map(|one| Some((one, self.of(one)?))).find_map(|(one, refrain)| {
-            let (measured, rest) = known_line(text, lead, refrain)?;
-            Some((one, measured, rest))
-        })?;
+        let (found, measured, rest) = expected
+            .filter_map(|one| Some((one, self.of(one)?)))
+            .find_map(|(one, refrain)| {
+                let (measured, rest) = known_line(text, lead, refrain)?;
+                Some((one, measured, rest))
+            })?;
         self.last = found;
         Some((found, measured, rest))
     }
@@ -51,14 +53,21 @@ impl Refrains {
         if self.of(told).is_none()
             && let Some(refrain) = Refrain::of(line, lead)
         {
-            self.places[place] = Place { start: self.bytes.len(), head: refrain.head.len(), tail: refrain.tail.len() };
+            self.places[place] = Place {
+                start: self.bytes.len(),
+                head: refrain.head.len(),
+                tail: refrain.tail.len(),
+            };
             self.bytes.extend_from_slice(refrain.head);
             self.bytes.extend_from_slice(refrain.tail);
         }
     }
 
     fn of(&self, told: u32) -> Option<Refrain<'_>> {
-        let Place { start, head, tail } = *self.places.get(told as usize).filter(|place| place.head > 0)?;
+        let Place { start, head, tail } = *self
+            .places
+            .get(told as usize)
+            .filter(|place| place.head > 0)?;
         let (head, tail) = self.bytes[start..start + head + tail].split_at(head);
         Some(Refrain { head, tail })
     }

@@ -28,7 +28,8 @@ pub struct RunFields<'a> {
 impl RunFields<'_> {
     /// Returns the number: the first eight bytes of the SHA-256 of the fields as JSON.
     pub fn check(&self) -> i64 {
-        let json = serde_json::to_string(self).expect("the fields are JSON: texts, integers and a yes or no");
+        let json = serde_json::to_string(self)
+            .expect("the fields are JSON: texts, integers and a yes or no");
         short_digest(&json).cast_signed()
     }
 }
@@ -53,7 +54,12 @@ pub(super) struct Beside<'a> {
 
 /// Returns the number of a standing outcome with its category, time, money and tokens. `item` is that of its item and cluster. The sum of a
 /// run's numbers, wrapped, is its `lines_check`.
-pub(super) fn line_check(item: u64, attempt: u32, (status, score): (ItemStatus, Option<f64>), beside: &Beside<'_>) -> u64 {
+pub(super) fn line_check(
+    item: u64,
+    attempt: u32,
+    (status, score): (ItemStatus, Option<f64>),
+    beside: &Beside<'_>,
+) -> u64 {
     let float = |value: Option<f64>| value.filter(|value| value.is_finite()).map(f64::to_bits);
     // A lake's integers have 63 bits.
     let whole = |value: Option<u64>| value.map(|value| value.min(i64::MAX.cast_unsigned()));
@@ -67,7 +73,9 @@ pub(super) fn line_check(item: u64, attempt: u32, (status, score): (ItemStatus, 
         whole(beside.output_tokens),
     ];
     // In a fixed order, so that a value cannot move to another field.
-    known.iter().fold(mixed(item), |number, known| mixed(number ^ known.map_or(0, |known| mixed(known ^ 1))))
+    known.iter().fold(mixed(item), |number, known| {
+        mixed(number ^ known.map_or(0, |known| mixed(known ^ 1)))
+    })
 }
 
 #[cfg(test)]
@@ -92,21 +100,64 @@ mod tests {
             record: "{}",
         };
         let others = [
-            RunFields { run_id: "s", ..fields },
-            RunFields { publish_id: "q", ..fields },
-            RunFields { sequence: 2, ..fields },
-            RunFields { deleted: true, ..fields },
-            RunFields { deleted_by: Some(""), ..fields },
-            RunFields { deleted_reason: Some(""), ..fields },
-            RunFields { outcomes: 3, ..fields },
-            RunFields { outcomes_check: 3, ..fields },
-            RunFields { lines_check: 5, ..fields },
-            RunFields { commit_rows: 6, ..fields },
-            RunFields { all_runs: 7, ..fields },
-            RunFields { totals: Some("null"), ..fields },
-            RunFields { record: "{ }", ..fields },
+            RunFields {
+                run_id: "s",
+                ..fields
+            },
+            RunFields {
+                publish_id: "q",
+                ..fields
+            },
+            RunFields {
+                sequence: 2,
+                ..fields
+            },
+            RunFields {
+                deleted: true,
+                ..fields
+            },
+            RunFields {
+                deleted_by: Some(""),
+                ..fields
+            },
+            RunFields {
+                deleted_reason: Some(""),
+                ..fields
+            },
+            RunFields {
+                outcomes: 3,
+                ..fields
+            },
+            RunFields {
+                outcomes_check: 3,
+                ..fields
+            },
+            RunFields {
+                lines_check: 5,
+                ..fields
+            },
+            RunFields {
+                commit_rows: 6,
+                ..fields
+            },
+            RunFields {
+                all_runs: 7,
+                ..fields
+            },
+            RunFields {
+                totals: Some("null"),
+                ..fields
+            },
+            RunFields {
+                record: "{ }",
+                ..fields
+            },
         ];
-        let mut numbers: Vec<i64> = others.iter().map(RunFields::check).chain([fields.check()]).collect();
+        let mut numbers: Vec<i64> = others
+            .iter()
+            .map(RunFields::check)
+            .chain([fields.check()])
+            .collect();
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), others.len() + 1);
@@ -117,18 +168,68 @@ mod tests {
     #[test]
     fn an_outcome_with_any_other_field_has_another_number() {
         let none = Beside::default();
-        let of = |attempt, status, score, beside: Beside<'_>| line_check(7, attempt, (status, score), &beside);
+        let of = |attempt, status, score, beside: Beside<'_>| {
+            line_check(7, attempt, (status, score), &beside)
+        };
         let mut numbers = vec![
             of(1, ItemStatus::Pass, None, none),
             of(2, ItemStatus::Pass, None, none),
             of(1, ItemStatus::Fail, None, none),
             of(1, ItemStatus::Pass, Some(1.0), none),
-            of(1, ItemStatus::Pass, None, Beside { category: Some("c"), ..none }),
-            of(1, ItemStatus::Pass, None, Beside { duration_seconds: Some(1.0), ..none }),
-            of(1, ItemStatus::Pass, None, Beside { cost_usd: Some(1.0), ..none }),
-            of(1, ItemStatus::Pass, None, Beside { input_tokens: Some(0), ..none }),
-            of(1, ItemStatus::Pass, None, Beside { input_tokens: Some(1), ..none }),
-            of(1, ItemStatus::Pass, None, Beside { output_tokens: Some(1), ..none }),
+            of(
+                1,
+                ItemStatus::Pass,
+                None,
+                Beside {
+                    category: Some("c"),
+                    ..none
+                },
+            ),
+            of(
+                1,
+                ItemStatus::Pass,
+                None,
+                Beside {
+                    duration_seconds: Some(1.0),
+                    ..none
+                },
+            ),
+            of(
+                1,
+                ItemStatus::Pass,
+                None,
+                Beside {
+                    cost_usd: Some(1.0),
+                    ..none
+                },
+            ),
+            of(
+                1,
+                ItemStatus::Pass,
+                None,
+                Beside {
+                    input_tokens: Some(0),
+                    ..none
+                },
+            ),
+            of(
+                1,
+                ItemStatus::Pass,
+                None,
+                Beside {
+                    input_tokens: Some(1),
+                    ..none
+                },
+            ),
+            of(
+                1,
+                ItemStatus::Pass,
+                None,
+                Beside {
+                    output_tokens: Some(1),
+                    ..none
+                },
+            ),
         ];
         let count = numbers.len();
         numbers.sort_unstable();

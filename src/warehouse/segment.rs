@@ -33,7 +33,11 @@ const COMPRESSION: ParquetCompression = ParquetCompression::Lz4Raw;
 const ROW_GROUP: usize = 1 << 17;
 
 /// Returns the segments with the files' lines, and writes missing or damaged ones, and the list of those of these stores.
-pub(super) fn segments(files: &[ItemFile], folder: &Path, (stores, name): (Vec<String>, &str)) -> Result<Vec<PathBuf>, SqlError> {
+pub(super) fn segments(
+    files: &[ItemFile],
+    folder: &Path,
+    (stores, name): (Vec<String>, &str),
+) -> Result<Vec<PathBuf>, SqlError> {
     fs::create_dir_all(folder).map_err(|error| SqlError::cache(folder, &error))?;
     files::sweep_files(folder);
     let mut groups = Vec::new();
@@ -44,7 +48,11 @@ pub(super) fn segments(files: &[ItemFile], folder: &Path, (stores, name): (Vec<S
             Some(_) => Stamp::default(),
             None => Stamp::of(&file.path).map_err(|error| SqlError::unread(&file.path, &error))?,
         };
-        group_bytes += if file.journal_of.is_some() { stamp.bytes } else { stamp.bytes * COMPRESSION_RATIO };
+        group_bytes += if file.journal_of.is_some() {
+            stamp.bytes
+        } else {
+            stamp.bytes * COMPRESSION_RATIO
+        };
         group.push((file, stamp));
         if group_bytes >= GROUP_BYTES {
             groups.push(std::mem::take(&mut group));
@@ -55,8 +63,13 @@ pub(super) fn segments(files: &[ItemFile], folder: &Path, (stores, name): (Vec<S
         groups.push(group);
     }
     let paths = threads::each_apart(&groups, |group| segment(group, folder))?;
-    let stems = paths.iter().filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
-    let list = SegmentList { stores, segments: stems.collect() };
+    let stems = paths
+        .iter()
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    let list = SegmentList {
+        stores,
+        segments: stems.collect(),
+    };
     let place = folder.join(format!("{name}.{LIST}"));
     // Segments without a list are deleted with the next chance, and written again.
     let _ = write_whole(&place, &serde_json::to_vec(&list).unwrap_or_default());
@@ -66,24 +79,34 @@ pub(super) fn segments(files: &[ItemFile], folder: &Path, (stores, name): (Vec<S
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), SqlError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = files::temporary_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
-    file.write_all(bytes).map_err(|error| SqlError::cache(path, &error))?;
-    file.persist(path).map_err(|error| SqlError::cache(path, &error.error))?;
+    file.write_all(bytes)
+        .map_err(|error| SqlError::cache(path, &error))?;
+    file.persist(path)
+        .map_err(|error| SqlError::cache(path, &error.error))?;
     Ok(())
 }
 
 fn segment(group: &[(&ItemFile, Stamp)], folder: &Path) -> Result<PathBuf, SqlError> {
     let mut name = String::from(VERSION);
     for (file, stamp) in group {
-        let state = file.elsewhere.as_ref().map_or_else(|| format!("{stamp:?}"), |lines| lines.state());
+        let state = file
+            .elsewhere
+            .as_ref()
+            .map_or_else(|| format!("{stamp:?}"), |lines| lines.state());
         name.push_str(&format!("\n{}\t{state}", path_text(&file.path)));
     }
-    let path = folder.join(format!("{}.parquet", &hex(&Sha256::digest(name.as_bytes()))[..32]));
+    let path = folder.join(format!(
+        "{}.parquet",
+        &hex(&Sha256::digest(name.as_bytes()))[..32]
+    ));
     let sum_path = path.with_extension("sha256");
-    let is_good = files::read_to_string(&sum_path).is_ok_and(|sum| file_digest(&path).is_ok_and(|found| found == sum));
+    let is_good = files::read_to_string(&sum_path)
+        .is_ok_and(|sum| file_digest(&path).is_ok_and(|found| found == sum));
     if !is_good {
         let file = files::temporary_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
         write(group, &path, file.as_file())?;
-        file.persist(&path).map_err(|error| SqlError::cache(&path, &error.error))?;
+        file.persist(&path)
+            .map_err(|error| SqlError::cache(&path, &error.error))?;
         let sum = file_digest(&path).map_err(|error| SqlError::cache(&path, &error))?;
         write_whole(&sum_path, sum.as_bytes())?;
     }
@@ -98,15 +121,25 @@ pub(super) fn file_digest(path: &Path) -> io::Result<String> {
 }
 
 fn write(group: &[(&ItemFile, Stamp)], path: &Path, file: &File) -> Result<(), SqlError> {
-    let cannot = |error: PolarsError| SqlError::Cache { path: path.to_owned(), message: visible(&error.to_string()) };
+    let cannot = |error: PolarsError| SqlError::Cache {
+        path: path.to_owned(),
+        message: visible(&error.to_string()),
+    };
     // The Parquet writer writes single bytes.
     let mut buffered = BufWriter::with_capacity(1 << 20, file);
-    let writer = ParquetWriter::new(&mut buffered).with_compression(COMPRESSION).batched(empty()?.schema());
+    let writer = ParquetWriter::new(&mut buffered)
+        .with_compression(COMPRESSION)
+        .batched(empty()?.schema());
     let mut writer = writer.map_err(cannot)?;
-    each_frame(group.iter().map(|(source, _)| *source), |frame| writer.write_batch(&frame).map_err(cannot))?;
+    each_frame(group.iter().map(|(source, _)| *source), |frame| {
+        writer.write_batch(&frame).map_err(cannot)
+    })?;
     writer.finish().map_err(cannot)?;
     drop(writer);
-    buffered.flush().map_err(|error| SqlError::Cache { path: path.to_owned(), message: visible(&error.to_string()) })
+    buffered.flush().map_err(|error| SqlError::Cache {
+        path: path.to_owned(),
+        message: visible(&error.to_string()),
+    })
 }
 
 /// Returns the files' lines without segments, if none can be written.
@@ -143,7 +176,11 @@ fn each_frame<'f>(
         // An unreadable file must not be cached as if it were empty.
         read.map_err(|error| SqlError::unread(&source.path, &error))?;
     }
-    if rows.length > 0 { each(rows.take()?) } else { Ok(()) }
+    if rows.length > 0 {
+        each(rows.take()?)
+    } else {
+        Ok(())
+    }
 }
 
 /// Columns of `items` under construction.
@@ -239,12 +276,20 @@ pub(super) fn empty() -> PolarsResult<DataFrame> {
 
 /// Reads the given runs' outcomes back from the segments, in the order of run, evaluator, item, attempt and revision.
 pub(super) fn outcomes(items: LazyFrame, runs: &[&RunId]) -> Result<Vec<ItemOutcome>, SqlError> {
-    let wanted = Series::new("wanted".into(), runs.iter().map(|run| run.as_str()).collect::<Vec<_>>());
+    let wanted = Series::new(
+        "wanted".into(),
+        runs.iter().map(|run| run.as_str()).collect::<Vec<_>>(),
+    );
     let order = ["run_id", "kind", "evaluator", "item", "attempt", "revision"];
     let sorted = items
         .filter(col("run_id").is_in(lit(wanted).implode(false), false))
-        .sort(order, SortMultipleOptions::default().with_maintain_order(true));
+        .sort(
+            order,
+            SortMultipleOptions::default().with_maintain_order(true),
+        );
     let frame = threads::apart(threads::STACK_BYTES, || Ok(sorted.collect()?))?;
     let columns = OutcomeColumns::of(&frame)?;
-    Ok((0..frame.height()).filter_map(|row| columns.outcome(row)).collect())
+    Ok((0..frame.height())
+        .filter_map(|row| columns.outcome(row))
+        .collect())
 }

@@ -6,7 +6,10 @@ use crate::domain::ItemKind;
 
 /// Returns the first eight bytes of a text's SHA-256, big-endian.
 pub(super) fn short_digest(text: &str) -> u64 {
-    Sha256::digest(text).iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    Sha256::digest(text)
+        .iter()
+        .take(8)
+        .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// Returns the id of an item in a lake.

@@ -72,7 +72,12 @@ fn read_items<S: Serializer>(units: &[ItemUnit], serializer: S) -> Result<S::Ok,
 
 /// Leaves out the unit of runs without lines.
 fn of_files<S: Serializer>(units: &[ItemUnit], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(units.iter().filter(|unit| unit.stamp != Stamp::default()).collect::<Vec<&ItemUnit>>())
+    serializer.collect_seq(
+        units
+            .iter()
+            .filter(|unit| unit.stamp != Stamp::default())
+            .collect::<Vec<&ItemUnit>>(),
+    )
 }
 
 impl HeaderUnit {
@@ -172,7 +177,10 @@ impl Snapshot {
     /// Reads the snapshot, or returns `None` if there is no valid one.
     pub fn load(path: &Path) -> Option<Self> {
         let mut bytes = Vec::new();
-        zstd::Decoder::new(files::open(path).ok()?).ok()?.read_to_end(&mut bytes).ok()?;
+        zstd::Decoder::new(files::open(path).ok()?)
+            .ok()?
+            .read_to_end(&mut bytes)
+            .ok()?;
         let payload = bytes.strip_prefix(VERSION.as_bytes())?;
         let snapshot: Self = postcard::from_bytes(payload).ok()?;
         snapshot.is_consistent().then_some(snapshot)
@@ -181,8 +189,13 @@ impl Snapshot {
     /// Reads only which stores a snapshot is of. `None` if that is unknown.
     pub fn stores_of(path: &Path) -> Option<Vec<String>> {
         let mut bytes = Vec::new();
-        zstd::Decoder::new(files::open(path).ok()?).ok()?.take(STORES_BYTES).read_to_end(&mut bytes).ok()?;
-        let (stores, _) = postcard::take_from_bytes(bytes.strip_prefix(VERSION.as_bytes())?).ok()?;
+        zstd::Decoder::new(files::open(path).ok()?)
+            .ok()?
+            .take(STORES_BYTES)
+            .read_to_end(&mut bytes)
+            .ok()?;
+        let (stores, _) =
+            postcard::take_from_bytes(bytes.strip_prefix(VERSION.as_bytes())?).ok()?;
         Some(stores)
     }
 
@@ -196,29 +209,56 @@ impl Snapshot {
         encoder.include_checksum(true)?;
         encoder.write_all(VERSION.as_bytes())?;
         encoder.write_all(&postcard::to_stdvec(self).map_err(io::Error::other)?)?;
-        encoder.finish()?.persist(path).map_err(|error| error.error)?;
+        encoder
+            .finish()?
+            .persist(path)
+            .map_err(|error| error.error)?;
         Ok(())
     }
 
     /// Checks that every index is in range. The checksum guards against damage, this check against a writer's mistake.
     fn is_consistent(&self) -> bool {
         let in_range = |index: u32, length: usize| (index as usize) < length;
-        self.item_sets.iter().flatten().all(|key| in_range(*key, self.keys.len()))
-            && self.fact_columns.iter().flatten().all(|facts| in_range(*facts, self.facts.len()))
-            && self.lakes.iter().all(|lake| lake.runs.len() == lake.facts.len())
-            && self.items.iter().chain(self.lakes.iter().flat_map(|lake| &lake.units)).all(|unit| {
-                unit.totals.iter().all(|(run, _)| in_range(*run, self.run_ids.len()))
-                    && unit.rows.iter().all(|row| {
-                        in_range(row.run, self.run_ids.len())
-                            && in_range(row.items, self.item_sets.len())
-                            && self.fact_columns.get(row.facts as usize).is_some_and(|column| {
-                                row.facts == NOTHING_KNOWN || column.len() == self.item_sets[row.items as usize].len()
-                            })
-                            && row.statuses.is_consistent()
-                            && row.statuses.len() == self.item_sets[row.items as usize].len()
-                            && row.scores.len().is_none_or(|length| length == row.statuses.len())
-                    })
-            })
+        self.item_sets
+            .iter()
+            .flatten()
+            .all(|key| in_range(*key, self.keys.len()))
+            && self
+                .fact_columns
+                .iter()
+                .flatten()
+                .all(|facts| in_range(*facts, self.facts.len()))
+            && self
+                .lakes
+                .iter()
+                .all(|lake| lake.runs.len() == lake.facts.len())
+            && self
+                .items
+                .iter()
+                .chain(self.lakes.iter().flat_map(|lake| &lake.units))
+                .all(|unit| {
+                    unit.totals
+                        .iter()
+                        .all(|(run, _)| in_range(*run, self.run_ids.len()))
+                        && unit.rows.iter().all(|row| {
+                            in_range(row.run, self.run_ids.len())
+                                && in_range(row.items, self.item_sets.len())
+                                && self
+                                    .fact_columns
+                                    .get(row.facts as usize)
+                                    .is_some_and(|column| {
+                                        row.facts == NOTHING_KNOWN
+                                            || column.len()
+                                                == self.item_sets[row.items as usize].len()
+                                    })
+                                && row.statuses.is_consistent()
+                                && row.statuses.len() == self.item_sets[row.items as usize].len()
+                                && row
+                                    .scores
+                                    .len()
+                                    .is_none_or(|length| length == row.statuses.len())
+                        })
+                })
     }
 }
 
@@ -230,10 +270,17 @@ mod tests {
     fn a_damaged_snapshot_is_none() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("snapshot");
-        let snapshot = Snapshot { stores: vec!["store".to_owned()], run_ids: vec!["r".to_owned(); 50], ..Snapshot::default() };
+        let snapshot = Snapshot {
+            stores: vec!["store".to_owned()],
+            run_ids: vec!["r".to_owned(); 50],
+            ..Snapshot::default()
+        };
         snapshot.save(&path).expect("a writable folder");
         assert_eq!(Snapshot::stores_of(&path), Some(vec!["store".to_owned()]));
-        assert_eq!(Snapshot::load(&path).expect("just written").run_ids.len(), 50);
+        assert_eq!(
+            Snapshot::load(&path).expect("just written").run_ids.len(),
+            50
+        );
         let bytes = fs::read(&path).expect("just written");
         for cut in [0, 1, bytes.len() / 2, bytes.len() - 1] {
             fs::write(&path, &bytes[..cut]).expect("a writable folder");

@@ -23,27 +23,52 @@ pub(super) struct Spool {
 impl Spool {
     /// Spools the lines of these runs.
     pub fn of<'a>(file: &ItemFile, runs: impl Iterator<Item = &'a RunId>) -> io::Result<Self> {
-        let mut places: HashMap<RunId, Vec<Place>> = runs.map(|run| (run.clone(), Vec::new())).collect();
+        let mut places: HashMap<RunId, Vec<Place>> =
+            runs.map(|run| (run.clone(), Vec::new())).collect();
         let mut writer = BufWriter::with_capacity(1 << 20, tempfile::tempfile()?);
         let (mut at, mut written) = (0_u64, Ok(()));
         let wanted: HashSet<String> = places.keys().map(ToString::to_string).collect();
         each_item_line_of(file, &|run| wanted.contains(run), |line| {
             // Unreadable lines were reported when the store was opened.
-            let (Ok(()), Ok(item)) = (&written, ItemLine::parse(line)) else { return };
+            let (Ok(()), Ok(item)) = (&written, ItemLine::parse(line)) else {
+                return;
+            };
             let named = item.run.as_deref().and_then(|run| RunId::parse(run).ok());
-            let Some(places) = file.journal_of.clone().or(named).and_then(|run| places.get_mut(&run)) else { return };
+            let Some(places) = file
+                .journal_of
+                .clone()
+                .or(named)
+                .and_then(|run| places.get_mut(&run))
+            else {
+                return;
+            };
             places.push((at, line.len()));
             at += line.len() as u64;
             written = writer.write_all(line);
         })?;
         written?;
-        Ok(Self { file: Some(writer.into_inner().map_err(io::IntoInnerError::into_error)?), places })
+        Ok(Self {
+            file: Some(
+                writer
+                    .into_inner()
+                    .map_err(io::IntoInnerError::into_error)?,
+            ),
+            places,
+        })
     }
 
     /// Returns the lines of a run. Only one run's lines may be read at a time.
     pub fn take(&mut self, run: &RunId) -> io::Result<RunLines> {
-        let reader = self.file.as_ref().map(File::try_clone).transpose()?.map(|file| BufReader::with_capacity(256 << 10, file));
-        Ok(RunLines { reader, places: self.places.remove(run).unwrap_or_default() })
+        let reader = self
+            .file
+            .as_ref()
+            .map(File::try_clone)
+            .transpose()?
+            .map(|file| BufReader::with_capacity(256 << 10, file));
+        Ok(RunLines {
+            reader,
+            places: self.places.remove(run).unwrap_or_default(),
+        })
     }
 }
 
@@ -56,8 +81,13 @@ pub(super) struct RunLines {
 
 impl RunLines {
     /// Calls `each` with every line.
-    pub fn each<E: From<io::Error>>(&mut self, mut each: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-        let Some(reader) = &mut self.reader else { return Ok(()) };
+    pub fn each<E: From<io::Error>>(
+        &mut self,
+        mut each: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(reader) = &mut self.reader else {
+            return Ok(());
+        };
         let (mut line, mut at) = (Vec::new(), None);
         for (place, length) in &self.places {
             // A step within the buffer costs nothing, and most lines are adjacent.
@@ -78,9 +108,17 @@ impl RunLines {
         let mut standing: HashMap<(ItemKind, String, String, u32), (u32, usize)> = HashMap::new();
         let mut place = 0;
         self.each(|line| {
-            if let Some(outcome) = outcome_of(line, run).filter(|outcome| file.may_stand(&outcome.evaluator, outcome.revision)) {
-                let newest =
-                    standing.entry((outcome.kind, outcome.evaluator, outcome.item, outcome.attempt)).or_insert((outcome.revision, place));
+            if let Some(outcome) = outcome_of(line, run)
+                .filter(|outcome| file.may_stand(&outcome.evaluator, outcome.revision))
+            {
+                let newest = standing
+                    .entry((
+                        outcome.kind,
+                        outcome.evaluator,
+                        outcome.item,
+                        outcome.attempt,
+                    ))
+                    .or_insert((outcome.revision, place));
                 if takes_over(outcome.revision, newest.0) {
                     *newest = (outcome.revision, place);
                 }
@@ -91,14 +129,20 @@ impl RunLines {
         if standing.len() < self.places.len() {
             let kept: HashSet<usize> = standing.into_values().map(|(_, place)| place).collect();
             let mut place = 0..;
-            self.places.retain(|_| place.next().is_some_and(|place| kept.contains(&place)));
+            self.places
+                .retain(|_| place.next().is_some_and(|place| kept.contains(&place)));
         }
         Ok(())
     }
 }
 
 fn outcome_of(line: &[u8], run: &RunId) -> Option<ItemOutcome> {
-    (ItemLine { run: None, ..ItemLine::parse(line).ok()? }).to_outcome(run).ok()
+    (ItemLine {
+        run: None,
+        ..ItemLine::parse(line).ok()?
+    })
+    .to_outcome(run)
+    .ok()
 }
 
 /// The outcomes of one run that count, in line order.
@@ -111,17 +155,28 @@ pub struct RunOutcomes<'a> {
 
 impl<'a> RunOutcomes<'a> {
     pub(super) fn new(run: &RunId, names: &'a ShownNames, lines: Vec<RunLines>) -> Self {
-        Self { run: run.clone(), names, lines }
+        Self {
+            run: run.clone(),
+            names,
+            lines,
+        }
     }
 
     /// Calls `each` with every outcome, under its display names, and its details.
-    pub fn each<E: From<io::Error>>(&mut self, mut each: impl FnMut(&ItemOutcome, &ItemDetails) -> Result<(), E>) -> Result<(), E> {
+    pub fn each<E: From<io::Error>>(
+        &mut self,
+        mut each: impl FnMut(&ItemOutcome, &ItemDetails) -> Result<(), E>,
+    ) -> Result<(), E> {
         let (run, names) = (&self.run, self.names);
         let mut each = |line: &[u8]| {
-            let Some(mut outcome) = outcome_of(line, run) else { return Ok(()) };
+            let Some(mut outcome) = outcome_of(line, run) else {
+                return Ok(());
+            };
             names.apply(&mut outcome);
             each(&outcome, &details_of(line))
         };
-        self.lines.iter_mut().try_for_each(|lines| lines.each(&mut each))
+        self.lines
+            .iter_mut()
+            .try_for_each(|lines| lines.each(&mut each))
     }
 }

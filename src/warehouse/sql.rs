@@ -6,7 +6,10 @@ use std::ops::ControlFlow;
 
 use polars::prelude::*;
 use polars::sql::SQLContext;
-use sqlparser::ast::{Expr, JoinOperator, ObjectName, Query, Select, SetExpr, Statement, TableFactor, TableWithJoins, Visit, Visitor};
+use sqlparser::ast::{
+    Expr, JoinOperator, ObjectName, Query, Select, SetExpr, Statement, TableFactor, TableWithJoins,
+    Visit, Visitor,
+};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -59,8 +62,13 @@ impl Warehouse {
     /// Runs one SELECT over `runs`, `items`, `scores`, `usage` and the derived tables.
     pub fn sql(&self, query: &str, derived: &[Derived<'_>]) -> Result<SqlTable, SqlError> {
         threads::check()?;
-        let tables: Vec<&str> = TABLES.into_iter().chain(derived.iter().map(|table| table.name)).collect();
-        let named = threads::apart(STACK_BYTES, || check(query, &tables, &|table| self.height(table)))?;
+        let tables: Vec<&str> = TABLES
+            .into_iter()
+            .chain(derived.iter().map(|table| table.name))
+            .collect();
+        let named = threads::apart(STACK_BYTES, || {
+            check(query, &tables, &|table| self.height(table))
+        })?;
         let mut context = SQLContext::new();
         for table in derived.iter().filter(|table| named.contains(table.name)) {
             context.register(table.name, frame(&(table.make)())?.lazy());
@@ -71,10 +79,18 @@ impl Warehouse {
             }
         }
         let frame = threads::apart(STACK_BYTES, || Ok(context.execute(query)?.collect()?))?;
-        let columns: Vec<String> = frame.get_column_names().iter().map(ToString::to_string).collect();
+        let columns: Vec<String> = frame
+            .get_column_names()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         let mut rows = Vec::with_capacity(frame.height());
         for row in 0..frame.height() {
-            let values: PolarsResult<Vec<SqlValue>> = frame.columns().iter().map(|column| column.get(row).map(value)).collect();
+            let values: PolarsResult<Vec<SqlValue>> = frame
+                .columns()
+                .iter()
+                .map(|column| column.get(row).map(value))
+                .collect();
             rows.push(values?);
         }
         Ok(SqlTable { columns, rows })
@@ -84,8 +100,17 @@ impl Warehouse {
     fn height(&self, table: &str) -> u64 {
         match table {
             "runs" | "usage" => self.runs.len() as u64,
-            "scores" => self.runs.iter().map(|row| row.run.scores.len() as u64).sum(),
-            "items" => self.runs.iter().filter_map(|row| row.items).map(|items| items.lines).sum(),
+            "scores" => self
+                .runs
+                .iter()
+                .map(|row| row.run.scores.len() as u64)
+                .sum(),
+            "items" => self
+                .runs
+                .iter()
+                .filter_map(|row| row.items)
+                .map(|items| items.lines)
+                .sum(),
             _ => 1,
         }
     }
@@ -98,7 +123,8 @@ impl Warehouse {
         let mut outcomes = segment::outcomes(self.items_table()?, runs)?;
         if outcomes.iter().any(|outcome| outcome.revision > 0) {
             outcomes.retain(|outcome| self.stands(outcome));
-            let outcome = |outcome: &ItemOutcome| (outcome.run.clone(), outcome.key(), outcome.attempt);
+            let outcome =
+                |outcome: &ItemOutcome| (outcome.run.clone(), outcome.key(), outcome.attempt);
             outcomes = standing_of_each(outcomes, outcome, |outcome| outcome.revision);
         }
         Ok(outcomes)
@@ -109,17 +135,35 @@ impl Warehouse {
 fn frame(table: &SqlTable) -> Result<DataFrame, SqlError> {
     let of_column = |(place, name): (usize, &String)| {
         let values = || table.rows.iter().map(|row| &row[place]);
-        let are = |is: fn(&SqlValue) -> bool| values().any(is) && values().all(|value| matches!(value, SqlValue::Null) || is(value));
+        let are = |is: fn(&SqlValue) -> bool| {
+            values().any(is) && values().all(|value| matches!(value, SqlValue::Null) || is(value))
+        };
         let name = PlSmallStr::from(name.as_str());
         if are(|value| matches!(value, SqlValue::Boolean(_))) {
             Column::new(
                 name,
-                values().map(|value| if let SqlValue::Boolean(flag) = value { Some(*flag) } else { None }).collect::<Vec<_>>(),
+                values()
+                    .map(|value| {
+                        if let SqlValue::Boolean(flag) = value {
+                            Some(*flag)
+                        } else {
+                            None
+                        }
+                    })
+                    .collect::<Vec<_>>(),
             )
         } else if are(|value| matches!(value, SqlValue::Integer(_))) {
             Column::new(
                 name,
-                values().map(|value| if let SqlValue::Integer(number) = value { Some(*number) } else { None }).collect::<Vec<_>>(),
+                values()
+                    .map(|value| {
+                        if let SqlValue::Integer(number) = value {
+                            Some(*number)
+                        } else {
+                            None
+                        }
+                    })
+                    .collect::<Vec<_>>(),
             )
         } else if are(|value| matches!(value, SqlValue::Integer(_) | SqlValue::Number(_))) {
             let number = |value: &SqlValue| match value {
@@ -131,11 +175,22 @@ fn frame(table: &SqlTable) -> Result<DataFrame, SqlError> {
         } else {
             Column::new(
                 name,
-                values().map(|value| if let SqlValue::Text(text) = value { Some(text.as_str()) } else { None }).collect::<Vec<_>>(),
+                values()
+                    .map(|value| {
+                        if let SqlValue::Text(text) = value {
+                            Some(text.as_str())
+                        } else {
+                            None
+                        }
+                    })
+                    .collect::<Vec<_>>(),
             )
         }
     };
-    Ok(DataFrame::new(table.rows.len(), table.columns.iter().enumerate().map(of_column).collect())?)
+    Ok(DataFrame::new(
+        table.rows.len(),
+        table.columns.iter().enumerate().map(of_column).collect(),
+    )?)
 }
 
 fn value(value: AnyValue<'_>) -> SqlValue {
@@ -155,32 +210,62 @@ fn value(value: AnyValue<'_>) -> SqlValue {
 
 /// Maps NaN and infinities to NULL.
 fn number_value(number: f64) -> SqlValue {
-    if number.is_finite() { SqlValue::Number(number) } else { SqlValue::Null }
+    if number.is_finite() {
+        SqlValue::Number(number)
+    } else {
+        SqlValue::Null
+    }
 }
 
 /// Refuses everything but one SELECT over these tables. Returns the tables that it names.
-fn check(query: &str, tables: &[&str], height: &dyn Fn(&str) -> u64) -> Result<BTreeSet<String>, SqlError> {
+fn check(
+    query: &str,
+    tables: &[&str],
+    height: &dyn Fn(&str) -> u64,
+) -> Result<BTreeSet<String>, SqlError> {
     let syntax = |error: &dyn Display| SqlError::Syntax(visible(&error.to_string()));
-    let tokens = Tokenizer::new(&GenericDialect {}, query).tokenize().map_err(|error| syntax(&error))?;
+    let tokens = Tokenizer::new(&GenericDialect {}, query)
+        .tokenize()
+        .map_err(|error| syntax(&error))?;
     let marks = tokens.iter().filter(|token| may_nest(token)).count();
     if marks > MOST_MARKS {
-        let marks = format!("has {marks} operators, keywords and brackets; at most {MOST_MARKS} are answered");
-        return Err(SqlError::Refused(format!("the query {marks}: write lists with IN, or ask several queries")));
+        let marks = format!(
+            "has {marks} operators, keywords and brackets; at most {MOST_MARKS} are answered"
+        );
+        return Err(SqlError::Refused(format!(
+            "the query {marks}: write lists with IN, or ask several queries"
+        )));
     }
-    let statements = match Parser::new(&GenericDialect {}).with_tokens(tokens).parse_statements() {
+    let statements = match Parser::new(&GenericDialect {})
+        .with_tokens(tokens)
+        .parse_statements()
+    {
         Err(ParserError::RecursionLimitExceeded) => return Err(SqlError::Refused(too_deep())),
         parsed => parsed.map_err(|error| syntax(&error))?,
     };
     let [Statement::Query(_)] = statements.as_slice() else {
-        return Err(SqlError::Refused("only one SELECT statement is allowed".to_owned()));
+        return Err(SqlError::Refused(
+            "only one SELECT statement is allowed".to_owned(),
+        ));
     };
-    let mut guard = Guard { tables: tables.join(", "), height, relations: BTreeSet::new(), common: BTreeSet::new(), depth: 0, parts: 0 };
+    let mut guard = Guard {
+        tables: tables.join(", "),
+        height,
+        relations: BTreeSet::new(),
+        common: BTreeSet::new(),
+        depth: 0,
+        parts: 0,
+    };
     if let ControlFlow::Break(refusal) = statements.visit(&mut guard) {
         return Err(SqlError::Refused(refusal));
     }
     let known = |name: &String| tables.contains(&name.as_str()) || guard.common.contains(name);
     match guard.relations.iter().find(|name| !known(name)) {
-        Some(name) => Err(SqlError::Refused(format!("no table `{}`; there are {}", visible(name), guard.tables))),
+        Some(name) => Err(SqlError::Refused(format!(
+            "no table `{}`; there are {}",
+            visible(name),
+            guard.tables
+        ))),
         None => Ok(guard.relations),
     }
 }
@@ -203,7 +288,9 @@ impl Guard<'_> {
     fn count_part(&mut self) -> ControlFlow<String> {
         self.parts += 1;
         if self.parts > MOST_PARTS {
-            return ControlFlow::Break(format!("the query has more than {MOST_PARTS} SELECTs and tables: ask several queries"));
+            return ControlFlow::Break(format!(
+                "the query has more than {MOST_PARTS} SELECTs and tables: ask several queries"
+            ));
         }
         ControlFlow::Continue(())
     }
@@ -215,10 +302,19 @@ impl Guard<'_> {
             _ => 1,
         };
         let of_one = |from: &TableWithJoins| {
-            let crossed = from.joins.iter().filter(|join| matches!(join.join_operator, JoinOperator::CrossJoin(_)));
-            crossed.fold(rows(&from.relation), |product, join| product.saturating_mul(rows(&join.relation)))
+            let crossed = from
+                .joins
+                .iter()
+                .filter(|join| matches!(join.join_operator, JoinOperator::CrossJoin(_)));
+            crossed.fold(rows(&from.relation), |product, join| {
+                product.saturating_mul(rows(&join.relation))
+            })
         };
-        let is_crossed = |from: &TableWithJoins| from.joins.iter().any(|join| matches!(join.join_operator, JoinOperator::CrossJoin(_)));
+        let is_crossed = |from: &TableWithJoins| {
+            from.joins
+                .iter()
+                .any(|join| matches!(join.join_operator, JoinOperator::CrossJoin(_)))
+        };
         match select.from.as_slice() {
             [one] if !is_crossed(one) => 0,
             tables => tables.iter().map(of_one).fold(1, u64::saturating_mul),
@@ -231,7 +327,11 @@ impl Visitor for Guard<'_> {
 
     fn pre_visit_expr(&mut self, _: &Expr) -> ControlFlow<String> {
         self.depth += 1;
-        if self.depth > MOST_DEPTH { ControlFlow::Break(too_deep()) } else { ControlFlow::Continue(()) }
+        if self.depth > MOST_DEPTH {
+            ControlFlow::Break(too_deep())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     fn post_visit_expr(&mut self, _: &Expr) -> ControlFlow<String> {
@@ -240,16 +340,27 @@ impl Visitor for Guard<'_> {
     }
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<String> {
-        self.common.extend(query.with.iter().flat_map(|with| &with.cte_tables).map(|table| table.alias.name.value.clone()));
+        self.common.extend(
+            query
+                .with
+                .iter()
+                .flat_map(|with| &with.cte_tables)
+                .map(|table| table.alias.name.value.clone()),
+        );
         match query.body.as_ref() {
-            SetExpr::Select(_) | SetExpr::Query(_) | SetExpr::SetOperation { .. } | SetExpr::Values(_) => ControlFlow::Continue(()),
+            SetExpr::Select(_)
+            | SetExpr::Query(_)
+            | SetExpr::SetOperation { .. }
+            | SetExpr::Values(_) => ControlFlow::Continue(()),
             _ => ControlFlow::Break("only SELECT is answered".to_owned()),
         }
     }
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<String> {
         if select.into.is_some() {
-            return ControlFlow::Break("SELECT INTO is not answered: queries write nothing".to_owned());
+            return ControlFlow::Break(
+                "SELECT INTO is not answered: queries write nothing".to_owned(),
+            );
         }
         let rows = self.crossed(select);
         if rows > MOST_CROSSED {
@@ -267,9 +378,9 @@ impl Visitor for Guard<'_> {
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<String> {
         match factor {
-            TableFactor::Table { args: None, .. } | TableFactor::Derived { .. } | TableFactor::NestedJoin { .. } => {
-                ControlFlow::Continue(())
-            }
+            TableFactor::Table { args: None, .. }
+            | TableFactor::Derived { .. }
+            | TableFactor::NestedJoin { .. } => ControlFlow::Continue(()),
             TableFactor::Table { name, .. } => ControlFlow::Break(format!(
                 "`{}` is a table function; only the tables {} are read",
                 visible(&name.to_string()),
@@ -281,20 +392,34 @@ impl Visitor for Guard<'_> {
 }
 
 fn plain_name(name: &ObjectName) -> String {
-    name.0.iter().map(|part| part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone())).collect::<Vec<_>>().join(".")
+    name.0
+        .iter()
+        .map(|part| {
+            part.as_ident()
+                .map_or_else(|| part.to_string(), |ident| ident.value.clone())
+        })
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// Returns whether a token may add a level of nesting: all but names, values, commas and space.
 fn may_nest(token: &Token) -> bool {
     match token {
         Token::Word(word) => word.keyword != Keyword::NoKeyword,
-        Token::Number(..) | Token::SingleQuotedString(_) | Token::Comma | Token::Period | Token::Whitespace(_) | Token::EOF => false,
+        Token::Number(..)
+        | Token::SingleQuotedString(_)
+        | Token::Comma
+        | Token::Period
+        | Token::Whitespace(_)
+        | Token::EOF => false,
         _ => true,
     }
 }
 
 fn too_deep() -> String {
-    format!("the query nests deeper than is answered, which is {MOST_DEPTH} levels: write lists with IN, or ask several queries")
+    format!(
+        "the query nests deeper than is answered, which is {MOST_DEPTH} levels: write lists with IN, or ask several queries"
+    )
 }
 
 #[cfg(test)]
@@ -309,13 +434,19 @@ mod tests {
             "SELECT * FROM (SELECT * FROM usage) AS u UNION ALL SELECT * FROM usage",
             "SELECT 1",
         ] {
-            assert!(check(query, &TABLES, &|_| 10_000).is_ok(), "{query}: {:?}", check(query, &TABLES, &|_| 10_000));
+            assert!(
+                check(query, &TABLES, &|_| 10_000).is_ok(),
+                "{query}: {:?}",
+                check(query, &TABLES, &|_| 10_000)
+            );
         }
     }
 
     #[test]
     fn what_nests_too_deep_or_makes_too_much_is_refused() {
-        let of = |start: &str, part: &str, times: usize, end: &str| format!("SELECT {start}{}{end} FROM runs", part.repeat(times));
+        let of = |start: &str, part: &str, times: usize, end: &str| {
+            format!("SELECT {start}{}{end} FROM runs", part.repeat(times))
+        };
         for (query, why) in [
             (of("", "- ", 20_000, "1"), "operators"),
             (of("", "(", 100_000, "1"), "operators"),
@@ -324,14 +455,35 @@ mod tests {
             (of("a", " IS NULL", 1500, ""), "deeper"),
             (of("1", " FROM runs UNION SELECT 1", 300, ""), "SELECTs"),
             (of("1", " FROM (SELECT 1", 300, ""), "deeper"),
-            (format!("SELECT 1 FROM runs{}", ", runs".repeat(300)), "rows"),
-            ("SELECT * FROM items CROSS JOIN items b CROSS JOIN items c".to_owned(), "rows"),
-            ("SELECT * FROM (SELECT * FROM items, items b, items c)".to_owned(), "rows"),
+            (
+                format!("SELECT 1 FROM runs{}", ", runs".repeat(300)),
+                "rows",
+            ),
+            (
+                "SELECT * FROM items CROSS JOIN items b CROSS JOIN items c".to_owned(),
+                "rows",
+            ),
+            (
+                "SELECT * FROM (SELECT * FROM items, items b, items c)".to_owned(),
+                "rows",
+            ),
         ] {
-            let refusal = threads::apart(STACK_BYTES, || check(&query, &TABLES, &|_| 10_000).map(|_| ())).expect_err("refused").to_string();
-            assert!(refusal.contains(why), "{}: {refusal}", &query[..60.min(query.len())]);
+            let refusal = threads::apart(STACK_BYTES, || {
+                check(&query, &TABLES, &|_| 10_000).map(|_| ())
+            })
+            .expect_err("refused")
+            .to_string();
+            assert!(
+                refusal.contains(why),
+                "{}: {refusal}",
+                &query[..60.min(query.len())]
+            );
         }
-        for query in [of("1", "+1", 90, ""), of("1", " FROM runs UNION ALL SELECT 1", 90, ""), "SELECT 1 FROM items, items b".to_owned()] {
+        for query in [
+            of("1", "+1", 90, ""),
+            of("1", " FROM runs UNION ALL SELECT 1", 90, ""),
+            "SELECT 1 FROM items, items b".to_owned(),
+        ] {
             assert!(check(&query, &TABLES, &|_| 10_000).is_ok(), "{query}");
         }
     }

@@ -25,11 +25,17 @@ pub enum SqlError {
 
 impl SqlError {
     pub(super) fn cache(path: &Path, error: &io::Error) -> Self {
-        Self::Cache { path: path.to_owned(), message: error.to_string() }
+        Self::Cache {
+            path: path.to_owned(),
+            message: error.to_string(),
+        }
     }
 
     pub(super) fn unread(path: &Path, error: &io::Error) -> Self {
-        Self::Unread { path: path.to_owned(), message: error.to_string() }
+        Self::Unread {
+            path: path.to_owned(),
+            message: error.to_string(),
+        }
     }
 }
 

@@ -44,13 +44,21 @@ pub(super) struct Seal {
 impl Seal {
     /// Returns the number of an item and its cluster for [`Seal::add`].
     pub fn item(kind: ItemKind, evaluator: &str, item: &str, cluster: Option<&str>) -> u64 {
-        short_digest(&format!("{}\n{evaluator}\n{item}\n{}", kind.name(), cluster.unwrap_or_default()))
+        short_digest(&format!(
+            "{}\n{evaluator}\n{item}\n{}",
+            kind.name(),
+            cluster.unwrap_or_default()
+        ))
     }
 
     pub fn add(&mut self, item: u64, attempt: u32, status: ItemStatus, score: Option<f64>) {
-        let score = score.filter(|score| score.is_finite()).map_or(0, |score| mixed(score.to_bits() ^ 1));
+        let score = score
+            .filter(|score| score.is_finite())
+            .map_or(0, |score| mixed(score.to_bits() ^ 1));
         self.outcomes += 1;
-        self.check = self.check.wrapping_add(mixed(item ^ mixed(u64::from(attempt) << 8 | u64::from(status_code(status))) ^ score));
+        self.check = self.check.wrapping_add(mixed(
+            item ^ mixed(u64::from(attempt) << 8 | u64::from(status_code(status))) ^ score,
+        ));
     }
 }
 
@@ -76,7 +84,13 @@ impl StandingPart {
     }
 
     /// Numbers an item of this part together with its cluster. If a later revision states no cluster, give the one in force.
-    pub fn item(&mut self, kind: ItemKind, evaluator: &str, item: &str, cluster: Option<&str>) -> u32 {
+    pub fn item(
+        &mut self,
+        kind: ItemKind,
+        evaluator: &str,
+        item: &str,
+        cluster: Option<&str>,
+    ) -> u32 {
         let told = self.dictionary.told(kind, evaluator, item, cluster);
         if self.items.len() <= told as usize {
             self.items.push(Seal::item(kind, evaluator, item, cluster));
@@ -85,15 +99,28 @@ impl StandingPart {
     }
 
     /// Adds the standing outcome of one attempt of a run at an item. Attempts count from 1.
-    pub fn push(&mut self, run: u32, item: u32, attempt: u32, status: ItemStatus, score: Option<f64>) {
+    pub fn push(
+        &mut self,
+        run: u32,
+        item: u32,
+        attempt: u32,
+        status: ItemStatus,
+        score: Option<f64>,
+    ) {
         let (key, _) = self.dictionary.told.pairs[item as usize];
-        self.block.push((run, key, item), (attempt, 0), status, score);
+        self.block
+            .push((run, key, item), (attempt, 0), status, score);
         self.seals[run as usize].add(self.items[item as usize], attempt, status, score);
     }
 
     /// Returns the runs with what their outcomes here add up to.
     pub fn seals(&self) -> impl Iterator<Item = (&str, Seal)> {
-        self.dictionary.runs.names.iter().map(String::as_str).zip(self.seals.iter().copied())
+        self.dictionary
+            .runs
+            .names
+            .iter()
+            .map(String::as_str)
+            .zip(self.seals.iter().copied())
     }
 
     /// Returns the number of outcomes.
@@ -158,7 +185,10 @@ pub(super) struct Joined {
 impl Joining {
     /// Begins with the units of the stores' files.
     pub fn over(mut snapshot: Snapshot, files: Vec<ItemFile>) -> Self {
-        let (headers, items) = (std::mem::take(&mut snapshot.headers), std::mem::take(&mut snapshot.items));
+        let (headers, items) = (
+            std::mem::take(&mut snapshot.headers),
+            std::mem::take(&mut snapshot.items),
+        );
         let kept = std::mem::take(&mut snapshot.lakes);
         Self {
             headers,
@@ -190,7 +220,11 @@ impl Joining {
     /// Ends a lake, whose units are those from `first` on, with what the next command shall know of it.
     pub fn end_lake(&mut self, kept: KeptLake, first: usize, changed: bool) -> Result<(), String> {
         self.end_source()?;
-        self.lakes.push(JoinedLake { kept, units: self.items.len() - first, changed });
+        self.lakes.push(JoinedLake {
+            kept,
+            units: self.items.len() - first,
+            changed,
+        });
         Ok(())
     }
 
@@ -204,7 +238,14 @@ impl Joining {
         self.end_source()?;
         name.clone_into(&mut self.source);
         let mut stored = Vec::with_capacity(runs.len());
-        for StandingRun { run, totals, hidden, seal, score_lines } in runs {
+        for StandingRun {
+            run,
+            totals,
+            hidden,
+            seal,
+            score_lines,
+        } in runs
+        {
             let id = run.id.as_str().to_owned();
             if let Some(totals) = totals {
                 self.totals.insert(id.clone(), totals);
@@ -234,19 +275,31 @@ impl Joining {
     /// Adds outcomes of the current source. `lines` reads the same outcomes again with money, time and texts, and names where they are.
     ///
     /// Fails if an earlier part has outcomes of the same run, or if they are not those that the run's seal is of: a wrong run would be shown.
-    pub fn part(&mut self, part: StandingPart, lines: Arc<dyn StandingLines>) -> Result<(), String> {
+    pub fn part(
+        &mut self,
+        part: StandingPart,
+        lines: Arc<dyn StandingLines>,
+    ) -> Result<(), String> {
         if part.len() == 0 {
             return Ok(());
         }
         let unit = super::intern::number(self.items.len());
         for (run, found) in part.dictionary.runs.names.iter().zip(&part.seals) {
             if self.standing.unit_of.insert(run.clone(), unit).is_some() {
-                return Err(format!("the outcomes of run `{}` are in two places", visible(run)));
+                return Err(format!(
+                    "the outcomes of run `{}` are in two places",
+                    visible(run)
+                ));
             }
             match self.seals.remove(run) {
-                Some(seal) if seal.outcomes != found.outcomes => return Err(too_few(run, seal.outcomes, found.outcomes)),
+                Some(seal) if seal.outcomes != found.outcomes => {
+                    return Err(too_few(run, seal.outcomes, found.outcomes));
+                }
                 Some(seal) if seal != *found => {
-                    return Err(format!("the outcomes of run `{}` are not those that were published", visible(run)));
+                    return Err(format!(
+                        "the outcomes of run `{}` are not those that were published",
+                        visible(run)
+                    ));
                 }
                 Some(_) | None => {}
             }
@@ -255,9 +308,21 @@ impl Joining {
         let file = ItemFile::elsewhere(lines);
         let numbers = [self.merge.numbers(&part.dictionary)];
         let stamp = Stamp::of_state(&state);
-        let gathered = self.merge.gathered(&file, Parsed { blocks: vec![(0, part.block)], failure: None }, &numbers);
+        let gathered = self.merge.gathered(
+            &file,
+            Parsed {
+                blocks: vec![(0, part.block)],
+                failure: None,
+            },
+            &numbers,
+        );
         let mut unit = self.merge.unit(&file, stamp, gathered);
-        let totals = part.dictionary.runs.names.iter().filter_map(|run| Some((self.merge.run(run), self.totals.remove(run)?)));
+        let totals = part
+            .dictionary
+            .runs
+            .names
+            .iter()
+            .filter_map(|run| Some((self.merge.run(run), self.totals.remove(run)?)));
         unit.totals = totals.collect();
         unit.totals.sort_by_key(|(run, _)| *run);
         self.items.push(unit);
@@ -266,17 +331,30 @@ impl Joining {
     }
 
     /// Adds outcomes of the current source that an earlier command read and checked.
-    pub fn kept_part(&mut self, mut unit: ItemUnit, lines: Arc<dyn StandingLines>) -> Result<(), String> {
+    pub fn kept_part(
+        &mut self,
+        mut unit: ItemUnit,
+        lines: Arc<dyn StandingLines>,
+    ) -> Result<(), String> {
         let place = super::intern::number(self.items.len());
         let runs: BTreeSet<u32> = unit.rows.iter().map(|row| row.run).collect();
         unit.totals = Vec::with_capacity(runs.len());
         for number in runs {
             let run = self.merge.run_id(number);
-            if self.standing.unit_of.insert(run.to_owned(), place).is_some() {
-                return Err(format!("the outcomes of run `{}` are in two places", visible(run)));
+            if self
+                .standing
+                .unit_of
+                .insert(run.to_owned(), place)
+                .is_some()
+            {
+                return Err(format!(
+                    "the outcomes of run `{}` are in two places",
+                    visible(run)
+                ));
             }
             self.seals.remove(run);
-            unit.totals.extend(self.totals.remove(run).map(|totals| (number, totals)));
+            unit.totals
+                .extend(self.totals.remove(run).map(|totals| (number, totals)));
         }
         self.items.push(unit);
         self.files.push(ItemFile::elsewhere(lines));
@@ -299,11 +377,23 @@ impl Joining {
         }
         if !totals.is_empty() {
             totals.sort_by_key(|(run, _)| *run);
-            let (stamp, standing, rows, problems) = (Stamp::default(), Vec::new(), Vec::new(), Vec::new());
-            self.items.push(ItemUnit { path: self.source.clone(), stamp, standing, rows, totals, problems });
-            self.files.push(ItemFile::elsewhere(Arc::new(NoLines(self.source.clone()))));
+            let (stamp, standing, rows, problems) =
+                (Stamp::default(), Vec::new(), Vec::new(), Vec::new());
+            self.items.push(ItemUnit {
+                path: self.source.clone(),
+                stamp,
+                standing,
+                rows,
+                totals,
+                problems,
+            });
+            self.files
+                .push(ItemFile::elsewhere(Arc::new(NoLines(self.source.clone()))));
         }
-        let (source, standing) = (std::mem::take(&mut self.source), std::mem::take(&mut self.standing));
+        let (source, standing) = (
+            std::mem::take(&mut self.source),
+            std::mem::take(&mut self.standing),
+        );
         self.finished.insert(source, standing);
         Ok(())
     }
@@ -311,13 +401,26 @@ impl Joining {
     /// Fails if the last source is not whole.
     pub fn finish(mut self) -> Result<Joined, String> {
         self.end_source()?;
-        let snapshot = Snapshot { headers: self.headers, items: self.items, ..self.merge.finish() };
-        Ok(Joined { snapshot, files: self.files, standing: self.finished, lakes: self.lakes, notes: self.notes })
+        let snapshot = Snapshot {
+            headers: self.headers,
+            items: self.items,
+            ..self.merge.finish()
+        };
+        Ok(Joined {
+            snapshot,
+            files: self.files,
+            standing: self.finished,
+            lakes: self.lakes,
+            notes: self.notes,
+        })
     }
 }
 
 fn too_few(run: &str, wanted: u64, found: u64) -> String {
-    format!("run `{}` has {wanted} outcomes, and {found} were found", visible(run))
+    format!(
+        "run `{}` has {wanted} outcomes, and {found} were found",
+        visible(run)
+    )
 }
 
 /// The lines of runs that have none that count.
@@ -354,24 +457,55 @@ mod tests {
         dictionary.parse(lines.join("\n").as_bytes(), None, &mut block);
         let mut merge = Merge::over(Snapshot::default());
         let numbers = [merge.numbers(&dictionary)];
-        let sealed = ItemFile { path: "f".into(), journal_of: None, is_of_judges: false, standing: Vec::new(), elsewhere: None };
-        let gathered = merge.gathered(&sealed, Parsed { blocks: vec![(0, block)], failure: None }, &numbers);
+        let sealed = ItemFile {
+            path: "f".into(),
+            journal_of: None,
+            is_of_judges: false,
+            standing: Vec::new(),
+            elsewhere: None,
+        };
+        let gathered = merge.gathered(
+            &sealed,
+            Parsed {
+                blocks: vec![(0, block)],
+                failure: None,
+            },
+            &numbers,
+        );
         let of_lines = merge.unit(&sealed, Stamp::default(), gathered);
-        let of_lines = Snapshot { items: vec![of_lines], ..merge.finish() };
+        let of_lines = Snapshot {
+            items: vec![of_lines],
+            ..merge.finish()
+        };
 
         let runs = ["r1", "r2"].map(|id| StandingRun {
-            run: Arc::new(Run::new(crate::domain::RunId::parse(id).expect("a valid id"), "s", "a", "m")),
-            totals: Some(ItemTotals { lines: 3, ..ItemTotals::default() }),
+            run: Arc::new(Run::new(
+                crate::domain::RunId::parse(id).expect("a valid id"),
+                "s",
+                "a",
+                "m",
+            )),
+            totals: Some(ItemTotals {
+                lines: 3,
+                ..ItemTotals::default()
+            }),
             hidden: (id == "r2").then(|| (HiddenBy::Tombstone, "why".to_owned())),
             seal: (id == "r2").then(|| {
                 let mut seal = Seal::default();
-                seal.add(Seal::item(ItemKind::Question, "e", "b", None), 1, ItemStatus::Pass, None);
+                seal.add(
+                    Seal::item(ItemKind::Question, "e", "b", None),
+                    1,
+                    ItemStatus::Pass,
+                    None,
+                );
                 seal
             }),
             score_lines: Vec::new(),
         });
         let mut joining = Joining::over(Snapshot::default(), Vec::new());
-        joining.begin("lake", runs.into()).expect("the first source");
+        joining
+            .begin("lake", runs.into())
+            .expect("the first source");
         // Another order than that of the lines.
         let mut part = StandingPart::default();
         let (r2, r1) = (part.run("r2"), part.run("r1"));
@@ -384,16 +518,42 @@ mod tests {
         part.push(r1, a, 2, ItemStatus::Error, None);
         part.push(r1, told, 1, ItemStatus::Pass, Some(1.0));
         part.push(r1, b, 2, ItemStatus::Fail, Some(0.25));
-        joining.part(part, Arc::new(NoLines("part".to_owned()))).expect("each run once");
+        joining
+            .part(part, Arc::new(NoLines("part".to_owned())))
+            .expect("each run once");
         let mut again = StandingPart::default();
         let run = again.run("r1");
         let item = again.item(ItemKind::Question, "e", "a", None);
         again.push(run, item, 1, ItemStatus::Fail, None);
-        assert!(joining.part(again, Arc::new(NoLines("other".to_owned()))).expect_err("twice").contains("two places"));
+        assert!(
+            joining
+                .part(again, Arc::new(NoLines("other".to_owned())))
+                .expect_err("twice")
+                .contains("two places")
+        );
 
-        let Joined { snapshot, files, standing, .. } = joining.finish().expect("whole");
-        assert_eq!((snapshot.headers[0].path.as_str(), snapshot.headers[0].runs.len(), files.len()), ("lake", 2, 1));
-        assert_eq!(snapshot.items[0].totals.iter().map(|(_, totals)| totals.lines).collect::<Vec<_>>(), [3, 3]);
+        let Joined {
+            snapshot,
+            files,
+            standing,
+            ..
+        } = joining.finish().expect("whole");
+        assert_eq!(
+            (
+                snapshot.headers[0].path.as_str(),
+                snapshot.headers[0].runs.len(),
+                files.len()
+            ),
+            ("lake", 2, 1)
+        );
+        assert_eq!(
+            snapshot.items[0]
+                .totals
+                .iter()
+                .map(|(_, totals)| totals.lines)
+                .collect::<Vec<_>>(),
+            [3, 3]
+        );
         assert_eq!(standing["lake"].hidden["r2"].1, "why");
         assert_eq!(told_of(&snapshot), told_of(&of_lines));
     }
@@ -405,9 +565,23 @@ mod tests {
             let mut seal = Seal::default();
             seal.add(item, 1, ItemStatus::Pass, Some(0.5));
             seal.add(item, 2, ItemStatus::Fail, None);
-            let run = Arc::new(Run::new(crate::domain::RunId::parse("r").expect("a valid id"), "s", "a", "m"));
+            let run = Arc::new(Run::new(
+                crate::domain::RunId::parse("r").expect("a valid id"),
+                "s",
+                "a",
+                "m",
+            ));
             let mut joining = Joining::over(Snapshot::default(), Vec::new());
-            joining.begin("lake", vec![StandingRun { run, totals: None, hidden: None, seal: Some(seal), score_lines: Vec::new() }])?;
+            joining.begin(
+                "lake",
+                vec![StandingRun {
+                    run,
+                    totals: None,
+                    hidden: None,
+                    seal: Some(seal),
+                    score_lines: Vec::new(),
+                }],
+            )?;
             let mut part = StandingPart::default();
             for (attempt, status, score) in outcomes {
                 let (run, item) = (part.run("r"), part.item(ItemKind::Question, "e", "a", None));
@@ -416,10 +590,19 @@ mod tests {
             joining.part(part, Arc::new(NoLines("part".to_owned())))?;
             joining.finish().map(|_| ())
         };
-        let (pass, fail) = ((1, ItemStatus::Pass, Some(0.5)), (2, ItemStatus::Fail, None));
+        let (pass, fail) = (
+            (1, ItemStatus::Pass, Some(0.5)),
+            (2, ItemStatus::Fail, None),
+        );
         assert_eq!(joined(&[pass, fail]), Ok(()));
         assert_eq!(joined(&[fail, pass]), Ok(()));
-        for other in [&[pass][..], &[], &[pass, fail, fail], &[pass, (2, ItemStatus::Pass, None)], &[(1, ItemStatus::Pass, None), fail]] {
+        for other in [
+            &[pass][..],
+            &[],
+            &[pass, fail, fail],
+            &[pass, (2, ItemStatus::Pass, None)],
+            &[(1, ItemStatus::Pass, None), fail],
+        ] {
             assert!(joined(other).is_err(), "{other:?}");
         }
     }
@@ -430,9 +613,14 @@ mod tests {
         for row in snapshot.items.iter().flat_map(|unit| &unit.rows) {
             for (place, key) in snapshot.item_sets[row.items as usize].iter().enumerate() {
                 let column = &snapshot.fact_columns[row.facts as usize];
-                let facts = column.get(place).map(|facts| &snapshot.facts[*facts as usize]);
+                let facts = column
+                    .get(place)
+                    .map(|facts| &snapshot.facts[*facts as usize]);
                 let score = row.scores.at(std::iter::once(place));
-                let (run, key) = (&snapshot.run_ids[row.run as usize], &snapshot.keys[*key as usize]);
+                let (run, key) = (
+                    &snapshot.run_ids[row.run as usize],
+                    &snapshot.keys[*key as usize],
+                );
                 told.push(format!(
                     "{run} {} {key:?} {} {score:?} {:?}",
                     row.attempt,

@@ -75,10 +75,16 @@ impl Statuses {
     pub(super) fn is_consistent(&self) -> bool {
         let per_byte = self.form.per_byte();
         let spare = self.length % per_byte;
-        let unused = self.packed.0.last().filter(|_| spare > 0).map_or(0, |last| last >> (spare * 8 / per_byte));
+        let unused = self
+            .packed
+            .0
+            .last()
+            .filter(|_| spare > 0)
+            .map_or(0, |last| last >> (spare * 8 / per_byte));
         self.packed.0.len() == self.length.div_ceil(per_byte)
             && unused == 0
-            && (self.form == Form::Bits || (0..self.length).all(|place| status_of_code(self.code(place)).is_some()))
+            && (self.form == Form::Bits
+                || (0..self.length).all(|place| status_of_code(self.code(place)).is_some()))
     }
 }
 
@@ -86,12 +92,23 @@ impl FromIterator<ItemStatus> for Statuses {
     fn from_iter<I: IntoIterator<Item = ItemStatus>>(statuses: I) -> Self {
         let codes: Vec<u8> = statuses.into_iter().map(status_code).collect();
         let [pass, fail] = [ItemStatus::Pass, ItemStatus::Fail].map(status_code);
-        let form = if codes.iter().all(|code| *code == pass || *code == fail) { Form::Bits } else { Form::Codes };
+        let form = if codes.iter().all(|code| *code == pass || *code == fail) {
+            Form::Bits
+        } else {
+            Form::Codes
+        };
         let packed = codes.chunks(form.per_byte()).map(|items| match form {
-            Form::Bits => items.iter().rev().fold(0, |byte, code| byte << 1 | u8::from(*code == pass)),
+            Form::Bits => items
+                .iter()
+                .rev()
+                .fold(0, |byte, code| byte << 1 | u8::from(*code == pass)),
             Form::Codes => items.iter().rev().fold(0, |byte, code| byte << 4 | code),
         });
-        Self { length: codes.len(), form, packed: Packed(packed.collect()) }
+        Self {
+            length: codes.len(),
+            form,
+            packed: Packed(packed.collect()),
+        }
     }
 }
 
@@ -177,8 +194,15 @@ mod tests {
 
     #[test]
     fn a_writers_mistake_is_found() {
-        let of = |length: usize, form: Form, bytes: &[u8]| Statuses { length, form, packed: Packed(bytes.into()) };
-        assert!(of(9, Form::Bits, &[0xff, 0x01]).is_consistent() && of(3, Form::Codes, &[0x71, 0x02]).is_consistent());
+        let of = |length: usize, form: Form, bytes: &[u8]| Statuses {
+            length,
+            form,
+            packed: Packed(bytes.into()),
+        };
+        assert!(
+            of(9, Form::Bits, &[0xff, 0x01]).is_consistent()
+                && of(3, Form::Codes, &[0x71, 0x02]).is_consistent()
+        );
         for wrong in [
             of(9, Form::Bits, &[0xff]),
             of(8, Form::Bits, &[0xff, 0x00]),
@@ -187,7 +211,13 @@ mod tests {
             of(2, Form::Codes, &[0x01]),
             of(1, Form::Codes, &[0x08]),
         ] {
-            assert!(!wrong.is_consistent(), "{} {:?} {:?}", wrong.length, wrong.form, wrong.packed);
+            assert!(
+                !wrong.is_consistent(),
+                "{} {:?} {:?}",
+                wrong.length,
+                wrong.form,
+                wrong.packed
+            );
         }
     }
 

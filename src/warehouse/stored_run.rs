@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::domain::{
-    Carried, CostSource, Git, ItemKind, ItemsDigest, JudgeProbe, Provenance, Resources, Run, RunId, RunStatus, ScoreRecord, StatedFigure,
-    Usage,
+    Carried, CostSource, Git, ItemKind, ItemsDigest, JudgeProbe, Provenance, Resources, Run, RunId,
+    RunStatus, ScoreRecord, StatedFigure, Usage,
 };
 
 /// Fields in the order of [`Run`]. Text is borrowed from the run or from the snapshot's bytes.
@@ -60,13 +60,21 @@ struct Structured {
     carried: Option<Carried>,
 }
 
-pub(super) fn serialize<S: Serializer>(runs: &[Arc<Run>], serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize<S: Serializer>(
+    runs: &[Arc<Run>],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(runs.iter().map(|run| store(run)))
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Arc<Run>>, D::Error> {
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Arc<Run>>, D::Error> {
     let stored = Vec::<StoredRun<'de>>::deserialize(deserializer)?;
-    stored.into_iter().map(|stored| restore(stored).map(Arc::new).map_err(D::Error::custom)).collect()
+    stored
+        .into_iter()
+        .map(|stored| restore(stored).map(Arc::new).map_err(D::Error::custom))
+        .collect()
 }
 
 fn store(run: &Run) -> StoredRun<'_> {
@@ -93,14 +101,17 @@ fn store(run: &Run) -> StoredRun<'_> {
             items_digest: run.items_digest.clone(),
             carried: run.carried.clone(),
         };
-        serde_json::to_string(&structured).expect("the parts of a run are JSON: no map has keys other than strings")
+        serde_json::to_string(&structured)
+            .expect("the parts of a run are JSON: no map has keys other than strings")
     });
     StoredRun {
         id: run.id.as_str(),
         suite: &run.suite,
         approach: &run.approach,
         model: &run.model,
-        timestamp: run.timestamp.map(|time| (time.timestamp(), time.timestamp_subsec_nanos())),
+        timestamp: run
+            .timestamp
+            .map(|time| (time.timestamp(), time.timestamp_subsec_nanos())),
         duration_seconds: run.duration_seconds,
         counts: [
             run.total_calls,
@@ -126,7 +137,11 @@ fn store(run: &Run) -> StoredRun<'_> {
         batch_id: run.batch_id.as_deref(),
         run_index: run.run_index,
         seed: run.seed,
-        tags: run.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
+        tags: run
+            .tags
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+            .collect(),
         suite_version: run.suite_version.as_deref(),
         host: run.host.as_deref(),
         tool_version: run.tool_version.as_deref(),
@@ -139,7 +154,9 @@ fn store(run: &Run) -> StoredRun<'_> {
 fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
     let own = |text: Option<&str>| text.map(str::to_owned);
     let timestamp = match stored.timestamp {
-        Some((seconds, nanos)) => Some(DateTime::from_timestamp(seconds, nanos).ok_or("a time out of range")?),
+        Some((seconds, nanos)) => {
+            Some(DateTime::from_timestamp(seconds, nanos).ok_or("a time out of range")?)
+        }
         None => None,
     };
     let structured = match &stored.structured {
@@ -189,7 +206,11 @@ fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
         batch_id: own(stored.batch_id),
         run_index: stored.run_index,
         seed: stored.seed,
-        tags: stored.tags.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect::<BTreeMap<_, _>>(),
+        tags: stored
+            .tags
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect::<BTreeMap<_, _>>(),
         suite_version: own(stored.suite_version),
         host: own(stored.host),
         tool_version: own(stored.tool_version),
@@ -223,11 +244,17 @@ mod tests {
             "probes":[{"metric":"x","unit":"points","judge":"j #0","given":50.0,"reversed":75.0}],
             "verification":{"outcome":[1,2.5,null]},"provenance":{"importer":"table","file":"f","sha256":"0"},"items_digest":{"sha256":"1","items":3,"hashed":2},
             "carried":{"signed_by":{"name":"n","key":"SHA256:x"},"without":["output"]}}"#;
-        let runs = [full, r#"{"id":"r-2","suite":"s","approach":"a"}"#]
-            .map(|json| Arc::new(parse_header(json.as_bytes(), "file", None, None).expect("a header")));
-        let mut bytes = postcard::Serializer { output: postcard::ser_flavors::AllocVec::new() };
+        let runs = [full, r#"{"id":"r-2","suite":"s","approach":"a"}"#].map(|json| {
+            Arc::new(parse_header(json.as_bytes(), "file", None, None).expect("a header"))
+        });
+        let mut bytes = postcard::Serializer {
+            output: postcard::ser_flavors::AllocVec::new(),
+        };
         serialize(&runs, &mut bytes).expect("memory");
         let bytes = postcard::ser_flavors::Flavor::finalize(bytes.output).expect("memory");
-        assert_eq!(deserialize(&mut postcard::Deserializer::from_bytes(&bytes)).expect("its own bytes"), runs);
+        assert_eq!(
+            deserialize(&mut postcard::Deserializer::from_bytes(&bytes)).expect("its own bytes"),
+            runs
+        );
     }
 }

@@ -56,16 +56,32 @@ impl GroupedNumbers {
         let group = frame.column("group")?.u32()?;
         let n = frame.column("n")?.cast(&DataType::UInt64)?;
         let n = n.u64()?;
-        let number = |name: &str| -> PolarsResult<Float64Chunked> { Ok(frame.column(name)?.f64()?.clone()) };
-        let (mean, sd, min, max) = (number("mean")?, number("sd")?, number("min")?, number("max")?);
+        let number =
+            |name: &str| -> PolarsResult<Float64Chunked> { Ok(frame.column(name)?.f64()?.clone()) };
+        let (mean, sd, min, max) = (
+            number("mean")?,
+            number("sd")?,
+            number("min")?,
+            number("max")?,
+        );
         for row in 0..frame.height() {
-            let finite = |column: &Float64Chunked| column.get(row).filter(|number| number.is_finite());
+            let finite =
+                |column: &Float64Chunked| column.get(row).filter(|number| number.is_finite());
             let summary = || {
                 let n = n.get(row)?;
                 let sd = if n > 1 { Some(finite(&sd)?) } else { None };
-                Some(GroupSummary { n, mean: finite(&mean)?, sd, min: finite(&min)?, max: finite(&max)? })
+                Some(GroupSummary {
+                    n,
+                    mean: finite(&mean)?,
+                    sd,
+                    min: finite(&min)?,
+                    max: finite(&max)?,
+                })
             };
-            let place = group.get(row).map(|group| group as usize).filter(|group| !unfit.contains(group));
+            let place = group
+                .get(row)
+                .map(|group| group as usize)
+                .filter(|group| !unfit.contains(group));
             if let Some(place) = place.and_then(|group| found.get_mut(group)) {
                 *place = summary();
             }
@@ -75,7 +91,14 @@ impl GroupedNumbers {
 }
 
 fn frame(groups: Vec<u32>, numbers: Vec<f64>) -> PolarsResult<LazyFrame> {
-    Ok(DataFrame::new(numbers.len(), vec![Column::new("group".into(), groups), Column::new("number".into(), numbers)])?.lazy())
+    Ok(DataFrame::new(
+        numbers.len(),
+        vec![
+            Column::new("group".into(), groups),
+            Column::new("number".into(), numbers),
+        ],
+    )?
+    .lazy())
 }
 
 fn summarised(numbers: LazyFrame) -> LazyFrame {
@@ -92,7 +115,9 @@ fn summarised(numbers: LazyFrame) -> LazyFrame {
             number().max().alias("max"),
             centre().alias("centre"),
             (number() - centre()).sum().alias("rest"),
-            ((number() - centre()) * (number() - centre())).sum().alias("squares"),
+            ((number() - centre()) * (number() - centre()))
+                .sum()
+                .alias("squares"),
         ])
         .select([
             col("group"),
@@ -106,6 +131,9 @@ fn summarised(numbers: LazyFrame) -> LazyFrame {
                 .then(col("max"))
                 .otherwise(col("centre"))
                 .alias("mean"),
-            when(is_constant()).then(lit(0.0)).otherwise(spread.sqrt()).alias("sd"),
+            when(is_constant())
+                .then(lit(0.0))
+                .otherwise(spread.sqrt())
+                .alias("sd"),
         ])
 }

@@ -43,45 +43,109 @@ impl Warehouse {
         } else {
             // Uses line numbers: a union of both kinds of runs would lose their order, and polars cannot count one.
             let placed = items.with_row_index(PLACE, None);
-            let runs = Series::new("again".into(), again.iter().map(String::as_str).collect::<Vec<_>>());
-            let stale = self.stale(placed.clone().filter(col("run_id").is_in(lit(runs).implode(false), false)))?;
+            let runs = Series::new(
+                "again".into(),
+                again.iter().map(String::as_str).collect::<Vec<_>>(),
+            );
+            let stale = self.stale(
+                placed
+                    .clone()
+                    .filter(col("run_id").is_in(lit(runs).implode(false), false)),
+            )?;
             let is_stale = col(PLACE).is_in(lit(stale).implode(false), false);
-            placed.with_column(is_stale.not().alias("standing")).drop(cols([PLACE]))
+            placed
+                .with_column(is_stale.not().alias("standing"))
+                .drop(cols([PLACE]))
         };
         Ok(self.aliased(marked))
     }
 
     /// Returns the ids of re-evaluated runs: those with a revision above 0, or a current one.
     fn evaluated_again(&self, items: &LazyFrame) -> Result<BTreeSet<String>, SqlError> {
-        let later = items.clone().filter(col("revision").gt(lit(0))).select([col("run_id").unique()]).collect()?;
+        let later = items
+            .clone()
+            .filter(col("revision").gt(lit(0)))
+            .select([col("run_id").unique()])
+            .collect()?;
         let later = later.column("run_id")?.str()?;
-        let judged = self.files.iter().filter(|file| !file.standing.is_empty()).filter_map(|file| file.journal_of.as_ref());
-        Ok(later.iter().flatten().map(str::to_owned).chain(judged.map(ToString::to_string)).collect())
+        let judged = self
+            .files
+            .iter()
+            .filter(|file| !file.standing.is_empty())
+            .filter_map(|file| file.journal_of.as_ref());
+        Ok(later
+            .iter()
+            .flatten()
+            .map(str::to_owned)
+            .chain(judged.map(ToString::to_string))
+            .collect())
     }
 
     /// Returns the line numbers of superseded lines. Judged evaluators keep only their whole current revision; all others, and imported
     /// runs, the highest revision of each outcome.
     fn stale(&self, placed: LazyFrame) -> Result<Series, SqlError> {
-        let needed = [PLACE, "run_id", "kind", "evaluator", "item", "attempt", "revision"].map(col);
+        let needed = [
+            PLACE,
+            "run_id",
+            "kind",
+            "evaluator",
+            "item",
+            "attempt",
+            "revision",
+        ]
+        .map(col);
         let frame = placed.select(needed).collect()?;
-        let text = |name: &str| frame.column(name).and_then(|column| Ok(column.str()?.clone()));
-        let whole = |name: &str| frame.column(name).and_then(|column| Ok(column.u32()?.clone()));
-        let (run_id, kind, evaluator, item) = (text("run_id")?, text("kind")?, text("evaluator")?, text("item")?);
+        let text = |name: &str| {
+            frame
+                .column(name)
+                .and_then(|column| Ok(column.str()?.clone()))
+        };
+        let whole = |name: &str| {
+            frame
+                .column(name)
+                .and_then(|column| Ok(column.u32()?.clone()))
+        };
+        let (run_id, kind, evaluator, item) = (
+            text("run_id")?,
+            text("kind")?,
+            text("evaluator")?,
+            text("item")?,
+        );
         let (attempt, revision) = (whole("attempt")?, whole("revision")?);
-        let journals: HashMap<&str, &ItemFile> =
-            self.files.iter().filter_map(|file| Some((file.journal_of.as_ref()?.as_str(), file))).collect();
-        let outcome = |row| (run_id.get(row), kind.get(row), evaluator.get(row), item.get(row), attempt.get(row));
+        let journals: HashMap<&str, &ItemFile> = self
+            .files
+            .iter()
+            .filter_map(|file| Some((file.journal_of.as_ref()?.as_str(), file)))
+            .collect();
+        let outcome = |row| {
+            (
+                run_id.get(row),
+                kind.get(row),
+                evaluator.get(row),
+                item.get(row),
+                attempt.get(row),
+            )
+        };
         let revision_of = |row: usize| revision.get(row).unwrap_or(0);
         let may_stand = |row: &usize| {
             let journal = run_id.get(*row).and_then(|run| journals.get(run));
-            journal.zip(evaluator.get(*row)).is_none_or(|(file, name)| file.may_stand(name, revision_of(*row)))
+            journal
+                .zip(evaluator.get(*row))
+                .is_none_or(|(file, name)| file.may_stand(name, revision_of(*row)))
         };
-        let standing = standing_of_each((0..frame.height()).filter(may_stand), |row| outcome(*row), |row| revision_of(*row));
+        let standing = standing_of_each(
+            (0..frame.height()).filter(may_stand),
+            |row| outcome(*row),
+            |row| revision_of(*row),
+        );
         let standing: BTreeSet<usize> = standing.into_iter().collect();
         let line = whole(PLACE)?;
         Ok(Series::new(
             "stale".into(),
-            (0..frame.height()).filter(|row| !standing.contains(row)).filter_map(|row| line.get(row)).collect::<Vec<u32>>(),
+            (0..frame.height())
+                .filter(|row| !standing.contains(row))
+                .filter_map(|row| line.get(row))
+                .collect::<Vec<u32>>(),
         ))
     }
 
@@ -93,21 +157,38 @@ impl Warehouse {
     /// Returns the item lines of the runs that are not retracted.
     fn shown_items(&self) -> Result<LazyFrame, SqlError> {
         let all = self.stored_items()?;
-        let shown = Series::new("shown".into(), self.runs.iter().map(|row| row.run.id.as_str()).collect::<Vec<_>>());
-        Ok(if self.hides_some() { all.filter(col("run_id").is_in(lit(shown).implode(false), false)) } else { all })
+        let shown = Series::new(
+            "shown".into(),
+            self.runs
+                .iter()
+                .map(|row| row.run.id.as_str())
+                .collect::<Vec<_>>(),
+        );
+        Ok(if self.hides_some() {
+            all.filter(col("run_id").is_in(lit(shown).implode(false), false))
+        } else {
+            all
+        })
     }
 
     /// Returns all item lines, from segments in the cache or in a temporary folder; if neither can be written, from memory.
     fn stored_items(&self) -> Result<LazyFrame, SqlError> {
         threads::check()?;
-        let places: [&dyn Fn() -> Option<PathBuf>; 2] = [&|| self.segments_folder(), &|| self.temporary_folder()];
+        let places: [&dyn Fn() -> Option<PathBuf>; 2] =
+            [&|| self.segments_folder(), &|| self.temporary_folder()];
         let list = || (self.snapshot.stores.clone(), self.name.as_str());
         for folder in places.iter().filter_map(|place| place()) {
             match segment::segments(&self.files, &folder, list()) {
                 Ok(paths) if paths.is_empty() => return Ok(segment::empty()?.lazy()),
                 Ok(paths) => {
-                    let paths = paths.iter().map(|path| PlRefPath::try_from_path(path)).collect::<PolarsResult<Vec<_>>>()?;
-                    return Ok(LazyFrame::scan_parquet_files(paths.into_iter().collect(), ScanArgsParquet::default())?);
+                    let paths = paths
+                        .iter()
+                        .map(|path| PlRefPath::try_from_path(path))
+                        .collect::<PolarsResult<Vec<_>>>()?;
+                    return Ok(LazyFrame::scan_parquet_files(
+                        paths.into_iter().collect(),
+                        ScanArgsParquet::default(),
+                    )?);
                 }
                 Err(SqlError::Cache { message, .. }) => self.note_cache_trouble(message),
                 Err(error) => return Err(error),
@@ -128,14 +209,33 @@ impl Warehouse {
     }
 
     fn aliased(&self, items: LazyFrame) -> LazyFrame {
-        let ShownNames { items: of_items, evaluators, clusters } = self.names();
-        let columns = [("item", of_items), ("evaluator", evaluators), ("cluster", clusters)];
-        let renamed = columns.into_iter().filter(|(_, names)| !names.is_empty()).map(|(column, names)| {
-            let each = |name, (from, to): (&String, &String)| when(col(column).eq(lit(from.clone()))).then(lit(to.clone())).otherwise(name);
-            names.iter().fold(col(column), each).alias(column)
-        });
+        let ShownNames {
+            items: of_items,
+            evaluators,
+            clusters,
+        } = self.names();
+        let columns = [
+            ("item", of_items),
+            ("evaluator", evaluators),
+            ("cluster", clusters),
+        ];
+        let renamed = columns
+            .into_iter()
+            .filter(|(_, names)| !names.is_empty())
+            .map(|(column, names)| {
+                let each = |name, (from, to): (&String, &String)| {
+                    when(col(column).eq(lit(from.clone())))
+                        .then(lit(to.clone()))
+                        .otherwise(name)
+                };
+                names.iter().fold(col(column), each).alias(column)
+            });
         let renamed: Vec<Expr> = renamed.collect();
-        if renamed.is_empty() { items } else { items.with_columns(renamed) }
+        if renamed.is_empty() {
+            items
+        } else {
+            items.with_columns(renamed)
+        }
     }
 }
 
@@ -149,7 +249,8 @@ where
 
 pub(super) fn runs(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
     let milliseconds = |row: &RunRow| row.run.timestamp.map(|time| time.timestamp_millis());
-    let timestamp = column("timestamp", rows, milliseconds).cast(&DataType::Datetime(TimeUnit::Milliseconds, None))?;
+    let timestamp = column("timestamp", rows, milliseconds)
+        .cast(&DataType::Datetime(TimeUnit::Milliseconds, None))?;
     Ok(DataFrame::new(
         rows.len(),
         vec![
@@ -162,7 +263,9 @@ pub(super) fn runs(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
             column("status", rows, |row| row.run.status.name()),
             column("error", rows, |row| row.run.error.clone()),
             column("duration_seconds", rows, |row| row.run.duration_seconds),
-            column("shared_tests_passed", rows, |row| row.run.shared_tests_passed),
+            column("shared_tests_passed", rows, |row| {
+                row.run.shared_tests_passed
+            }),
             column("shared_tests_total", rows, |row| row.run.shared_tests_total),
             column("own_tests_passed", rows, |row| row.run.own_tests_passed),
             column("own_tests_total", rows, |row| row.run.own_tests_total),
@@ -172,9 +275,18 @@ pub(super) fn runs(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
             column("batch_id", rows, |row| row.run.batch_id.clone()),
             column("run_index", rows, |row| row.run.run_index),
             column("suite_version", rows, |row| row.run.suite_version.clone()),
-            column("tags", rows, |row| serde_json::to_string(&row.run.tags).unwrap_or_default()),
-            column("importer", rows, |row| row.run.provenance.as_ref().map(|from| from.importer.clone())),
-            column("source", rows, |row| row.run.provenance.as_ref().map(|from| from.file.clone())),
+            column("tags", rows, |row| {
+                serde_json::to_string(&row.run.tags).unwrap_or_default()
+            }),
+            column("importer", rows, |row| {
+                row.run
+                    .provenance
+                    .as_ref()
+                    .map(|from| from.importer.clone())
+            }),
+            column("source", rows, |row| {
+                row.run.provenance.as_ref().map(|from| from.file.clone())
+            }),
             column("item_lines", rows, |row| row.items.map(|items| items.lines)),
         ],
     )?)
@@ -188,8 +300,12 @@ pub(super) fn usage(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
             column("total_calls", rows, |row| row.run.total_calls),
             column("turns", rows, |row| row.run.turns),
             column("input_tokens", rows, |row| row.run.input_tokens),
-            column("cache_write_tokens", rows, |row| row.run.usage.and_then(|usage| usage.cache_write)),
-            column("cache_read_tokens", rows, |row| row.run.usage.and_then(|usage| usage.cache_read)),
+            column("cache_write_tokens", rows, |row| {
+                row.run.usage.and_then(|usage| usage.cache_write)
+            }),
+            column("cache_read_tokens", rows, |row| {
+                row.run.usage.and_then(|usage| usage.cache_read)
+            }),
             column("output_tokens", rows, |row| row.run.output_tokens),
             column("total_tokens", rows, |row| row.run.total_tokens),
             column("cost_usd", rows, |row| row.run.cost_usd),
@@ -199,22 +315,93 @@ pub(super) fn usage(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
 }
 
 fn scores(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
-    let scores: Vec<_> = rows.iter().flat_map(|row| row.run.scores.iter().map(move |score| (row.run.id.as_str(), score))).collect();
-    let standing: Vec<bool> = rows.iter().flat_map(|row| standing_scores(&row.run.scores)).collect();
+    let scores: Vec<_> = rows
+        .iter()
+        .flat_map(|row| {
+            row.run
+                .scores
+                .iter()
+                .map(move |score| (row.run.id.as_str(), score))
+        })
+        .collect();
+    let standing: Vec<bool> = rows
+        .iter()
+        .flat_map(|row| standing_scores(&row.run.scores))
+        .collect();
     Ok(DataFrame::new(
         scores.len(),
         vec![
-            Column::new("run_id".into(), scores.iter().map(|(run, _)| *run).collect::<Vec<_>>()),
-            Column::new("metric".into(), scores.iter().map(|(_, score)| score.metric.clone()).collect::<Vec<_>>()),
-            Column::new("value".into(), scores.iter().map(|(_, score)| score.value).collect::<Vec<_>>()),
-            Column::new("unit".into(), scores.iter().map(|(_, score)| score.unit.name()).collect::<Vec<_>>()),
-            Column::new("direction".into(), scores.iter().map(|(_, score)| score.direction.name()).collect::<Vec<_>>()),
-            Column::new("least".into(), scores.iter().map(|(_, score)| score.range.map(|[least, _]| least)).collect::<Vec<_>>()),
-            Column::new("most".into(), scores.iter().map(|(_, score)| score.range.map(|[_, most]| most)).collect::<Vec<_>>()),
-            Column::new("standard_error".into(), scores.iter().map(|(_, score)| score.standard_error).collect::<Vec<_>>()),
-            Column::new("n".into(), scores.iter().map(|(_, score)| score.n).collect::<Vec<_>>()),
-            Column::new("evaluator".into(), scores.iter().map(|(_, score)| score.evaluator.clone()).collect::<Vec<_>>()),
-            Column::new("revision".into(), scores.iter().map(|(_, score)| score.revision).collect::<Vec<_>>()),
+            Column::new(
+                "run_id".into(),
+                scores.iter().map(|(run, _)| *run).collect::<Vec<_>>(),
+            ),
+            Column::new(
+                "metric".into(),
+                scores
+                    .iter()
+                    .map(|(_, score)| score.metric.clone())
+                    .collect::<Vec<_>>(),
+            ),
+            Column::new(
+                "value".into(),
+                scores
+                    .iter()
+                    .map(|(_, score)| score.value)
+                    .collect::<Vec<_>>(),
+            ),
+            Column::new(
+                "unit".into(),
+                scores
+                    .iter()
+                    .map(|(_, score)| score.unit.name())
+                    .collect::<Vec<_>>(),
+            ),
+            Column::new(
+                "direction".into(),
+                scores
+                    .iter()
+                    .map(|(_, score)| score.direction.name())
+                    .collect::<Vec<_>>(),
+            ),
+            Column::new(
+                "least".into(),
+                scores
+                    .iter()
+                    .map(|(_, score)| score.range.map(|[least, _]| least))
+                    .collect::<Vec<_>>(),
+            ),
+            Column::new(
+                "most".into(),
+                scores
+                    .iter()
+                    .map(|(_, score)| score.range.map(|[_, most]| most))
+                    .collect::<Vec<_>>(),
+            ),
+            Column::new(
+                "standard_error".into(),
+                scores
+                    .iter()
+                    .map(|(_, score)| score.standard_error)
+                    .collect::<Vec<_>>(),
+            ),
+            Column::new(
+                "n".into(),
+                scores.iter().map(|(_, score)| score.n).collect::<Vec<_>>(),
+            ),
+            Column::new(
+                "evaluator".into(),
+                scores
+                    .iter()
+                    .map(|(_, score)| score.evaluator.clone())
+                    .collect::<Vec<_>>(),
+            ),
+            Column::new(
+                "revision".into(),
+                scores
+                    .iter()
+                    .map(|(_, score)| score.revision)
+                    .collect::<Vec<_>>(),
+            ),
             Column::new("standing".into(), standing),
         ],
     )?)
@@ -223,8 +410,16 @@ fn scores(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
 /// Returns for each score of a run whether it counts: per metric the highest revision, and of equal ones the last.
 fn standing_scores(scores: &[ScoreRecord]) -> impl Iterator<Item = bool> {
     let last = |metric: &str| {
-        let places = scores.iter().enumerate().filter(|(_, score)| score.metric == metric);
-        places.max_by_key(|(place, score)| (score.revision, *place)).map(|(place, _)| place)
+        let places = scores
+            .iter()
+            .enumerate()
+            .filter(|(_, score)| score.metric == metric);
+        places
+            .max_by_key(|(place, score)| (score.revision, *place))
+            .map(|(place, _)| place)
     };
-    scores.iter().enumerate().map(move |(place, score)| last(&score.metric) == Some(place))
+    scores
+        .iter()
+        .enumerate()
+        .map(move |(place, score)| last(&score.metric) == Some(place))
 }

@@ -20,7 +20,10 @@ pub fn threads_are_given(wanted: usize) -> bool {
     let mut running = Vec::with_capacity(wanted + 2);
     for _ in 0..wanted + 2 {
         let (end, ended) = mpsc::channel::<()>();
-        match thread::Builder::new().stack_size(16 << 10).spawn(move || ended.recv().is_ok()) {
+        match thread::Builder::new()
+            .stack_size(16 << 10)
+            .spawn(move || ended.recv().is_ok())
+        {
             Ok(thread) => running.push((end, thread)),
             Err(_) => break,
         }
@@ -36,9 +39,15 @@ pub fn threads_are_given(wanted: usize) -> bool {
 
 /// Runs work of the table engine on a thread of its own with this stack. A worker of a pool must not wait for the engine itself: it would begin
 /// other work of its pool on the same stack meanwhile, and overflow it if there is much. A panic of the table engine ends with the thread.
-pub(super) fn apart<T: Send>(stack: usize, work: impl FnOnce() -> Result<T, SqlError> + Send) -> Result<T, SqlError> {
+pub(super) fn apart<T: Send>(
+    stack: usize,
+    work: impl FnOnce() -> Result<T, SqlError> + Send,
+) -> Result<T, SqlError> {
     thread::scope(|scope| {
-        let started = thread::Builder::new().name("query".to_owned()).stack_size(stack).spawn_scoped(scope, work);
+        let started = thread::Builder::new()
+            .name("query".to_owned())
+            .stack_size(stack)
+            .spawn_scoped(scope, work);
         let started = started.map_err(|error| refused(&error))?;
         started.join().unwrap_or_else(|_| Err(given_up()))
     })
@@ -46,7 +55,10 @@ pub(super) fn apart<T: Send>(stack: usize, work: impl FnOnce() -> Result<T, SqlE
 
 /// Runs work of the table engine on each item, on threads of its own, as many as the pool has, and returns the results in order. Of a pool's
 /// workers, each would begin further items while it waits for the engine, and hold the memory of all of them.
-pub(super) fn each_apart<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R, SqlError> + Sync) -> Result<Vec<R>, SqlError> {
+pub(super) fn each_apart<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> Result<R, SqlError> + Sync,
+) -> Result<Vec<R>, SqlError> {
     let next = AtomicUsize::new(0);
     let take = || {
         let place = next.fetch_add(1, Ordering::Relaxed);
@@ -63,14 +75,29 @@ pub(super) fn each_apart<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Res
     };
     let wanted = rayon::current_num_threads().min(items.len());
     let mut done: Vec<(usize, R)> = thread::scope(|scope| {
-        let start = |_| thread::Builder::new().name("table".to_owned()).stack_size(STACK_BYTES).spawn_scoped(scope, some);
-        let started: Vec<_> = (0..wanted).map(start).collect::<Result<_, _>>().map_err(|error| {
-            next.store(items.len(), Ordering::Relaxed);
-            refused(&error)
-        })?;
+        let start = |_| {
+            thread::Builder::new()
+                .name("table".to_owned())
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, some)
+        };
+        let started: Vec<_> =
+            (0..wanted)
+                .map(start)
+                .collect::<Result<_, _>>()
+                .map_err(|error| {
+                    next.store(items.len(), Ordering::Relaxed);
+                    refused(&error)
+                })?;
         // All are joined before a failure is returned: the panic of one that is not joined would go on here.
-        let ended: Vec<_> = started.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(given_up()))).collect();
-        ended.into_iter().collect::<Result<Vec<_>, SqlError>>().map(|done| done.into_iter().flatten().collect())
+        let ended: Vec<_> = started
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(given_up())))
+            .collect();
+        ended
+            .into_iter()
+            .collect::<Result<Vec<_>, SqlError>>()
+            .map(|done| done.into_iter().flatten().collect())
     })?;
     done.sort_by_key(|(place, _)| *place);
     Ok(done.into_iter().map(|(_, result)| result).collect())
@@ -92,7 +119,10 @@ pub(super) fn check() -> Result<(), SqlError> {
     if *IS_GIVEN.get_or_init(|| threads_are_given(wanted())) {
         return Ok(());
     }
-    Err(SqlError::Refused("the system gives no threads to work with: raise the limit of processes (`ulimit -u`)".to_owned()))
+    Err(SqlError::Refused(
+        "the system gives no threads to work with: raise the limit of processes (`ulimit -u`)"
+            .to_owned(),
+    ))
 }
 
 #[cfg(test)]
@@ -102,8 +132,15 @@ mod tests {
     #[test]
     fn results_are_in_order_and_a_failure_ends_all() {
         let numbers: Vec<usize> = (0..100).collect();
-        assert_eq!(each_apart(&numbers, |number| Ok(number * 2)).expect("no failure"), (0..200).step_by(2).collect::<Vec<_>>());
-        assert!(each_apart(&numbers[..0], |number| Ok(*number)).expect("nothing to do").is_empty());
+        assert_eq!(
+            each_apart(&numbers, |number| Ok(number * 2)).expect("no failure"),
+            (0..200).step_by(2).collect::<Vec<_>>()
+        );
+        assert!(
+            each_apart(&numbers[..0], |number| Ok(*number))
+                .expect("nothing to do")
+                .is_empty()
+        );
         // So many and so slow that a thread which is held up by other programs still ends them.
         let many: Vec<usize> = (0..10_000).collect();
         let begun = AtomicUsize::new(0);
@@ -116,8 +153,18 @@ mod tests {
             Ok(*number)
         });
         assert!(failed.is_err_and(|error| error.to_string().contains("enough")));
-        assert!(begun.into_inner() < many.len(), "no item is begun after a failure");
-        assert!(each_apart(&numbers, |number| if *number == 3 { panic!("a defect") } else { Ok(()) }).is_err());
+        assert!(
+            begun.into_inner() < many.len(),
+            "no item is begun after a failure"
+        );
+        assert!(
+            each_apart(&numbers, |number| if *number == 3 {
+                panic!("a defect")
+            } else {
+                Ok(())
+            })
+            .is_err()
+        );
     }
 
     #[test]
@@ -125,7 +172,10 @@ mod tests {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let numbers: Vec<u32> = (0..64).collect();
         // The work waits for a pool, as the table engine does.
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(2)
+            .build()
+            .expect("threads");
         let work = |_: &u32| {
             most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
             pool.install(|| thread::sleep(std::time::Duration::from_millis(1)));

@@ -24,8 +24,17 @@ impl Stamp {
     /// Makes the stamp of content outside of files, whose state a text tells.
     pub(super) fn of_state(state: &str) -> Self {
         let digest = Sha256::digest(state.as_bytes());
-        let number = |place: usize| digest[place..place + 8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-        Self { bytes: 0, modified_nanos: 0, changed_nanos: number(0).cast_signed(), inode: number(8) }
+        let number = |place: usize| {
+            digest[place..place + 8]
+                .iter()
+                .fold(0, |number, byte| number << 8 | u64::from(*byte))
+        };
+        Self {
+            bytes: 0,
+            modified_nanos: 0,
+            changed_nanos: number(0).cast_signed(),
+            inode: number(8),
+        }
     }
 
     pub fn of(path: &Path) -> io::Result<Self> {
@@ -37,10 +46,21 @@ impl Stamp {
         #[cfg(unix)]
         let (changed_nanos, inode) = {
             use std::os::unix::fs::MetadataExt;
-            (metadata.ctime().wrapping_mul(1_000_000_000).wrapping_add(metadata.ctime_nsec()), metadata.ino())
+            (
+                metadata
+                    .ctime()
+                    .wrapping_mul(1_000_000_000)
+                    .wrapping_add(metadata.ctime_nsec()),
+                metadata.ino(),
+            )
         };
         #[cfg(not(unix))]
         let (changed_nanos, inode) = (0, 0);
-        Self { bytes: metadata.len(), modified_nanos, changed_nanos, inode }
+        Self {
+            bytes: metadata.len(),
+            modified_nanos,
+            changed_nanos,
+            inode,
+        }
     }
 }

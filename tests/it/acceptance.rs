@@ -45,14 +45,25 @@ fn with_pages(project: Project) -> (Project, Kinds) {
 fn chosen_pages(project: &Project) -> Kinds {
     let mut kinds: BTreeMap<String, Vec<(u64, String)>> = BTreeMap::new();
     for path in project.files("site") {
-        let page = path.strip_prefix("site/").expect("below the site").to_owned();
-        if Path::new(&page).extension().is_some_and(|extension| extension == "html") {
-            let bytes = fs::metadata(project.path(&path)).expect("just listed").len();
+        let page = path
+            .strip_prefix("site/")
+            .expect("below the site")
+            .to_owned();
+        if Path::new(&page)
+            .extension()
+            .is_some_and(|extension| extension == "html")
+        {
+            let bytes = fs::metadata(project.path(&path))
+                .expect("just listed")
+                .len();
             kinds.entry(kind(&page)).or_default().push((bytes, page));
         }
     }
     let chosen = kinds.into_iter().map(|(kind, mut pages)| {
-        let last = pages.iter().max_by(|left, right| left.1.cmp(&right.1)).map(|(_, page)| page.clone());
+        let last = pages
+            .iter()
+            .max_by(|left, right| left.1.cmp(&right.1))
+            .map(|(_, page)| page.clone());
         pages.sort_unstable();
         let longest = pages.pop().map(|(_, page)| page);
         let chosen: BTreeSet<String> = last.into_iter().chain(longest).collect();
@@ -73,7 +84,10 @@ fn kind(page: &str) -> String {
         [.., "items"] if *file != "index.html" => "list.html".to_owned(),
         _ => file.replace(|character: char| character.is_ascii_digit(), ""),
     };
-    let folders = folders.iter().enumerate().map(|(depth, folder)| if depth == 1 { "*" } else { folder });
+    let folders = folders
+        .iter()
+        .enumerate()
+        .map(|(depth, folder)| if depth == 1 { "*" } else { folder });
     folders.chain([file.as_str()]).collect::<Vec<_>>().join("/")
 }
 
@@ -82,7 +96,12 @@ fn root(project: &Project) -> PathBuf {
 }
 
 fn pages(sites: &[(PathBuf, Kinds)]) -> impl Iterator<Item = (&Path, &String)> {
-    sites.iter().flat_map(|(root, kinds)| kinds.values().flatten().map(move |page| (root.as_path(), page)))
+    sites.iter().flat_map(|(root, kinds)| {
+        kinds
+            .values()
+            .flatten()
+            .map(move |page| (root.as_path(), page))
+    })
 }
 
 fn file_url(root: &Path, page: &str) -> String {
@@ -103,13 +122,21 @@ const INJECT: &str = "for (const way of [
 #[test]
 fn every_kind_of_page_holds_in_chromium() {
     needs!("chromium", "chromedriver", "axe-core");
-    holds_in_chromium(&Browser::start(), 1280, &[axe::Rules::All, axe::Rules::ContrastInTheDark]);
+    holds_in_chromium(
+        &Browser::start(),
+        1280,
+        &[axe::Rules::All, axe::Rules::ContrastInTheDark],
+    );
 }
 
 #[test]
 fn every_kind_of_page_holds_in_a_narrow_chromium() {
     needs!("chromium", "chromedriver", "axe-core", LIBERATION.name);
-    holds_in_chromium(&Browser::start_in(LIBERATION), 320, &[axe::Rules::All, axe::Rules::ContrastInTheDark]);
+    holds_in_chromium(
+        &Browser::start_in(LIBERATION),
+        320,
+        &[axe::Rules::All, axe::Rules::ContrastInTheDark],
+    );
 }
 
 /// How high the box of a link is, how wide its words are and where lines break is up to the font.
@@ -129,18 +156,24 @@ fn holds_in_chromium(browser: &Browser, width: u32, rules: &[axe::Rules]) {
         browser.open(&root.join(page));
         let mut tell = |what: String| found.push(format!("{page} at {width} px: {what}"));
         browser.complaints().into_iter().for_each(&mut tell);
-        let overflow = browser.evaluate("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        let overflow = browser.evaluate(
+            "return document.documentElement.scrollWidth - document.documentElement.clientWidth",
+        );
         if overflow != 0 {
             tell(format!("{overflow} pixels too wide"));
         }
-        let others = browser.evaluate(&ASKS_OTHERS.replace("BASE", &json!(file_url(root, "")).to_string()));
+        let others =
+            browser.evaluate(&ASKS_OTHERS.replace("BASE", &json!(file_url(root, "")).to_string()));
         if others != json!([]) {
             tell(format!("asks {others}"));
         }
         if browser.evaluate("return typeof window.pwned") != "undefined" {
             tell("a text of the data ran".to_owned());
         }
-        let nodes = browser.evaluate("return document.querySelectorAll('*').length").as_u64().unwrap_or(u64::MAX);
+        let nodes = browser
+            .evaluate("return document.querySelectorAll('*').length")
+            .as_u64()
+            .unwrap_or(u64::MAX);
         if nodes > MOST_NODES {
             tell(format!("{nodes} nodes"));
         }
@@ -148,7 +181,9 @@ fn holds_in_chromium(browser: &Browser, width: u32, rules: &[axe::Rules]) {
         for rules in rules {
             // Style sheets alone know what is dark.
             browser.prefer_dark(*rules == axe::Rules::ContrastInTheDark);
-            axe::violations(browser, *rules).into_iter().for_each(&mut tell);
+            axe::violations(browser, *rules)
+                .into_iter()
+                .for_each(&mut tell);
         }
         if browser.evaluate(INJECT) != "undefined" {
             found.push(format!("{page}: an injected script ran"));
@@ -158,7 +193,12 @@ fn holds_in_chromium(browser: &Browser, width: u32, rules: &[axe::Rules]) {
     for (_, kinds) in &sites {
         assert!(kinds.len() >= 12, "{:?}", kinds.keys());
     }
-    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+    assert!(
+        found.is_empty(),
+        "{} findings:\n{}",
+        found.len(),
+        found.join("\n")
+    );
 }
 
 #[test]
@@ -167,10 +207,18 @@ fn every_kind_of_page_holds_in_firefox() {
     let mut browser = Firefox::start();
     let mut found = Vec::new();
     let sites = sites();
-    let servers = sites.each_ref().map(|(root, _)| web::Server::below(root, "x/y"));
-    let served = sites.iter().zip(&servers).flat_map(|((root, kinds), server)| {
-        kinds.values().flatten().flat_map(move |page| [file_url(root, ""), server.base()].map(|base| (base, page)))
-    });
+    let servers = sites
+        .each_ref()
+        .map(|(root, _)| web::Server::below(root, "x/y"));
+    let served = sites
+        .iter()
+        .zip(&servers)
+        .flat_map(|((root, kinds), server)| {
+            kinds
+                .values()
+                .flatten()
+                .flat_map(move |page| [file_url(root, ""), server.base()].map(|base| (base, page)))
+        });
     for (base, page) in served {
         browser.open(&format!("{base}{page}"));
         let mut tell = |what: String| found.push(format!("{page} from {base}: {what}"));
@@ -187,7 +235,12 @@ fn every_kind_of_page_holds_in_firefox() {
         }
         browser.complaints();
     }
-    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+    assert!(
+        found.is_empty(),
+        "{} findings:\n{}",
+        found.len(),
+        found.join("\n")
+    );
 }
 
 /// Without scripts a page says all that it says with them, but for the tools that only they can offer.
@@ -200,7 +253,11 @@ fn nothing_is_missing_without_scripts() {
         browser.open(&root.join(page));
         // The choice of a theme is the scripts' to show: if it is there, they ran. What others embed has no script.
         if !page.starts_with("embed/") {
-            assert_eq!(browser.evaluate("return document.getElementById('theme').hidden"), !allowed, "{page}");
+            assert_eq!(
+                browser.evaluate("return document.getElementById('theme').hidden"),
+                !allowed,
+                "{page}"
+            );
         }
         let main = browser.evaluate(
             "const main = document.querySelector('main').cloneNode(true);
@@ -218,7 +275,10 @@ fn nothing_is_missing_without_scripts() {
         assert!(!without.is_empty(), "{page} is empty");
         // Any pair is compared by the script alone; the page says where all pairs stand without it.
         if page.ends_with("/any.html") {
-            assert!(without.contains("All pairs without JavaScript"), "{page}: {without}");
+            assert!(
+                without.contains("All pairs without JavaScript"),
+                "{page}: {without}"
+            );
         } else {
             assert_eq!(with, without, "{page}");
         }

@@ -10,7 +10,9 @@ mod services;
 
 use std::time::Duration;
 
-use evalreport::agent::{Agent, Environment, Failure, FailureKind, Prices, Prompt, Reply, Retries, SetupError};
+use evalreport::agent::{
+    Agent, Environment, Failure, FailureKind, Prices, Prompt, Reply, Retries, SetupError,
+};
 use evalreport::config::{self, Budget};
 use evalreport::process::Stop;
 
@@ -18,9 +20,22 @@ use evalreport::process::Stop;
 const KEY: &str = "sk-test-4f9a1c7e";
 
 fn environment(folder: &std::path::Path, variables: &[(&str, &str)]) -> Environment {
-    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let retries = Retries { attempts: 3, first_pause: Duration::from_millis(10), longest_pause: Duration::from_millis(40) };
-    Environment { variables, root: folder.to_path_buf(), retries, grace: Duration::from_millis(300), ..Environment::default() }
+    let variables = variables
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    let retries = Retries {
+        attempts: 3,
+        first_pause: Duration::from_millis(10),
+        longest_pause: Duration::from_millis(40),
+    };
+    Environment {
+        variables,
+        root: folder.to_path_buf(),
+        retries,
+        grace: Duration::from_millis(300),
+        ..Environment::default()
+    }
 }
 
 /// Builds the one agent of a configuration, given as the lines of its map.
@@ -28,7 +43,8 @@ fn build(agent: &str, environment: &Environment) -> Result<Agent, SetupError> {
     let text = format!(
         "version: 1\nagents:\n  - {{id: a, {agent}}}\nprices:\n  - {{model: m, usd_per_million: {{input: 1, output: 2, cache_read: 0.5}}}}\n"
     );
-    let config = config::parse("evalreport.yaml", &text).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let config =
+        config::parse("evalreport.yaml", &text).unwrap_or_else(|problems| panic!("{problems:?}"));
     let prices = Prices::new(&config.prices, "2026-03-01".parse().expect("it is a date"));
     Agent::new(&config.agents[0], None, environment, &prices)
 }
@@ -38,8 +54,18 @@ fn agent(agent: &str, environment: &Environment) -> Agent {
 }
 
 fn prompt(seconds: f64) -> Prompt<'static> {
-    let limits = Budget { max_seconds: Some(seconds), ..Budget::default() };
-    Prompt { text: "Which colour?", system: None, item: None, seed: 7, limits, folder: None }
+    let limits = Budget {
+        max_seconds: Some(seconds),
+        ..Budget::default()
+    };
+    Prompt {
+        text: "Which colour?",
+        system: None,
+        item: None,
+        seed: 7,
+        limits,
+        folder: None,
+    }
 }
 
 fn ask(agent: &Agent, seconds: f64) -> Result<Reply, Failure> {
@@ -49,8 +75,17 @@ fn ask(agent: &Agent, seconds: f64) -> Result<Reply, Failure> {
 #[track_caller]
 fn fails(outcome: Result<Reply, Failure>, kind: FailureKind, said: &str) -> Failure {
     let failure = outcome.expect_err("it must fail");
-    assert!(failure.kind == kind && failure.reason.contains(said), "{:?}: {}", failure.kind, failure.reason);
-    assert!(failure.reason.len() < 2200 && !failure.reason.contains(char::is_control), "{}", failure.reason);
+    assert!(
+        failure.kind == kind && failure.reason.contains(said),
+        "{:?}: {}",
+        failure.kind,
+        failure.reason
+    );
+    assert!(
+        failure.reason.len() < 2200 && !failure.reason.contains(char::is_control),
+        "{}",
+        failure.reason
+    );
     assert!(!format!("{failure:?}").contains(KEY), "{failure:?}");
     failure
 }

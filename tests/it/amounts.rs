@@ -5,19 +5,38 @@ use std::fs;
 
 use evalreport::domain::{Aliases, ItemKind, ItemOutcome, ItemStatus, Run, RunId};
 use evalreport::results::{SealedWriter, Store};
-use evalreport::warehouse::{Amounts, ItemAmounts, Options, OutcomeMatrix, Progress, RunRow, Warehouse};
+use evalreport::warehouse::{
+    Amounts, ItemAmounts, Options, OutcomeMatrix, Progress, RunRow, Warehouse,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{Project, question, result};
 
-const NOTHING: Amounts = Amounts { cost_usd: None, tokens: None, seconds: None };
+const NOTHING: Amounts = Amounts {
+    cost_usd: None,
+    tokens: None,
+    seconds: None,
+};
 
 fn open(project: &Project, items: &[(&str, &str)]) -> Warehouse {
-    let item = items.iter().map(|(name, shown)| ((*name).to_owned(), (*shown).to_owned())).collect();
-    let aliases = Aliases { item, ..Aliases::default() };
-    Warehouse::open(&Options { stores: vec![project.path("results")], aliases, ..Options::default() }, &Progress::SILENT)
-        .expect("the tombstones can be read")
+    let item = items
+        .iter()
+        .map(|(name, shown)| ((*name).to_owned(), (*shown).to_owned()))
+        .collect();
+    let aliases = Aliases {
+        item,
+        ..Aliases::default()
+    };
+    Warehouse::open(
+        &Options {
+            stores: vec![project.path("results")],
+            aliases,
+            ..Options::default()
+        },
+        &Progress::SILENT,
+    )
+    .expect("the tombstones can be read")
 }
 
 fn all(warehouse: &Warehouse) -> (OutcomeMatrix, Vec<&RunRow>) {
@@ -33,7 +52,15 @@ fn amounts(warehouse: &Warehouse) -> BTreeMap<(String, u32, String, String), Amo
     for (number, row) in matrix.rows.iter().enumerate() {
         for (place, item) in row.items.iter().enumerate() {
             let key = &matrix.items[*item as usize].key;
-            named.insert((row.run.to_string(), row.attempt, key.evaluator.clone(), key.item.clone()), amounts.at(number, place));
+            named.insert(
+                (
+                    row.run.to_string(),
+                    row.attempt,
+                    key.evaluator.clone(),
+                    key.item.clone(),
+                ),
+                amounts.at(number, place),
+            );
         }
     }
     named
@@ -46,20 +73,34 @@ fn is(
     expected: (Option<f64>, Option<u64>, Option<f64>),
 ) {
     let (run, attempt, evaluator, item) = place;
-    let found = found[&(run.to_owned(), attempt, evaluator.to_owned(), item.to_owned())];
-    assert_eq!((found.cost_usd, found.tokens, found.seconds), expected, "{place:?}");
+    let found = found[&(
+        run.to_owned(),
+        attempt,
+        evaluator.to_owned(),
+        item.to_owned(),
+    )];
+    assert_eq!(
+        (found.cost_usd, found.tokens, found.seconds),
+        expected,
+        "{place:?}"
+    );
 }
 
 fn with(mut line: Value, fields: Value) -> Value {
-    let Value::Object(fields) = fields else { unreachable!("the fields are an object") };
+    let Value::Object(fields) = fields else {
+        unreachable!("the fields are an object")
+    };
     line.as_object_mut().expect("an object").extend(fields);
     line
 }
 
 #[test]
 fn amounts_stand_beside_their_outcomes() {
-    let project =
-        Project::with(&[result("r-1", "s", "a", json!({})), result("r-2", "s", "b", json!({})), result("r-3", "s", "c", json!({}))]);
+    let project = Project::with(&[
+        result("r-1", "s", "a", json!({})),
+        result("r-2", "s", "b", json!({})),
+        result("r-3", "s", "c", json!({})),
+    ]);
     project.items(
         "r-1",
         &[
@@ -78,10 +119,21 @@ fn amounts_stand_beside_their_outcomes() {
         ],
     );
     project.items("r-2", &[question("q1", 1, "pass")]);
-    project.items("r-3", &[with(question("q1", 1, "pass"), json!({"output_tokens": 3}))]);
+    project.items(
+        "r-3",
+        &[with(question("q1", 1, "pass"), json!({"output_tokens": 3}))],
+    );
     let found = amounts(&open(&project, &[]));
-    is(&found, ("r-1", 1, "answers", "q1"), (Some(0.0), None, Some(1.5)));
-    is(&found, ("r-1", 1, "answers", "q2"), (Some(0.25), Some(110), None));
+    is(
+        &found,
+        ("r-1", 1, "answers", "q1"),
+        (Some(0.0), None, Some(1.5)),
+    );
+    is(
+        &found,
+        ("r-1", 1, "answers", "q2"),
+        (Some(0.25), Some(110), None),
+    );
     is(&found, ("r-1", 2, "answers", "q1"), (None, None, Some(2.5)));
     is(&found, ("r-1", 2, "answers", "q2"), (Some(4.0), None, None));
     is(&found, ("r-1", 1, "answers", "q3"), (Some(8.0), None, None));
@@ -93,12 +145,25 @@ fn amounts_stand_beside_their_outcomes() {
 #[test]
 fn several_evaluators_of_an_item_share_its_amounts() {
     let project = Project::with(&[result("r-1", "s", "a", json!({}))]);
-    let by = |evaluator: &str, item: &str, fields: Value| with(question(item, 1, "pass"), with(json!({"evaluator": evaluator}), fields));
+    let by = |evaluator: &str, item: &str, fields: Value| {
+        with(
+            question(item, 1, "pass"),
+            with(json!({"evaluator": evaluator}), fields),
+        )
+    };
     project.items(
         "r-1",
         &[
-            by("letters", "q1", json!({"cost_usd": 0.5, "duration_seconds": 3.0})),
-            by("words", "q1", json!({"cost_usd": 0.5, "duration_seconds": 4.0})),
+            by(
+                "letters",
+                "q1",
+                json!({"cost_usd": 0.5, "duration_seconds": 3.0}),
+            ),
+            by(
+                "words",
+                "q1",
+                json!({"cost_usd": 0.5, "duration_seconds": 4.0}),
+            ),
             by("words", "q2", json!({"cost_usd": 0.25})),
             by("letters", "q2", json!({})),
             by("words", "q3", json!({})),
@@ -106,8 +171,16 @@ fn several_evaluators_of_an_item_share_its_amounts() {
     );
     let found = amounts(&open(&project, &[]));
     for evaluator in ["letters", "words"] {
-        is(&found, ("r-1", 1, evaluator, "q1"), (Some(0.5), None, Some(4.0)));
-        is(&found, ("r-1", 1, evaluator, "q2"), (Some(0.25), None, None));
+        is(
+            &found,
+            ("r-1", 1, evaluator, "q1"),
+            (Some(0.5), None, Some(4.0)),
+        );
+        is(
+            &found,
+            ("r-1", 1, evaluator, "q2"),
+            (Some(0.25), None, None),
+        );
     }
     is(&found, ("r-1", 1, "words", "q3"), (None, None, None));
 }
@@ -119,12 +192,22 @@ fn of_a_judge_only_what_stands_counts() {
         json!({"item": "saves", "kind": "criterion", "evaluator": "requirementFulfillment", "attempt": 1, "revision": revision,
             "status": "pass", "cost_usd": cost})
     };
-    project.items("r-1", &[criterion(0, 1.0), criterion(1, 2.0), criterion(2, 3.0)]);
+    project.items(
+        "r-1",
+        &[criterion(0, 1.0), criterion(1, 2.0), criterion(2, 3.0)],
+    );
     let score = |revision: u32| json!({"metric": "requirementFulfillment", "value": 100.0, "unit": "points", "direction": "up", "revision": revision});
     // The third was never finished.
-    project.file("results/r-1/scores.jsonl", crate::support::lines([score(0), score(1)]));
+    project.file(
+        "results/r-1/scores.jsonl",
+        crate::support::lines([score(0), score(1)]),
+    );
     let found = amounts(&open(&project, &[]));
-    is(&found, ("r-1", 1, "requirementFulfillment", "saves"), (Some(2.0), None, None));
+    is(
+        &found,
+        ("r-1", 1, "requirementFulfillment", "saves"),
+        (Some(2.0), None, None),
+    );
 }
 
 #[test]
@@ -132,14 +215,26 @@ fn items_that_are_shown_as_one_are_not_added_up() {
     for order in [["old", "new"], ["new", "old"]] {
         let project = Project::with(&[result("r-1", "s", "a", json!({}))]);
         let line = |item: &str| {
-            let (status, cost) = if item == "new" { ("pass", 1.0) } else { ("fail", 2.0) };
+            let (status, cost) = if item == "new" {
+                ("pass", 1.0)
+            } else {
+                ("fail", 2.0)
+            };
             with(question(item, 1, status), json!({"cost_usd": cost}))
         };
         project.items("r-1", &order.map(line));
         let warehouse = open(&project, &[("old", "item"), ("new", "item")]);
         let (matrix, _) = all(&warehouse);
-        assert_eq!(matrix.rows[0].outcomes().collect::<Vec<_>>(), [(0, ItemStatus::Pass)], "the first by its own name, whoever came first");
-        is(&amounts(&warehouse), ("r-1", 1, "answers", "item"), (Some(1.0), None, None));
+        assert_eq!(
+            matrix.rows[0].outcomes().collect::<Vec<_>>(),
+            [(0, ItemStatus::Pass)],
+            "the first by its own name, whoever came first"
+        );
+        is(
+            &amounts(&warehouse),
+            ("r-1", 1, "answers", "item"),
+            (Some(1.0), None, None),
+        );
     }
 }
 
@@ -150,21 +245,33 @@ fn nothing_is_read_where_nobody_has_amounts() {
     let warehouse = open(&project, &[]);
     fs::remove_dir_all(project.path("results")).expect("ours");
     let (matrix, rows) = all(&warehouse);
-    assert_eq!(warehouse.item_amounts(&matrix, &rows), ItemAmounts::default());
+    assert_eq!(
+        warehouse.item_amounts(&matrix, &rows),
+        ItemAmounts::default()
+    );
     assert!(warehouse.item_amounts(&matrix, &rows).is_empty());
 }
 
 #[test]
 fn a_file_that_is_gone_is_told_of() {
     let project = Project::with(&[result("r-1", "s", "a", json!({}))]);
-    project.items("r-1", &[with(question("q1", 1, "pass"), json!({"cost_usd": 1.0}))]);
+    project.items(
+        "r-1",
+        &[with(question("q1", 1, "pass"), json!({"cost_usd": 1.0}))],
+    );
     let warehouse = open(&project, &[]);
     fs::remove_dir_all(project.path("results")).expect("ours");
     let (matrix, rows) = all(&warehouse);
-    assert!(warehouse.item_amounts(&matrix, &[]).is_empty() && warehouse.late_problems().is_empty(), "nobody was asked");
+    assert!(
+        warehouse.item_amounts(&matrix, &[]).is_empty() && warehouse.late_problems().is_empty(),
+        "nobody was asked"
+    );
     assert!(warehouse.item_amounts(&matrix, &rows).is_empty());
     let [problem] = warehouse.late_problems().try_into().expect("one file");
-    assert!(problem.is_unread && problem.file.ends_with("items.jsonl"), "{problem}");
+    assert!(
+        problem.is_unread && problem.file.ends_with("items.jsonl"),
+        "{problem}"
+    );
 }
 
 proptest! {

@@ -23,7 +23,12 @@ use table::LayerTable;
 /// Checks a set of sources; `src/lib.rs` is among them and holds the table.
 fn check(sources: &[Source], templates: &[Source]) -> Vec<Violation> {
     let Some(root) = sources.iter().find(|source| source.path == "src/lib.rs") else {
-        return vec![Violation::new("src/lib.rs", 1, "layer table", "there is no `src/lib.rs`")];
+        return vec![Violation::new(
+            "src/lib.rs",
+            1,
+            "layer table",
+            "there is no `src/lib.rs`",
+        )];
     };
     let (facts, mut violations) = Facts::gather(sources, templates);
     match LayerTable::parse(&root.text) {
@@ -44,12 +49,29 @@ fn read_tree(folder: &str, ending: Option<&str>) -> Vec<Source> {
         .into_iter()
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_file())
-        .filter(|entry| ending.is_none_or(|ending| entry.path().extension().is_some_and(|extension| extension == ending)))
+        .filter(|entry| {
+            ending.is_none_or(|ending| {
+                entry
+                    .path()
+                    .extension()
+                    .is_some_and(|extension| extension == ending)
+            })
+        })
         .map(|entry| {
-            let relative = entry.path().strip_prefix(package).expect("the walk started below the package");
-            let parts: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-            let text = fs::read_to_string(entry.path()).unwrap_or_else(|error| panic!("{}: {error}", relative.display()));
-            Source { path: parts.join("/"), text }
+            let relative = entry
+                .path()
+                .strip_prefix(package)
+                .expect("the walk started below the package");
+            let parts: Vec<_> = relative
+                .components()
+                .map(|part| part.as_os_str().to_string_lossy())
+                .collect();
+            let text = fs::read_to_string(entry.path())
+                .unwrap_or_else(|error| panic!("{}: {error}", relative.display()));
+            Source {
+                path: parts.join("/"),
+                text,
+            }
         })
         .collect();
     sources.sort_by(|left, right| left.path.cmp(&right.path));
@@ -59,8 +81,17 @@ fn read_tree(folder: &str, ending: Option<&str>) -> Vec<Source> {
 #[test]
 fn the_code_keeps_its_layers_and_invariants() {
     let sources = read_tree("src", Some("rs"));
-    assert!(sources.len() > 10, "the walk found only {} source files", sources.len());
+    assert!(
+        sources.len() > 10,
+        "the walk found only {} source files",
+        sources.len()
+    );
     let violations = check(&sources, &read_tree("templates", None));
     let report: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    assert!(violations.is_empty(), "{} places break the plan of the house:\n  {}\n", violations.len(), report.join("\n  "));
+    assert!(
+        violations.is_empty(),
+        "{} places break the plan of the house:\n  {}\n",
+        violations.len(),
+        report.join("\n  ")
+    );
 }

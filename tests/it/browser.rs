@@ -17,17 +17,28 @@ pub struct Family {
 }
 
 /// Tall: its lines' boxes are 1.36 times the size.
-pub const NOTO: Family = Family { name: "Noto Sans", files: "NotoSans-" };
+pub const NOTO: Family = Family {
+    name: "Noto Sans",
+    files: "NotoSans-",
+};
 /// Flat: 1.15 times.
-pub const LIBERATION: Family = Family { name: "Liberation Sans", files: "LiberationSans-" };
+pub const LIBERATION: Family = Family {
+    name: "Liberation Sans",
+    files: "LiberationSans-",
+};
 
 impl Family {
     /// Returns the folder with its files, if it is installed.
     pub fn folder(self) -> Option<PathBuf> {
         let home = std::env::var_os("HOME").map(PathBuf::from);
-        let of_user = home.iter().flat_map(|home| [home.join(".fonts"), home.join(".local/share/fonts")]);
-        let mut folders: Vec<PathBuf> =
-            ["/usr/share/fonts", "/usr/local/share/fonts"].map(PathBuf::from).into_iter().chain(of_user).collect();
+        let of_user = home
+            .iter()
+            .flat_map(|home| [home.join(".fonts"), home.join(".local/share/fonts")]);
+        let mut folders: Vec<PathBuf> = ["/usr/share/fonts", "/usr/local/share/fonts"]
+            .map(PathBuf::from)
+            .into_iter()
+            .chain(of_user)
+            .collect();
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
                 if entry.file_name() == *format!("{}Regular.ttf", self.files) {
@@ -76,7 +87,11 @@ impl Browser {
         browser.devtools("DOM.enable", &json!({}));
         browser.devtools("CSS.enable", &json!({}));
         let root = browser.devtools("DOM.getDocument", &json!({}))["root"]["nodeId"].clone();
-        let node = browser.devtools("DOM.querySelector", &json!({"nodeId": root, "selector": "p"}))["nodeId"].clone();
+        let node = browser.devtools(
+            "DOM.querySelector",
+            &json!({"nodeId": root, "selector": "p"}),
+        )["nodeId"]
+            .clone();
         let used = browser.devtools("CSS.getPlatformFontsForNode", &json!({"nodeId": node}));
         assert_eq!(used["fonts"][0]["familyName"], family.name, "{used}");
         browser
@@ -88,24 +103,48 @@ impl Browser {
         let mut command = Command::new("chromedriver");
         if let Some((family, folder)) = family {
             let file = profile.path().join("fonts.conf");
-            std::fs::write(&file, family.settings(&folder, &profile.path().join("fonts"))).expect("a writable folder");
+            std::fs::write(
+                &file,
+                family.settings(&folder, &profile.path().join("fonts")),
+            )
+            .expect("a writable folder");
             command.env("FONTCONFIG_FILE", file);
         }
-        command.args(["--port=0", "--log-level=SEVERE"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .args(["--port=0", "--log-level=SEVERE"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         // It takes a free port of one address family, and ends if the other family's port of that number is taken.
         let mut start = || {
             let mut driver = command.start_for(LONG_PATIENCE);
             let mut lines = BufReader::new(driver.stdout.take().expect("a piped stdout")).lines();
-            let said = lines.find_map(|line| line.ok()?.split("successfully on port ").nth(1)?.trim_end_matches('.').trim().parse().ok());
+            let said = lines.find_map(|line| {
+                line.ok()?
+                    .split("successfully on port ")
+                    .nth(1)?
+                    .trim_end_matches('.')
+                    .trim()
+                    .parse()
+                    .ok()
+            });
             if said.is_none() {
                 driver.wait();
             }
             Some((driver, lines, said?))
         };
-        let (driver, lines, port) = (0..5).find_map(|_| start()).expect("chromedriver says its port");
+        let (driver, lines, port) = (0..5)
+            .find_map(|_| start())
+            .expect("chromedriver says its port");
         // Keep reading, so that the driver never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
-        let mut browser = Self { _driver: driver, _place: place, port, session: String::new(), profile };
+        let mut browser = Self {
+            _driver: driver,
+            _place: place,
+            port,
+            session: String::new(),
+            profile,
+        };
         let arguments = [
             "--headless".to_owned(),
             "--no-sandbox".to_owned(),
@@ -118,10 +157,12 @@ impl Browser {
             "--disable-dev-shm-usage".to_owned(),
             format!("--user-data-dir={}", browser.profile.path().display()),
         ];
-        let wanted =
-            json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": arguments}, "goog:loggingPrefs": {"browser": "ALL"}}}});
+        let wanted = json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": arguments}, "goog:loggingPrefs": {"browser": "ALL"}}}});
         let started = browser.call("POST", "/session", &wanted);
-        started["sessionId"].as_str().expect("a session").clone_into(&mut browser.session);
+        started["sessionId"]
+            .as_str()
+            .expect("a session")
+            .clone_into(&mut browser.session);
         browser
     }
 
@@ -140,8 +181,14 @@ impl Browser {
 
     /// Presses a key and lets it go: a letter, or one of those that WebDriver has a character for.
     pub fn press(&self, key: char) {
-        let strokes = [json!({"type": "keyDown", "value": key}), json!({"type": "keyUp", "value": key})];
-        self.command("actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]}));
+        let strokes = [
+            json!({"type": "keyDown", "value": key}),
+            json!({"type": "keyUp", "value": key}),
+        ];
+        self.command(
+            "actions",
+            &json!({"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]}),
+        );
     }
 
     pub fn back(&self) {
@@ -150,17 +197,24 @@ impl Browser {
 
     /// Sets the size of the page.
     pub fn resize(&self, width: u32, height: u32) {
-        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        let metrics =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
     pub fn prefer_dark(&self, dark: bool) {
         let scheme = if dark { "dark" } else { "light" };
-        self.devtools("Emulation.setEmulatedMedia", &json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]}));
+        self.devtools(
+            "Emulation.setEmulatedMedia",
+            &json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]}),
+        );
     }
 
     pub fn allow_scripts(&self, allow: bool) {
-        self.devtools("Emulation.setScriptExecutionDisabled", &json!({"value": !allow}));
+        self.devtools(
+            "Emulation.setScriptExecutionDisabled",
+            &json!({"value": !allow}),
+        );
     }
 
     /// Returns the console's warnings and errors since the last call, refused content among them.
@@ -175,7 +229,10 @@ impl Browser {
     }
 
     fn devtools(&self, method: &str, parameters: &Value) -> Value {
-        self.command("goog/cdp/execute", &json!({"cmd": method, "params": parameters}))
+        self.command(
+            "goog/cdp/execute",
+            &json!({"cmd": method, "params": parameters}),
+        )
     }
 
     fn command(&self, name: &str, body: &Value) -> Value {
@@ -184,13 +241,16 @@ impl Browser {
 
     fn call(&self, method: &str, path: &str, body: &Value) -> Value {
         let body = body.to_string();
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver listens");
+        let mut stream =
+            TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
             body.len()
         );
-        stream.write_all(request.as_bytes()).expect("chromedriver reads");
+        stream
+            .write_all(request.as_bytes())
+            .expect("chromedriver reads");
         let mut answer = String::new();
         let mut reader = BufReader::new(stream);
         let mut length = 0;
@@ -205,9 +265,15 @@ impl Browser {
                 length = value.trim().parse().expect("a length");
             }
         }
-        reader.take(length).read_to_string(&mut answer).expect("a body");
+        reader
+            .take(length)
+            .read_to_string(&mut answer)
+            .expect("a body");
         let answer: Value = serde_json::from_str(&answer).expect("JSON");
-        assert!(answer["value"]["error"].is_null(), "{method} {path}: {answer}");
+        assert!(
+            answer["value"]["error"].is_null(),
+            "{method} {path}: {answer}"
+        );
         answer["value"].clone()
     }
 }

@@ -37,21 +37,57 @@ fn every_command_has_help() {
     let all = project.run(["--help"]);
     for command in COMMANDS {
         let help = project.run([command, "--help"]);
-        assert!(help.answer().contains(&format!("Usage: evalreport {command}")), "{command}: {}", help.stdout);
-        for global in ["--config", "--results", "--cache", "--format", "--color", "--quiet", "--verbose", "--log", "--strict"] {
-            assert!(help.stdout.contains(global), "{command} does not explain {global}");
+        assert!(
+            help.answer()
+                .contains(&format!("Usage: evalreport {command}")),
+            "{command}: {}",
+            help.stdout
+        );
+        for global in [
+            "--config",
+            "--results",
+            "--cache",
+            "--format",
+            "--color",
+            "--quiet",
+            "--verbose",
+            "--log",
+            "--strict",
+        ] {
+            assert!(
+                help.stdout.contains(global),
+                "{command} does not explain {global}"
+            );
         }
-        assert!(all.answer().lines().any(|line| line.trim_start().starts_with(command)), "--help does not list {command}");
+        assert!(
+            all.answer()
+                .lines()
+                .any(|line| line.trim_start().starts_with(command)),
+            "--help does not list {command}"
+        );
     }
-    let listed = all.stdout.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty()).count();
-    assert_eq!(listed, COMMANDS.len(), "every listed command is in this test");
+    let listed = all
+        .stdout
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .count();
+    assert_eq!(
+        listed,
+        COMMANDS.len(),
+        "every listed command is in this test"
+    );
     assert!(project.files("").is_empty(), "help writes nothing");
 }
 
 #[test]
 fn the_version_is_that_of_the_package() {
     let project = Project::new();
-    assert_eq!(project.run(["--version"]).answer(), format!("evalreport {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        project.run(["--version"]).answer(),
+        format!("evalreport {}\n", env!("CARGO_PKG_VERSION"))
+    );
 }
 
 #[test]
@@ -64,20 +100,49 @@ fn wrong_arguments_are_refused_before_anything_is_read() {
         (&["leaderbord"], "leaderboard"),
         (&["--bogus"], "unexpected argument '--bogus'"),
         (&["list", "--bogus"], "unexpected argument '--bogus'"),
-        (&["list", "--format", "xml"], "invalid value 'xml' for '--format <FORMAT>'"),
-        (&["list", "--color", "sometimes"], "invalid value 'sometimes' for '--color <COLOR>'"),
-        (&["leaderboard", "--sort", "luck"], "invalid value 'luck' for '--sort <SORT>'"),
-        (&["leaderboard", "--overall", "mean"], "invalid value 'mean' for '--overall <MEAN>'"),
-        (&["compare", "--files", "a.json", "s"], "'--files <FILE,FILE>' cannot be used with"),
-        (&["export", "xml", "out"], "invalid value 'xml' for '<FORMAT>'"),
+        (
+            &["list", "--format", "xml"],
+            "invalid value 'xml' for '--format <FORMAT>'",
+        ),
+        (
+            &["list", "--color", "sometimes"],
+            "invalid value 'sometimes' for '--color <COLOR>'",
+        ),
+        (
+            &["leaderboard", "--sort", "luck"],
+            "invalid value 'luck' for '--sort <SORT>'",
+        ),
+        (
+            &["leaderboard", "--overall", "mean"],
+            "invalid value 'mean' for '--overall <MEAN>'",
+        ),
+        (
+            &["compare", "--files", "a.json", "s"],
+            "'--files <FILE,FILE>' cannot be used with",
+        ),
+        (
+            &["export", "xml", "out"],
+            "invalid value 'xml' for '<FORMAT>'",
+        ),
         (&["import", "--map", "m.yaml"], "<PATH>..."),
         (&["sql"], "<QUERY>"),
-        (&["completions", "tcsh"], "invalid value 'tcsh' for '<SHELL>'"),
+        (
+            &["completions", "tcsh"],
+            "invalid value 'tcsh' for '<SHELL>'",
+        ),
     ];
     for (arguments, message) in cases {
         let output = project.run(arguments.iter().copied());
-        assert!(output.refusal().contains(message), "{arguments:?}: {}", output.stderr);
-        assert!(!output.stderr.contains("bad.json"), "{arguments:?}: {}", output.stderr);
+        assert!(
+            output.refusal().contains(message),
+            "{arguments:?}: {}",
+            output.stderr
+        );
+        assert!(
+            !output.stderr.contains("bad.json"),
+            "{arguments:?}: {}",
+            output.stderr
+        );
     }
 }
 
@@ -86,9 +151,21 @@ fn selections_that_are_malformed() {
     let project = Project::new();
     project.file("results/r.json", r#"{"suite":"s","approach":"a"}"#);
     for (argument, value, message) in [
-        ("--since", "yesterday", "error: --since `yesterday` is not a time\n  hint: write a day like 2026-01-31"),
-        ("--since", "2026-02-30", "error: --since `2026-02-30` is not a time\n"),
-        ("--tag", "novalue", "error: --tag `novalue` has no `=`\n  hint: write --tag KEY=VALUE"),
+        (
+            "--since",
+            "yesterday",
+            "error: --since `yesterday` is not a time\n  hint: write a day like 2026-01-31",
+        ),
+        (
+            "--since",
+            "2026-02-30",
+            "error: --since `2026-02-30` is not a time\n",
+        ),
+        (
+            "--tag",
+            "novalue",
+            "error: --tag `novalue` has no `=`\n  hint: write --tag KEY=VALUE",
+        ),
     ] {
         let output = project.run(["list", argument, value]);
         assert!(output.refusal().starts_with(message), "{}", output.stderr);
@@ -98,21 +175,50 @@ fn selections_that_are_malformed() {
 /// A project in which every example of the help can be followed.
 fn project_of_examples() -> Project {
     let project = Project::new();
-    for arguments in [&["init"][..], &["run", "hello", "--approach", "complete,sketch", "--runs", "2", "-q"]] {
+    for arguments in [
+        &["init"][..],
+        &[
+            "run",
+            "hello",
+            "--approach",
+            "complete,sketch",
+            "--runs",
+            "2",
+            "-q",
+        ],
+    ] {
         let output = project.run(arguments.iter().copied());
         assert_eq!(output.code, 0, "{}{}", output.stdout, output.stderr);
     }
     assert_eq!(project.run(["export", "bundle", "main.bundle"]).code, 0);
-    project.file("answers.csv", "model,task,passed\nnova,a,yes\nnova,b,no\nlyra,a,yes\nlyra,b,yes\n");
-    project.file("leaderboard.csv", "model,passed,total,rate\nnova,9,12,75.0\nlyra,6,12,50.0\n");
-    project.file("board.csv", "name,a,b,c\nnova,0.5,0.25,1\nlyra,0.5,0.75,0\n");
+    project.file(
+        "answers.csv",
+        "model,task,passed\nnova,a,yes\nnova,b,no\nlyra,a,yes\nlyra,b,yes\n",
+    );
+    project.file(
+        "leaderboard.csv",
+        "model,passed,total,rate\nnova,9,12,75.0\nlyra,6,12,50.0\n",
+    );
+    project.file(
+        "board.csv",
+        "name,a,b,c\nnova,0.5,0.25,1\nlyra,0.5,0.75,0\n",
+    );
     project
         .fixture("votes/votes.csv", "votes.csv")
         .fixture("abilities/scores.csv", "scores.csv")
         .fixture("import/metr/runs.jsonl", "runs.jsonl");
-    project.file("outcomes.jsonl", "{\"item\": {\"item\": \"q1\", \"passed\": true}}\n{\"end\": {}}\n");
-    project.file("logs/junit.xml", "<testsuite name='unit'><testcase classname='c' name='works'/></testsuite>");
-    project.file("checkout/package.json", r#"{"name": "greet", "scripts": {"test": "node --test"}}"#);
+    project.file(
+        "outcomes.jsonl",
+        "{\"item\": {\"item\": \"q1\", \"passed\": true}}\n{\"end\": {}}\n",
+    );
+    project.file(
+        "logs/junit.xml",
+        "<testsuite name='unit'><testcase classname='c' name='works'/></testsuite>",
+    );
+    project.file(
+        "checkout/package.json",
+        r#"{"name": "greet", "scripts": {"test": "node --test"}}"#,
+    );
     project
 }
 
@@ -120,25 +226,57 @@ fn project_of_examples() -> Project {
 fn the_examples_of_every_command_work() {
     let project = project_of_examples();
     // The bundle holds the runs before these.
-    assert_eq!(project.run(["run", "hello", "--approach", "complete,sketch", "-q"]).code, 0);
-    let tools = std::path::Path::new(BINARY).parent().expect("the program is in a folder").display().to_string();
+    assert_eq!(
+        project
+            .run(["run", "hello", "--approach", "complete,sketch", "-q"])
+            .code,
+        0
+    );
+    let tools = std::path::Path::new(BINARY)
+        .parent()
+        .expect("the program is in a folder")
+        .display()
+        .to_string();
     let path = format!("{tools}:{}", std::env::var("PATH").unwrap_or_default());
     let mut followed = 0;
     // Commands that add or hide runs come last.
-    let (adding, reading): (Vec<&str>, Vec<&str>) =
-        COMMANDS.iter().partition(|name| ["run", "eval", "judge", "import", "retract", "record"].contains(name));
+    let (adding, reading): (Vec<&str>, Vec<&str>) = COMMANDS
+        .iter()
+        .partition(|name| ["run", "eval", "judge", "import", "retract", "record"].contains(name));
     for command in reading.into_iter().chain(adding) {
         let help = project.run([command, "--help"]);
-        let examples = help.answer().lines().skip_while(|line| *line != "Examples:").skip(1).take_while(|line| line.starts_with("  "));
-        for example in examples.map(str::trim).filter(|line| !line.starts_with('#')) {
+        let examples = help
+            .answer()
+            .lines()
+            .skip_while(|line| *line != "Examples:")
+            .skip(1)
+            .take_while(|line| line.starts_with("  "));
+        for example in examples
+            .map(str::trim)
+            .filter(|line| !line.starts_with('#'))
+        {
             // The server ends when it is told to.
-            let line = if command == "serve" { format!("timeout 3 {example}") } else { example.to_owned() };
+            let line = if command == "serve" {
+                format!("timeout 3 {example}")
+            } else {
+                example.to_owned()
+            };
             let mut shell = std::process::Command::new("sh");
-            shell.args(["-c", &line]).env("PATH", &path).env("HOME", "/nonexistent").env("NO_COLOR", "1").env("COLUMNS", "100");
+            shell
+                .args(["-c", &line])
+                .env("PATH", &path)
+                .env("HOME", "/nonexistent")
+                .env("NO_COLOR", "1")
+                .env("COLUMNS", "100");
             let output = project.output(&mut shell);
             // Some answers are negative, or need more runs than this project has.
-            let is_answer = [0, 1, 3].contains(&output.code) || (command == "serve" && [124, 130, 143].contains(&output.code));
-            assert!(is_answer, "{example}: {}\n{}{}", output.code, output.stdout, output.stderr);
+            let is_answer = [0, 1, 3].contains(&output.code)
+                || (command == "serve" && [124, 130, 143].contains(&output.code));
+            assert!(
+                is_answer,
+                "{example}: {}\n{}{}",
+                output.code, output.stdout, output.stderr
+            );
             followed += 1;
         }
     }
@@ -155,9 +293,22 @@ fn documentation_travels_with_the_program() {
     let page = project.run(["help", "suites"]);
     assert!(page.answer().starts_with("# "), "{}", page.stdout);
     assert_eq!(project.run(["help", "docs/suites.md"]).stdout, page.stdout);
-    assert!(project.run(["help", "gate"]).answer().contains("Usage: evalreport gate"));
-    assert!(project.run(["help", "queries/counts.sql"]).answer().contains("\nselect\n"));
-    for (topic, hint) in [("suite", "`evalreport help suites`"), ("inspect", "`evalreport help import/inspect`")] {
+    assert!(
+        project
+            .run(["help", "gate"])
+            .answer()
+            .contains("Usage: evalreport gate")
+    );
+    assert!(
+        project
+            .run(["help", "queries/counts.sql"])
+            .answer()
+            .contains("\nselect\n")
+    );
+    for (topic, hint) in [
+        ("suite", "`evalreport help suites`"),
+        ("inspect", "`evalreport help import/inspect`"),
+    ] {
         let output = project.run(["help", topic]);
         assert!(output.refusal().contains(hint), "{}", output.stderr);
     }
@@ -172,9 +323,18 @@ fn the_newest_run_and_batch_have_a_name() {
     let compared = project.run(["compare", "last", "--format", "json"]);
     let named = project.run(["compare", "hello", "--format", "json"]);
     assert_eq!(compared.answer(), named.answer());
-    assert_eq!(project.run(["run", "hello", "--approach", "sketch", "-q"]).code, 0);
+    assert_eq!(
+        project
+            .run(["run", "hello", "--approach", "sketch", "-q"])
+            .code,
+        0
+    );
     let alone = project.run(["compare", "last"]);
-    assert!(alone.refusal().contains("evalreport compare SUITE"), "{}", alone.stderr);
+    assert!(
+        alone.refusal().contains("evalreport compare SUITE"),
+        "{}",
+        alone.stderr
+    );
 }
 
 #[test]
@@ -183,7 +343,10 @@ fn completions_and_man_page() {
     for (shell, sign) in [
         ("bash", "complete -o"),
         ("elvish", "set edit:completion:arg-completer[evalreport]"),
-        ("fish", "complete --keep-order --exclusive --command evalreport"),
+        (
+            "fish",
+            "complete --keep-order --exclusive --command evalreport",
+        ),
         ("powershell", "Register-ArgumentCompleter"),
         ("zsh", "#compdef evalreport"),
         ("man", ".TH evalreport 1"),
@@ -198,7 +361,10 @@ fn completions_and_man_page() {
 fn a_shell_is_told_the_names_of_the_results() {
     let project = Project::new();
     for (id, approach) in [("run-a-1", "ralph"), ("run-b-1", "one shot")] {
-        project.file(&format!("results/{id}.json"), format!(r#"{{"suite":"quiz","approach":"{approach}","model":"sonnet"}}"#));
+        project.file(
+            &format!("results/{id}.json"),
+            format!(r#"{{"suite":"quiz","approach":"{approach}","model":"sonnet"}}"#),
+        );
     }
     for (words, expected) in [
         (&["lea"][..], "leaderboard"),
@@ -211,9 +377,22 @@ fn a_shell_is_told_the_names_of_the_results() {
     ] {
         let mut command = std::process::Command::new(BINARY);
         let last = words.len().to_string();
-        command.args(["--", "evalreport"]).args(words).env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", last);
-        let output = project.output(command.env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_COMP_TYPE", "9"));
-        assert!(output.stdout.lines().any(|line| line.contains(expected)), "{words:?}: {}{}", output.stdout, output.stderr);
+        command
+            .args(["--", "evalreport"])
+            .args(words)
+            .env("COMPLETE", "bash")
+            .env("_CLAP_COMPLETE_INDEX", last);
+        let output = project.output(
+            command
+                .env("_CLAP_IFS", "\n")
+                .env("_CLAP_COMPLETE_COMP_TYPE", "9"),
+        );
+        assert!(
+            output.stdout.lines().any(|line| line.contains(expected)),
+            "{words:?}: {}{}",
+            output.stdout,
+            output.stderr
+        );
         assert_eq!(output.stderr, "");
     }
 }
@@ -221,22 +400,42 @@ fn a_shell_is_told_the_names_of_the_results() {
 #[test]
 fn a_project_is_found_from_a_folder_below() {
     let project = Project::new();
-    project.file("evalreport.yaml", "version: 1\naliases: {suite: {s: found}}\n");
-    project.file("results/r.json", r#"{"suite":"s","approach":"a"}"#).file("deep/er/x", "");
+    project.file(
+        "evalreport.yaml",
+        "version: 1\naliases: {suite: {s: found}}\n",
+    );
+    project
+        .file("results/r.json", r#"{"suite":"s","approach":"a"}"#)
+        .file("deep/er/x", "");
     let mut command = std::process::Command::new(BINARY);
-    let output = command.args(["list", "--format", "csv"]).current_dir(project.path("deep/er")).finish();
+    let output = command
+        .args(["list", "--format", "csv"])
+        .current_dir(project.path("deep/er"))
+        .finish();
     assert!(output.status.success());
-    assert!(String::from_utf8_lossy(&output.stdout).contains("\nfound,1,"), "{}", String::from_utf8_lossy(&output.stdout));
-    assert_eq!(project.files("deep"), ["deep/er/x"], "the cache is beside the results");
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("\nfound,1,"),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+    assert_eq!(
+        project.files("deep"),
+        ["deep/er/x"],
+        "the cache is beside the results"
+    );
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let project = Project::new();
     for number in 0..200 {
-        project.file(&format!("results/r{number}.json"), r#"{"suite":"s","approach":"a"}"#);
+        project.file(
+            &format!("results/r{number}.json"),
+            r#"{"suite":"s","approach":"a"}"#,
+        );
     }
     let script = format!("'{BINARY}' list --runs --format json; echo $? >&2");
-    let output = project.output(std::process::Command::new("sh").args(["-c", &format!("({script}) | true")]));
+    let output = project
+        .output(std::process::Command::new("sh").args(["-c", &format!("({script}) | true")]));
     assert!(!output.stderr.contains("panicked"), "{}", output.stderr);
 }

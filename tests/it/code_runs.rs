@@ -63,11 +63,17 @@ impl Code {
                 "evalreport.yaml",
                 "version: 1\napproaches:\n  - {id: a, command: [sh, \"{root}/a.sh\", \"{requirements}\", \"{output_dir}\"]}\n",
             );
-        Self { project, scratch: tempfile::tempdir().expect("a temporary folder") }
+        Self {
+            project,
+            scratch: tempfile::tempdir().expect("a temporary folder"),
+        }
     }
 
     fn config(self, approach: &str) -> Self {
-        self.project.file("evalreport.yaml", format!("version: 1\napproaches:\n  - {approach}\n"));
+        self.project.file(
+            "evalreport.yaml",
+            format!("version: 1\napproaches:\n  - {approach}\n"),
+        );
         self
     }
 
@@ -79,7 +85,12 @@ impl Code {
     fn started(&self, what: &[&str], more: &[&str], environment: &[(&str, &str)]) -> Output {
         let scratch = self.scratch.path().display().to_string();
         let place = ["--scratch", &scratch];
-        let arguments = ["run"].iter().chain(what).chain(&place).chain(more).copied();
+        let arguments = ["run"]
+            .iter()
+            .chain(what)
+            .chain(&place)
+            .chain(more)
+            .copied();
         let output = self.project.run_in(arguments, environment);
         // 3: nothing was measured of the approach.
         assert!([0, 3].contains(&output.code), "{}", output.stderr);
@@ -103,18 +114,31 @@ impl Code {
 
     /// Everything the store holds, in the order of the ids.
     fn all(&self) -> Vec<Ran> {
-        let is_header = |path: &String| Path::new(path).extension().is_some_and(|end| end == "json") && path.matches('/').count() == 1;
+        let is_header = |path: &String| {
+            Path::new(path).extension().is_some_and(|end| end == "json")
+                && path.matches('/').count() == 1
+        };
         let headers = self.project.files("results").into_iter().filter(is_header);
         headers
             .map(|path| {
-                let header: Value = serde_json::from_str(&self.project.read(&path)).expect("a header is JSON");
+                let header: Value =
+                    serde_json::from_str(&self.project.read(&path)).expect("a header is JSON");
                 let folder = self.project.path(path.trim_end_matches(".json"));
                 let lines = |name: &str| {
                     let text = fs::read_to_string(folder.join(name)).unwrap_or_default();
-                    text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+                    text.lines()
+                        .map(|line| serde_json::from_str(line).expect("a line is JSON"))
+                        .collect()
                 };
-                let kept = self.project.files(&format!("{}/output", path.trim_end_matches(".json")));
-                let output = kept.iter().map(|file| (file.split_once("/output/").expect("below it").1.to_owned(), self.project.read(file)));
+                let kept = self
+                    .project
+                    .files(&format!("{}/output", path.trim_end_matches(".json")));
+                let output = kept.iter().map(|file| {
+                    (
+                        file.split_once("/output/").expect("below it").1.to_owned(),
+                        self.project.read(file),
+                    )
+                });
                 Ran {
                     items: lines("items.jsonl"),
                     scores: lines("scores.jsonl"),
@@ -129,23 +153,36 @@ impl Code {
     /// Workspaces are gone, and so is every process that ran in one or knew of one.
     #[track_caller]
     fn nothing_remains(&self) {
-        let left: Vec<PathBuf> =
-            fs::read_dir(self.scratch.path()).expect("the folder").map(|entry| entry.expect("an entry").path()).collect();
+        let left: Vec<PathBuf> = fs::read_dir(self.scratch.path())
+            .expect("the folder")
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
         assert!(left.is_empty(), "{left:?}");
         let scratch = self.scratch.path().display().to_string();
-        let alive: Vec<PathBuf> = processes().filter(|process| knows(process, &scratch)).collect();
+        let alive: Vec<PathBuf> = processes()
+            .filter(|process| knows(process, &scratch))
+            .collect();
         assert!(alive.is_empty(), "{alive:?}");
     }
 }
 
 fn processes() -> impl Iterator<Item = PathBuf> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
-    entries.map(|entry| entry.path()).filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().parse::<u32>().is_ok()))
+    let entries = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    entries.map(|entry| entry.path()).filter(|path| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().parse::<u32>().is_ok())
+    })
 }
 
 fn knows(process: &Path, folder: &str) -> bool {
     let is_there = fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
-    is_there || fs::read(process.join("environ")).is_ok_and(|environment| memchr::memmem::find(&environment, folder.as_bytes()).is_some())
+    is_there
+        || fs::read(process.join("environ")).is_ok_and(|environment| {
+            memchr::memmem::find(&environment, folder.as_bytes()).is_some()
+        })
 }
 
 /// What one run left in the store.
@@ -177,29 +214,53 @@ impl Ran {
         self.items
             .iter()
             .filter(of)
-            .map(|item| (item["item"].as_str().expect("a name"), item["status"].as_str().expect("a status")))
+            .map(|item| {
+                (
+                    item["item"].as_str().expect("a name"),
+                    item["status"].as_str().expect("a status"),
+                )
+            })
             .collect()
     }
 
     #[track_caller]
     fn ended(&self, status: &str, said: &str) {
         assert_eq!(self.status(), status, "{}", self.error());
-        assert!(if said.is_empty() { self.error().is_empty() } else { self.error().contains(said) }, "{}", self.error());
+        assert!(
+            if said.is_empty() {
+                self.error().is_empty()
+            } else {
+                self.error().contains(said)
+            },
+            "{}",
+            self.error()
+        );
     }
 
     #[track_caller]
     fn shared(&self, passed: u64, total: u64) {
-        assert_eq!(self.counts("shared"), [Some(passed), Some(total)], "{:?}", self.items);
+        assert_eq!(
+            self.counts("shared"),
+            [Some(passed), Some(total)],
+            "{:?}",
+            self.items
+        );
     }
 
     #[track_caller]
     fn is_untested(&self) {
-        assert_eq!((self.counts("shared"), self.counts("own"), self.items.len()), ([None, None], [None, None], 0));
+        assert_eq!(
+            (self.counts("shared"), self.counts("own"), self.items.len()),
+            ([None, None], [None, None], 0)
+        );
     }
 
     /// What an evaluator gave.
     fn score(&self, evaluator: &str) -> Option<f64> {
-        self.scores.iter().find(|score| score["metric"] == evaluator)?["value"].as_f64()
+        self.scores
+            .iter()
+            .find(|score| score["metric"] == evaluator)?["value"]
+            .as_f64()
     }
 
     fn kept(&self, file: &str) -> Option<&str> {
@@ -212,12 +273,24 @@ fn program(project: &Project, name: &str, script: &str) -> String {
     use std::os::unix::fs::PermissionsExt;
     project.file(&format!("bin/{name}"), script);
     let path = project.path("bin").join(name);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be made executable");
-    format!("{}:{}", project.path("bin").display(), std::env::var("PATH").unwrap_or_default())
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+        .expect("it can be made executable");
+    format!(
+        "{}:{}",
+        project.path("bin").display(),
+        std::env::var("PATH").unwrap_or_default()
+    )
 }
 
 /// A script of shell that reports these lines in the Test Anything Protocol.
 fn tap(lines: &[&str]) -> String {
-    let numbered: Vec<String> = lines.iter().map(|line| format!("echo '{line}'\n")).collect();
-    format!("echo TAP version 13\necho 1..{}\n{}", lines.len(), numbered.concat())
+    let numbered: Vec<String> = lines
+        .iter()
+        .map(|line| format!("echo '{line}'\n"))
+        .collect();
+    format!(
+        "echo TAP version 13\necho 1..{}\n{}",
+        lines.len(),
+        numbered.concat()
+    )
 }

@@ -23,13 +23,20 @@ fn project() -> Project {
          tasks:\n  - {id: warmup, type: question_eval, questions_file: q.yaml}\n",
     );
     project.file("q.yaml", "version: 1\nquestions:\n  - {id: q1, question: One?, answers: [a, b], correct_answers: [a]}\n");
-    project.file("suites/greeting/suite.yaml", "name: greeting\ndescription: A greeting\nquestions: questions.yaml\n");
+    project.file(
+        "suites/greeting/suite.yaml",
+        "name: greeting\ndescription: A greeting\nquestions: questions.yaml\n",
+    );
     project.file("suites/greeting/questions.yaml", project.read("q.yaml"));
     project
 }
 
 fn path() -> String {
-    let own = Path::new(BINARY).parent().expect("a folder").display().to_string();
+    let own = Path::new(BINARY)
+        .parent()
+        .expect("a folder")
+        .display()
+        .to_string();
     format!("{own}:{}", std::env::var("PATH").expect("a path"))
 }
 
@@ -38,7 +45,9 @@ fn wait_for(written: &Receiver<Vec<u8>>, all: &mut String, text: &str) {
     let started = Instant::now();
     while !all.contains(text) {
         let left = Duration::from_secs(30).saturating_sub(started.elapsed());
-        let Ok(bytes) = written.recv_timeout(left) else { panic!("no {text}: {all}") };
+        let Ok(bytes) = written.recv_timeout(left) else {
+            panic!("no {text}: {all}")
+        };
         all.push_str(&String::from_utf8_lossy(&bytes));
     }
 }
@@ -46,9 +55,19 @@ fn wait_for(written: &Receiver<Vec<u8>>, all: &mut String, text: &str) {
 /// Types a line at the prompt of a shell, presses Tab, and returns the line that is there then.
 fn completed(project: &Project, shell: &[&str], setup: &str, line: &str) -> String {
     let mut command = Command::new("python3");
-    command.args(["-c", AT_A_TERMINAL]).args(shell).current_dir(project.path(""));
-    command.envs([("HOME", "/nonexistent"), ("TERM", "xterm"), ("PATH", &path())]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .args(["-c", AT_A_TERMINAL])
+        .args(shell)
+        .current_dir(project.path(""));
+    command.envs([
+        ("HOME", "/nonexistent"),
+        ("TERM", "xterm"),
+        ("PATH", &path()),
+    ]);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut child = command.start();
     let (send, written) = channel();
     let mut output = child.stdout.take().expect("piped");
@@ -62,7 +81,11 @@ fn completed(project: &Project, shell: &[&str], setup: &str, line: &str) -> Stri
     });
     let mut keys = child.stdin.take().expect("piped");
     let mut all = String::new();
-    let mut press = |text: &str| keys.write_all(text.as_bytes()).and_then(|()| keys.flush()).expect("the shell reads");
+    let mut press = |text: &str| {
+        keys.write_all(text.as_bytes())
+            .and_then(|()| keys.flush())
+            .expect("the shell reads")
+    };
     // The marks are told from their echo.
     press(&format!("{setup}; echo REA''DY\n"));
     wait_for(&written, &mut all, "READY");
@@ -72,7 +95,11 @@ fn completed(project: &Project, shell: &[&str], setup: &str, line: &str) -> Stri
     wait_for(&written, &mut all, "\n");
     press("exit\n");
     child.wait();
-    let line = all.rsplit("DONE ").next().and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let line = all
+        .rsplit("DONE ")
+        .next()
+        .and_then(|rest| rest.lines().next())
+        .unwrap_or_default();
     line.trim_end().to_owned()
 }
 
@@ -80,9 +107,18 @@ fn completed(project: &Project, shell: &[&str], setup: &str, line: &str) -> Stri
 const LINES: [(&str, &str); 5] = [
     ("evalreport run gree", "evalreport run greeting"),
     ("evalreport run warm", "evalreport run warmup"),
-    ("evalreport run greeting --approach planned,sk", "evalreport run greeting --approach planned,sketched"),
-    ("evalreport run --model tort", "evalreport run --model tortoise"),
-    ("evalreport eval q.yaml --agent has", "evalreport eval q.yaml --agent hasty"),
+    (
+        "evalreport run greeting --approach planned,sk",
+        "evalreport run greeting --approach planned,sketched",
+    ),
+    (
+        "evalreport run --model tort",
+        "evalreport run --model tortoise",
+    ),
+    (
+        "evalreport eval q.yaml --agent has",
+        "evalreport eval q.yaml --agent hasty",
+    ),
 ];
 
 #[test]
@@ -91,7 +127,15 @@ fn bash_completes_what_can_be_run() {
     let project = project();
     for (before, after) in LINES {
         let shell = ["bash", "--norc", "--noprofile", "-i"];
-        assert_eq!(completed(&project, &shell, "source <(evalreport completions bash)", before), after);
+        assert_eq!(
+            completed(
+                &project,
+                &shell,
+                "source <(evalreport completions bash)",
+                before
+            ),
+            after
+        );
     }
 }
 
@@ -101,7 +145,10 @@ fn zsh_completes_what_can_be_run() {
     let project = project();
     let setup = "autoload -U compinit; compinit -u -D; source <(evalreport completions zsh)";
     for (before, after) in LINES {
-        assert_eq!(completed(&project, &["zsh", "-f", "-i"], setup, before), after);
+        assert_eq!(
+            completed(&project, &["zsh", "-f", "-i"], setup, before),
+            after
+        );
     }
 }
 
@@ -112,14 +159,25 @@ fn fish_offers_what_can_be_run() {
     let offered = |line: &str| {
         let script = format!("evalreport completions fish | source; complete -C '{line}'");
         let mut fish = Command::new("fish");
-        fish.args(["--no-config", "-c", &script]).env("PATH", path()).env("HOME", project.path(""));
+        fish.args(["--no-config", "-c", &script])
+            .env("PATH", path())
+            .env("HOME", project.path(""));
         project.output(&mut fish).stdout
     };
     for (before, after) in LINES {
         let word = after.rsplit(' ').next().expect("a word");
-        assert!(offered(before).lines().any(|line| line.split('\t').next() == Some(word)), "{before}: {}", offered(before));
+        assert!(
+            offered(before)
+                .lines()
+                .any(|line| line.split('\t').next() == Some(word)),
+            "{before}: {}",
+            offered(before)
+        );
     }
-    assert!(offered("evalreport run gree").contains("greeting\tA greeting"), "what is told of a suite");
+    assert!(
+        offered("evalreport run gree").contains("greeting\tA greeting"),
+        "what is told of a suite"
+    );
     // A configuration that cannot be read offers nothing, and says nothing.
     project.file("evalreport.yaml", "version: [");
     assert_eq!(offered("evalreport run --approach pla"), "");

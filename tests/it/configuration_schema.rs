@@ -12,13 +12,18 @@ use crate::schema::validate;
 use crate::support::Project;
 
 pub fn read(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the file is in the repository")
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
+        .expect("the file is in the repository")
 }
 
 fn value(node: &Node) -> Value {
     match &node.value {
         document::Value::List(items) => items.iter().map(value).collect(),
-        document::Value::Map(entries) => entries.iter().map(|(key, node)| (key.text.clone(), value(node))).collect::<Map<_, _>>().into(),
+        document::Value::Map(entries) => entries
+            .iter()
+            .map(|(key, node)| (key.text.clone(), value(node)))
+            .collect::<Map<_, _>>()
+            .into(),
         document::Value::Scalar(scalar) => match scalar.kind {
             ScalarKind::Text => json!(scalar.text),
             ScalarKind::Null => Value::Null,
@@ -30,7 +35,10 @@ fn value(node: &Node) -> Value {
 }
 
 pub fn parsed(yaml: &str) -> Value {
-    value(&document::parse("evalreport.yaml", yaml).unwrap_or_else(|problems| panic!("{problems:?}\n{yaml}")))
+    value(
+        &document::parse("evalreport.yaml", yaml)
+            .unwrap_or_else(|problems| panic!("{problems:?}\n{yaml}")),
+    )
 }
 
 /// Returns the program's complaints.
@@ -50,7 +58,11 @@ fn refusals(configuration: &Value) -> Vec<String> {
 
 fn complete_example() -> Value {
     let text = read("docs/configuration.md");
-    let block = text.split("## A complete example\n\n```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the example");
+    let block = text
+        .split("## A complete example\n\n```yaml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("the example");
     parsed(block)
 }
 
@@ -58,32 +70,70 @@ fn complete_example() -> Value {
 fn the_program_prints_the_schema() {
     let project = Project::new();
     for name in ["schemas/configuration", "docs/schemas/configuration.json"] {
-        assert_eq!(project.run(["help", name]).answer(), read("docs/schemas/configuration.json"), "{name}");
+        assert_eq!(
+            project.run(["help", name]).answer(),
+            read("docs/schemas/configuration.json"),
+            "{name}"
+        );
     }
-    let schema: Value = serde_json::from_str(&read("docs/schemas/configuration.json")).expect("JSON");
-    assert!(schema["$id"].as_str().is_some_and(|id| id.starts_with("https://") && id.ends_with("/docs/schemas/configuration.json")));
+    let schema: Value =
+        serde_json::from_str(&read("docs/schemas/configuration.json")).expect("JSON");
+    assert!(schema["$id"].as_str().is_some_and(
+        |id| id.starts_with("https://") && id.ends_with("/docs/schemas/configuration.json")
+    ));
     let overview = project.run(["help"]);
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas")).expect("a folder") {
-        let name = entry.expect("an entry").file_name().to_string_lossy().replace(".json", "");
-        assert!(overview.answer().contains(&format!("\n  schemas/{name}\n")), "{name}");
+    for entry in
+        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas")).expect("a folder")
+    {
+        let name = entry
+            .expect("an entry")
+            .file_name()
+            .to_string_lossy()
+            .replace(".json", "");
+        assert!(
+            overview.answer().contains(&format!("\n  schemas/{name}\n")),
+            "{name}"
+        );
     }
-    assert!(project.run(["help", "schemas/configuratoin"]).refusal().contains("did you mean `evalreport help schemas/configuration`?"));
+    assert!(
+        project
+            .run(["help", "schemas/configuratoin"])
+            .refusal()
+            .contains("did you mean `evalreport help schemas/configuration`?")
+    );
 }
 
 /// Those of this repository, that of `init`, and every block of the documentation that is one.
 #[test]
 fn every_configuration_here_is_valid() {
-    let mut texts: Vec<String> = ["evalreport.yaml", "src/cli/init/evalreport.yaml"].map(read).into();
+    let mut texts: Vec<String> = ["evalreport.yaml", "src/cli/init/evalreport.yaml"]
+        .map(read)
+        .into();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let pages = walkdir::WalkDir::new(folder.join("docs")).into_iter().filter_map(Result::ok).map(walkdir::DirEntry::into_path);
-    for page in pages.chain([folder.join("README.md")]).filter(|path| path.extension().is_some_and(|extension| extension == "md")) {
+    let pages = walkdir::WalkDir::new(folder.join("docs"))
+        .into_iter()
+        .filter_map(Result::ok)
+        .map(walkdir::DirEntry::into_path);
+    for page in pages
+        .chain([folder.join("README.md")])
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+    {
         let page = fs::read_to_string(page).expect("a page");
-        let blocks = page.split("\n```yaml\n").skip(1).filter_map(|rest| rest.split("\n```").next());
-        texts.extend(blocks.filter(|block| block.contains("version: 1")).map(str::to_owned));
+        let blocks = page
+            .split("\n```yaml\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("\n```").next());
+        texts.extend(
+            blocks
+                .filter(|block| block.contains("version: 1"))
+                .map(str::to_owned),
+        );
     }
     let mut count = 0;
     for text in texts {
-        let Ok(node) = document::parse("evalreport.yaml", &text) else { continue };
+        let Ok(node) = document::parse("evalreport.yaml", &text) else {
+            continue;
+        };
         if config::parse("evalreport.yaml", &text).is_ok() {
             count += 1;
             assert_eq!(validate("configuration", &value(&node)), Ok(()), "{text}");
@@ -102,60 +152,146 @@ fn what_the_program_refuses_for_its_form_the_schema_refuses() {
         ("version: 1\nagnets: []", "unknown key `agnets`"),
         ("version: 1\nadapters: {}", "unknown key `adapters`"),
         ("version: 1\nagents: {id: a}", "must be a list"),
-        ("version: 1\nagents: [{type: claude}]", "`agents[0].id` is missing"),
-        ("version: 1\nagents: [{id: a}]", "`agents[0].type` is missing"),
-        ("version: 1\nagents: [{id: a, type: clod}]", "must be one of"),
-        ("version: 1\nagents: [{id: a, type: claude, model: 4.1}]", "must be text"),
-        ("version: 1\nagents: [{id: a, type: claude, api_key: secret}]", "must not be in a file"),
-        ("version: 1\nagents: [{id: a, type: claude, timeout: 90}]", "needs a unit"),
-        ("version: 1\nagents: [{id: a, type: claude, timeout: soon}]", "must be a duration"),
-        ("version: 1\nagents: [{id: a, type: claude, max_steps: -1}]", "must not be negative"),
-        ("version: 1\nagents: [{id: a, type: claude, env: KEY}]", "must be a list"),
-        ("version: 1\napproaches: [{id: a, command: [sh, 1]}]", "must be text"),
-        ("version: 1\ntasks: [{id: t, type: question_eval}]", "`tasks[0].questions_file` is missing"),
-        ("version: 1\ntasks: [{id: t, questions_file: q.yaml}]", "`tasks[0].type` is missing"),
-        ("version: 1\ntasks: [{id: t, type: cucumber_eval, questions_file: q.yaml}]", "which question evaluation replaced"),
+        (
+            "version: 1\nagents: [{type: claude}]",
+            "`agents[0].id` is missing",
+        ),
+        (
+            "version: 1\nagents: [{id: a}]",
+            "`agents[0].type` is missing",
+        ),
+        (
+            "version: 1\nagents: [{id: a, type: clod}]",
+            "must be one of",
+        ),
+        (
+            "version: 1\nagents: [{id: a, type: claude, model: 4.1}]",
+            "must be text",
+        ),
+        (
+            "version: 1\nagents: [{id: a, type: claude, api_key: secret}]",
+            "must not be in a file",
+        ),
+        (
+            "version: 1\nagents: [{id: a, type: claude, timeout: 90}]",
+            "needs a unit",
+        ),
+        (
+            "version: 1\nagents: [{id: a, type: claude, timeout: soon}]",
+            "must be a duration",
+        ),
+        (
+            "version: 1\nagents: [{id: a, type: claude, max_steps: -1}]",
+            "must not be negative",
+        ),
+        (
+            "version: 1\nagents: [{id: a, type: claude, env: KEY}]",
+            "must be a list",
+        ),
+        (
+            "version: 1\napproaches: [{id: a, command: [sh, 1]}]",
+            "must be text",
+        ),
+        (
+            "version: 1\ntasks: [{id: t, type: question_eval}]",
+            "`tasks[0].questions_file` is missing",
+        ),
+        (
+            "version: 1\ntasks: [{id: t, questions_file: q.yaml}]",
+            "`tasks[0].type` is missing",
+        ),
+        (
+            "version: 1\ntasks: [{id: t, type: cucumber_eval, questions_file: q.yaml}]",
+            "which question evaluation replaced",
+        ),
         (
             "version: 1\ntasks: [{id: t, type: question_eval, questions_file: q, budget: {max_secs: 3}}]",
             "unknown key `tasks[0].budget.max_secs`",
         ),
         ("version: 1\njudge: {votes: 3}", "`judge.agent` is missing"),
-        ("version: 1\njudge: {agent: a, strict: yes}", "must be true or false"),
-        ("version: 1\nmetrics: {f1: {unit: parsecs}}", "must be one of"),
-        ("version: 1\nmetrics: {f1: {colour: red}}", "unknown key `metrics.f1.colour`"),
-        ("version: 1\nevaluators: {beauty: true}", "unknown evaluator"),
-        ("version: 1\nevaluators: {complexity: high}", "must be true, false or a map"),
+        (
+            "version: 1\njudge: {agent: a, strict: yes}",
+            "must be true or false",
+        ),
+        (
+            "version: 1\nmetrics: {f1: {unit: parsecs}}",
+            "must be one of",
+        ),
+        (
+            "version: 1\nmetrics: {f1: {colour: red}}",
+            "unknown key `metrics.f1.colour`",
+        ),
+        (
+            "version: 1\nevaluators: {beauty: true}",
+            "unknown evaluator",
+        ),
+        (
+            "version: 1\nevaluators: {complexity: high}",
+            "must be true, false or a map",
+        ),
         ("version: 1\ndesigns: {s: sometimes}", "must be one of"),
-        ("version: 1\nprices: [{model: m}]", "`prices[0].usd_per_million` is missing"),
-        ("version: 1\nprices: [{model: m, usd_per_million: {input: 1}}]", "`prices[0].usd_per_million.output` is missing"),
-        ("version: 1\ngate: [{metric: pass_rate, max_drop: [2pp]}]", "must be a number"),
+        (
+            "version: 1\nprices: [{model: m}]",
+            "`prices[0].usd_per_million` is missing",
+        ),
+        (
+            "version: 1\nprices: [{model: m, usd_per_million: {input: 1}}]",
+            "`prices[0].usd_per_million.output` is missing",
+        ),
+        (
+            "version: 1\ngate: [{metric: pass_rate, max_drop: [2pp]}]",
+            "must be a number",
+        ),
         ("version: 1\nsite: {noindex: no}", "must be true or false"),
         ("version: 1\naliases: {suite: {a: 1}}", "must be text"),
     ];
     for (text, complaint) in cases {
         let configuration = parsed(text);
         let refused = refusals(&configuration);
-        assert!(refused.iter().any(|message| message.contains(complaint)), "{text}: {refused:?}");
-        assert!(validate("configuration", &configuration).is_err(), "the schema takes {text}");
+        assert!(
+            refused.iter().any(|message| message.contains(complaint)),
+            "{text}: {refused:?}"
+        );
+        assert!(
+            validate("configuration", &configuration).is_err(),
+            "the schema takes {text}"
+        );
     }
     // The map of verification has its own reader.
-    for (text, is_valid) in
-        [("{profile: smoke, lint: false, timeouts: {build: 5m}}", true), ("{lint: true}", false), ("{lnit: false}", false)]
-    {
+    for (text, is_valid) in [
+        ("{profile: smoke, lint: false, timeouts: {build: 5m}}", true),
+        ("{lint: true}", false),
+        ("{lnit: false}", false),
+    ] {
         let configuration = parsed(&format!("version: 1\nverification: {text}"));
-        assert_eq!(validate("configuration", &configuration).is_ok(), is_valid, "{text}");
+        assert_eq!(
+            validate("configuration", &configuration).is_ok(),
+            is_valid,
+            "{text}"
+        );
     }
 }
 
 /// Says whether a complaint is about the form of one value: its key or its type.
 fn is_about_form(complaint: &str) -> bool {
-    let types =
-        ["text", "a map", "a list", "a number", "a whole number", "a finite number", "true or false", "true, false or a map", "one of"];
+    let types = [
+        "text",
+        "a map",
+        "a list",
+        "a number",
+        "a whole number",
+        "a finite number",
+        "true or false",
+        "true, false or a map",
+        "one of",
+    ];
     complaint.contains("unknown key")
         || complaint.contains("unknown evaluator")
         || complaint.contains("must not be negative")
         || complaint.contains("must be a duration")
-        || types.iter().any(|kind| complaint.contains(&format!("must be {kind}")))
+        || types
+            .iter()
+            .any(|kind| complaint.contains(&format!("must be {kind}")))
 }
 
 /// Calls `each` with the configuration in which one place has another value, an unknown key, or one key less.
@@ -184,11 +320,19 @@ fn mutations(whole: &Value, each: &mut dyn FnMut(&Value, &str)) {
             Value::Object(entries) => {
                 places.extend(entries.keys().map(|key| below(key)));
                 let mut changed = whole.clone();
-                changed.pointer_mut(&place).and_then(Value::as_object_mut).expect("a map").insert("zzz".to_owned(), json!(1));
+                changed
+                    .pointer_mut(&place)
+                    .and_then(Value::as_object_mut)
+                    .expect("a map")
+                    .insert("zzz".to_owned(), json!(1));
                 each(&changed, &format!("{place} + zzz"));
                 for key in entries.keys() {
                     let mut changed = whole.clone();
-                    changed.pointer_mut(&place).and_then(Value::as_object_mut).expect("a map").remove(key);
+                    changed
+                        .pointer_mut(&place)
+                        .and_then(Value::as_object_mut)
+                        .expect("a map")
+                        .remove(key);
                     each(&changed, &format!("{place} - {key}"));
                 }
             }
@@ -211,8 +355,15 @@ fn schema_and_program_agree_about_every_place() {
 
 /// Checks a file with one other value at each place: the schema refuses what the program refuses for its form, and nothing that it takes.
 /// Returns how many changes both take, and how many both refuse.
-pub fn agrees_everywhere(schema: &str, whole: &Value, refusals: &dyn Fn(&Value) -> Vec<String>) -> (u64, u64) {
-    assert_eq!((refusals(whole), validate(schema, whole)), (Vec::new(), Ok(())));
+pub fn agrees_everywhere(
+    schema: &str,
+    whole: &Value,
+    refusals: &dyn Fn(&Value) -> Vec<String>,
+) -> (u64, u64) {
+    assert_eq!(
+        (refusals(whole), validate(schema, whole)),
+        (Vec::new(), Ok(()))
+    );
     let (mut taken, mut refused) = (0, 0);
     let validator = Validator::of(schema);
     mutations(whole, &mut |changed, what| {
@@ -220,10 +371,16 @@ pub fn agrees_everywhere(schema: &str, whole: &Value, refusals: &dyn Fn(&Value) 
         let is_valid = validator.is_valid(changed);
         if complaints.is_empty() {
             taken += 1;
-            assert!(is_valid, "the schema refuses what the program takes: {what}");
+            assert!(
+                is_valid,
+                "the schema refuses what the program takes: {what}"
+            );
         } else if complaints.iter().any(|complaint| is_about_form(complaint)) {
             refused += 1;
-            assert!(!is_valid, "the schema takes what the program refuses: {what}: {complaints:?}");
+            assert!(
+                !is_valid,
+                "the schema takes what the program refuses: {what}: {complaints:?}"
+            );
         }
     });
     (taken, refused)
@@ -234,11 +391,16 @@ struct Validator(boon::Schemas, boon::SchemaIndex);
 
 impl Validator {
     fn of(name: &str) -> Self {
-        let schema: Value = serde_json::from_str(&read(&format!("docs/schemas/{name}.json"))).expect("JSON");
+        let schema: Value =
+            serde_json::from_str(&read(&format!("docs/schemas/{name}.json"))).expect("JSON");
         let mut schemas = boon::Schemas::new();
         let mut compiler = boon::Compiler::new();
-        compiler.add_resource("file.json", schema).expect("a resource");
-        let index = compiler.compile("file.json", &mut schemas).expect("a schema");
+        compiler
+            .add_resource("file.json", schema)
+            .expect("a resource");
+        let index = compiler
+            .compile("file.json", &mut schemas)
+            .expect("a schema");
         Self(schemas, index)
     }
 

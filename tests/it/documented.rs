@@ -27,11 +27,20 @@ use places::Place;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Documents with a test of their own, because they take the longest.
-const ALONE: [&str; 6] =
-    ["README.md", "docs/guide.md", "docs/nightly.md", "docs/publishing.md", "docs/question-evaluation.md", "docs/with-and-without.md"];
+const ALONE: [&str; 6] = [
+    "README.md",
+    "docs/guide.md",
+    "docs/nightly.md",
+    "docs/publishing.md",
+    "docs/question-evaluation.md",
+    "docs/with-and-without.md",
+];
 
 /// Documents whose commands start other programs than ours.
-const NEEDS: [(&str, &str); 2] = [("docs/exporting.md", "ssh-keygen"), ("docs/pytest.md", "python3")];
+const NEEDS: [(&str, &str); 2] = [
+    ("docs/exporting.md", "ssh-keygen"),
+    ("docs/pytest.md", "python3"),
+];
 
 fn read(document: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(document)).expect("the document is in the repository")
@@ -48,26 +57,48 @@ fn documents() -> Vec<String> {
         "suites/README.md",
         "suites/baselines/README.md",
     ];
-    let pages =
-        walkdir::WalkDir::new(Path::new(ROOT).join("docs")).sort_by_file_name().into_iter().map(|entry| entry.expect("docs can be read"));
-    let pages = pages.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "md"));
-    let below = |path: &Path| path.strip_prefix(ROOT).expect("below the repository").display().to_string();
-    elsewhere.map(str::to_owned).into_iter().chain(pages.map(|entry| below(entry.path()))).collect()
+    let pages = walkdir::WalkDir::new(Path::new(ROOT).join("docs"))
+        .sort_by_file_name()
+        .into_iter()
+        .map(|entry| entry.expect("docs can be read"));
+    let pages = pages.filter(|entry| {
+        entry
+            .path()
+            .extension()
+            .is_some_and(|ending| ending == "md")
+    });
+    let below = |path: &Path| {
+        path.strip_prefix(ROOT)
+            .expect("below the repository")
+            .display()
+            .to_string()
+    };
+    elsewhere
+        .map(str::to_owned)
+        .into_iter()
+        .chain(pages.map(|entry| below(entry.path())))
+        .collect()
 }
 
 /// Whether the lines are what is expected, with gaps.
 fn fits(expected: &[String], lines: &[&str]) -> bool {
     match expected.split_first() {
         None => lines.is_empty(),
-        Some((gap, rest)) if gap == "…" => (0..=lines.len()).any(|skipped| fits(rest, &lines[skipped..])),
-        Some((line, rest)) => lines.split_first().is_some_and(|(first, others)| line_fits(line, first) && fits(rest, others)),
+        Some((gap, rest)) if gap == "…" => {
+            (0..=lines.len()).any(|skipped| fits(rest, &lines[skipped..]))
+        }
+        Some((line, rest)) => lines
+            .split_first()
+            .is_some_and(|(first, others)| line_fits(line, first) && fits(rest, others)),
     }
 }
 
 fn line_fits(expected: &str, line: &str) -> bool {
     let (expected, line) = (expected.trim_end(), line.trim_end());
     let mut parts = expected.split('…');
-    let Some(mut left) = line.strip_prefix(parts.next().expect("split gives a part")) else { return false };
+    let Some(mut left) = line.strip_prefix(parts.next().expect("split gives a part")) else {
+        return false;
+    };
     let mut parts = parts.peekable();
     if parts.peek().is_none() {
         return left.is_empty();
@@ -76,7 +107,9 @@ fn line_fits(expected: &str, line: &str) -> bool {
         if parts.peek().is_none() {
             return left.ends_with(part);
         }
-        let Some((_, after)) = left.split_once(part) else { return false };
+        let Some((_, after)) = left.split_once(part) else {
+            return false;
+        };
         left = after;
     }
     true
@@ -109,14 +142,21 @@ fn differences(document: &str) -> Vec<String> {
     let mut differences = Vec::new();
     let mut written = Vec::new();
     for block in blocks(&text) {
-        let Some(Mark::Shown(name) | Mark::Run(name)) = &block.mark else { continue };
-        let place = places.entry(name.clone()).or_insert_with(|| Place::new(name));
+        let Some(Mark::Shown(name) | Mark::Run(name)) = &block.mark else {
+            continue;
+        };
+        let place = places
+            .entry(name.clone())
+            .or_insert_with(|| Place::new(name));
         let at = format!("{document}:{}, in `{name}`", block.first + 1);
         if let Some(Mark::Run(_)) = block.mark {
             for script in scripts(&block) {
                 let got = place.run(&format!("set -e\n{script}"));
                 if got.code != 0 {
-                    differences.push(format!("{at}: exit {}:\n{script}\n{}", got.code, got.stdout));
+                    differences.push(format!(
+                        "{at}: exit {}:\n{script}\n{}",
+                        got.code, got.stdout
+                    ));
                 }
             }
         } else if let Some(actual) = printed(&block, place) {
@@ -128,7 +168,8 @@ fn differences(document: &str) -> Vec<String> {
         for (first, count, actual) in written.into_iter().rev() {
             lines.splice(first..first + count, actual);
         }
-        fs::write(Path::new(ROOT).join(document), lines.join("\n") + "\n").expect("the document can be written");
+        fs::write(Path::new(ROOT).join(document), lines.join("\n") + "\n")
+            .expect("the document can be written");
     }
     differences
 }
@@ -170,8 +211,11 @@ fn questions_show_what_is_printed() {
 fn with_and_without_shows_what_is_printed_and_its_settings_are_read() {
     shows_what_is_printed("docs/with-and-without.md");
     let text = read("docs/with-and-without.md");
-    let settings: Vec<String> =
-        blocks(&text).into_iter().filter(|block| block.language == "yaml").map(|block| block.lines.join("\n")).collect();
+    let settings: Vec<String> = blocks(&text)
+        .into_iter()
+        .filter(|block| block.language == "yaml")
+        .map(|block| block.lines.join("\n"))
+        .collect();
     assert_eq!(settings.len(), 2);
     for settings in settings {
         evalreport::config::parse("evalreport.yaml", &format!("version: 1\n{settings}\n"))
@@ -191,15 +235,22 @@ fn all_other_documents_show_what_is_printed() {
 
 #[track_caller]
 fn all_show_what_is_printed(is_meant: impl Fn(&str) -> bool) {
-    let documents = documents().into_iter().filter(|document| is_meant(document) && !ALONE.contains(&document.as_str()));
-    let documents = documents.filter(|document| match NEEDS.iter().find(|(of, _)| of == document) {
-        Some((_, program)) if !needs::is_met(program) => {
-            needs::record(&format!("documented::{document}"), &[program]);
-            false
-        }
-        _ => true,
-    });
-    let differences: Vec<String> = documents.flat_map(|document| differences(&document)).collect();
+    let documents = documents()
+        .into_iter()
+        .filter(|document| is_meant(document) && !ALONE.contains(&document.as_str()));
+    let documents =
+        documents.filter(
+            |document| match NEEDS.iter().find(|(of, _)| of == document) {
+                Some((_, program)) if !needs::is_met(program) => {
+                    needs::record(&format!("documented::{document}"), &[program]);
+                    false
+                }
+                _ => true,
+            },
+        );
+    let differences: Vec<String> = documents
+        .flat_map(|document| differences(&document))
+        .collect();
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
 
@@ -210,23 +261,35 @@ fn faults(text: &str) -> Vec<String> {
         let mut fault = |what: &str| faults.push(format!("{}: {what}", block.first));
         let is_commands = is_commands(&block);
         match &block.mark {
-            Some(Mark::Shown(_)) if block.language != "console" => fault("only what a console shows can be shown"),
+            Some(Mark::Shown(_)) if block.language != "console" => {
+                fault("only what a console shows can be shown")
+            }
             Some(Mark::Run(_)) if !is_commands => fault("nothing in it can be run"),
             Some(Mark::NotRun(reason)) if is_commands && reason.split_whitespace().count() < 3 => {
                 fault("give the reason why it is not run");
             }
-            None if is_commands => fault("commands that no test runs; name the place where they are run, or why they are not"),
+            None if is_commands => fault(
+                "commands that no test runs; name the place where they are run, or why they are not",
+            ),
             _ => {}
         }
         if block.language == "console" && !matches!(block.mark, Some(Mark::Shown(_))) {
             let all = shown(&block);
-            all.iter().filter(|shown| !shown.output.is_empty()).for_each(|_| fault("output that no test sees"));
+            all.iter()
+                .filter(|shown| !shown.output.is_empty())
+                .for_each(|_| fault("output that no test sees"));
         }
         if let (Some(Mark::NotRun(_)), true) = (&block.mark, is_commands) {
-            faults.extend(refused(scripts(&block).iter().flat_map(|script| ours(script)), block.first));
+            faults.extend(refused(
+                scripts(&block).iter().flat_map(|script| ours(script)),
+                block.first,
+            ));
         }
     }
-    faults.extend(refused(page::inline(text).iter().flat_map(|script| ours(script)), 0));
+    faults.extend(refused(
+        page::inline(text).iter().flat_map(|script| ours(script)),
+        0,
+    ));
     faults
 }
 
@@ -244,10 +307,25 @@ fn refused(commands: impl Iterator<Item = String>, line: usize) -> Vec<String> {
 #[test]
 fn every_command_of_a_document_is_run_or_says_why_it_is_not() {
     let all = documents();
-    assert!(ALONE.iter().all(|alone| all.iter().any(|document| document == alone)));
-    let faults: Vec<String> =
-        all.iter().flat_map(|document| faults(&read(document)).into_iter().map(move |fault| format!("{document}:{fault}"))).collect();
-    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+    assert!(
+        ALONE
+            .iter()
+            .all(|alone| all.iter().any(|document| document == alone))
+    );
+    let faults: Vec<String> = all
+        .iter()
+        .flat_map(|document| {
+            faults(&read(document))
+                .into_iter()
+                .map(move |fault| format!("{document}:{fault}"))
+        })
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "{} faults\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
 }
 
 #[test]
@@ -289,16 +367,34 @@ fn messages_name_topics_and_no_files_of_the_repository() {
     for entry in walkdir::WalkDir::new(Path::new(ROOT).join("src")).sort_by_file_name() {
         let path = entry.expect("the sources can be read").into_path();
         let is_test = |name: &str| ["tests.rs", "documented.rs", "fixtures.rs"].contains(&name);
-        if !path.is_file() || path.file_name().is_some_and(|name| is_test(&name.to_string_lossy())) {
+        if !path.is_file()
+            || path
+                .file_name()
+                .is_some_and(|name| is_test(&name.to_string_lossy()))
+        {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap_or_default();
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        for line in code.lines().filter(|line| !line.trim_start().starts_with("//") && !line.contains("include_str!")) {
-            let is_file = line.split("docs/").skip(1).any(|rest| rest.split_whitespace().next().is_some_and(|path| path.contains(".md")));
+        for line in code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//") && !line.contains("include_str!"))
+        {
+            let is_file = line.split("docs/").skip(1).any(|rest| {
+                rest.split_whitespace()
+                    .next()
+                    .is_some_and(|path| path.contains(".md"))
+            });
             assert!(!is_file, "{}: {line}", path.display());
-            for topic in line.split("`evalreport help ").skip(1).filter_map(|rest| rest.split('`').next()) {
-                if topic.chars().all(|letter| letter.is_ascii_lowercase() || "/-".contains(letter)) {
+            for topic in line
+                .split("`evalreport help ")
+                .skip(1)
+                .filter_map(|rest| rest.split('`').next())
+            {
+                if topic
+                    .chars()
+                    .all(|letter| letter.is_ascii_lowercase() || "/-".contains(letter))
+                {
                     let got = place.run(&format!("evalreport help {topic}"));
                     assert_eq!(got.code, 0, "{}: {line}\n{}", path.display(), got.stdout);
                     topics += 1;
@@ -311,7 +407,24 @@ fn messages_name_topics_and_no_files_of_the_repository() {
 
 #[test]
 fn gaps_fit_what_they_stand_for() {
-    let fits = |expected: &[&str], lines: &[&str]| fits(&expected.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>(), lines);
-    assert!(fits(&["a", "…", "d"], &["a", "b", "c", "d"]) && fits(&["…"], &[]) && fits(&["a …, …s"], &["a 1, 2s"]));
-    assert!(!fits(&["a"], &["a", "b"]) && !fits(&["a", "…", "d"], &["a", "b"]) && !fits(&["a … c"], &["a b d"]) && !fits(&["a"], &["ab"]));
+    let fits = |expected: &[&str], lines: &[&str]| {
+        fits(
+            &expected
+                .iter()
+                .map(|line| (*line).to_owned())
+                .collect::<Vec<_>>(),
+            lines,
+        )
+    };
+    assert!(
+        fits(&["a", "…", "d"], &["a", "b", "c", "d"])
+            && fits(&["…"], &[])
+            && fits(&["a …, …s"], &["a 1, 2s"])
+    );
+    assert!(
+        !fits(&["a"], &["a", "b"])
+            && !fits(&["a", "…", "d"], &["a", "b"])
+            && !fits(&["a … c"], &["a b d"])
+            && !fits(&["a"], &["ab"])
+    );
 }

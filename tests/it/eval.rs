@@ -33,16 +33,28 @@ questions:
 
 pub fn asked() -> Project {
     let project = Project::new();
-    project.file("agent.sh", AGENT).file("evalreport.yaml", CONFIG).file("questions.yaml", QUESTIONS);
+    project
+        .file("agent.sh", AGENT)
+        .file("evalreport.yaml", CONFIG)
+        .file("questions.yaml", QUESTIONS);
     project
 }
 
 /// Puts a word in the place of every id, which is another each time.
 fn redacted(text: &str) -> String {
-    let is_id =
-        |word: &&str| word.len() == 36 && word.bytes().enumerate().all(|(at, byte)| [8, 13, 18, 23].contains(&at) == (byte == b'-'));
+    let is_id = |word: &&str| {
+        word.len() == 36
+            && word
+                .bytes()
+                .enumerate()
+                .all(|(at, byte)| [8, 13, 18, 23].contains(&at) == (byte == b'-'))
+    };
     let mut text = text.to_owned();
-    let words: Vec<String> = text.split([' ', ')', '\n', '`']).filter(is_id).map(str::to_owned).collect();
+    let words: Vec<String> = text
+        .split([' ', ')', '\n', '`'])
+        .filter(is_id)
+        .map(str::to_owned)
+        .collect();
     for word in words {
         text = text.replace(&word, "[ID]");
     }
@@ -50,21 +62,45 @@ fn redacted(text: &str) -> String {
 }
 
 fn only_run(project: &Project) -> (String, Value) {
-    let files: Vec<String> =
-        project.files("results").into_iter().filter(|path| path.strip_suffix(".json").is_some() && !path.contains("batches")).collect();
-    let [file] = files.as_slice() else { panic!("{files:?}") };
+    let files: Vec<String> = project
+        .files("results")
+        .into_iter()
+        .filter(|path| path.strip_suffix(".json").is_some() && !path.contains("batches"))
+        .collect();
+    let [file] = files.as_slice() else {
+        panic!("{files:?}")
+    };
     let header: Value = serde_json::from_str(&project.read(file)).expect("a header is JSON");
-    (header["id"].as_str().expect("a header has an id").to_owned(), header)
+    (
+        header["id"]
+            .as_str()
+            .expect("a header has an id")
+            .to_owned(),
+        header,
+    )
 }
 
 fn lines(project: &Project, path: &str) -> Vec<Value> {
-    project.read(path).lines().map(|line| serde_json::from_str(line).expect("a journal's lines are JSON")).collect()
+    project
+        .read(path)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a journal's lines are JSON"))
+        .collect()
 }
 
 #[test]
 fn a_pipe_gets_a_plain_line_for_each_event() {
     let project = asked();
-    let output = project.run(["eval", "questions.yaml", "--agent", "knows", "--runs", "2", "--seed", "7"]);
+    let output = project.run([
+        "eval",
+        "questions.yaml",
+        "--agent",
+        "knows",
+        "--runs",
+        "2",
+        "--seed",
+        "7",
+    ]);
     assert_eq!(output.code, 0);
     insta::assert_snapshot!(redacted(&output.stderr));
     assert!(!output.stderr.contains('\u{1b}'));
@@ -77,11 +113,34 @@ fn a_pipe_gets_a_plain_line_for_each_event() {
 fn every_question_is_journalled_with_what_is_known_of_it() {
     let project = asked();
     // In the order of the file, whatever ends first.
-    assert_eq!(project.run(["eval", "questions.yaml", "--agent", "knows", "--jobs", "4"]).code, 0);
+    assert_eq!(
+        project
+            .run(["eval", "questions.yaml", "--agent", "knows", "--jobs", "4"])
+            .code,
+        0
+    );
     let (id, header) = only_run(&project);
     // Two of the questions did not say what they cost: there is no sum.
-    let figures = ["shared_tests_passed", "shared_tests_total", "cost_usd", "status", "approach", "suite"].map(|key| header[key].clone());
-    assert_eq!(figures, [json!(1), json!(4), Value::Null, json!("completed"), json!("knows"), json!("questions")]);
+    let figures = [
+        "shared_tests_passed",
+        "shared_tests_total",
+        "cost_usd",
+        "status",
+        "approach",
+        "suite",
+    ]
+    .map(|key| header[key].clone());
+    assert_eq!(
+        figures,
+        [
+            json!(1),
+            json!(4),
+            Value::Null,
+            json!("completed"),
+            json!("knows"),
+            json!("questions")
+        ]
+    );
 
     let items = lines(&project, &format!("results/{id}/items.jsonl"));
     let told: Vec<[Value; 5]> = items
@@ -100,14 +159,47 @@ fn every_question_is_journalled_with_what_is_known_of_it() {
     assert_eq!(
         told[..3],
         [
-            [json!("france"), json!("pass"), Value::Null, json!("paris"), json!(["Paris"])],
-            [json!("sky"), json!("fail"), json!("wrong_choice"), json!("green"), json!(["Blue", "White"])],
-            [json!("sum"), json!("fail"), json!("missing"), Value::Null, json!(["4"])],
+            [
+                json!("france"),
+                json!("pass"),
+                Value::Null,
+                json!("paris"),
+                json!(["Paris"])
+            ],
+            [
+                json!("sky"),
+                json!("fail"),
+                json!("wrong_choice"),
+                json!("green"),
+                json!(["Blue", "White"])
+            ],
+            [
+                json!("sum"),
+                json!("fail"),
+                json!("missing"),
+                Value::Null,
+                json!(["4"])
+            ],
         ]
     );
-    assert_eq!((&told[3][0], &told[3][1]), (&json!("moon"), &json!("error")));
-    assert!(told[3][2].as_str().is_some_and(|reason| reason.contains("exit status 3") && reason.contains("the moon is down")), "{told:?}");
-    assert_eq!((&items[0]["input_tokens"], &items[0]["output_tokens"], &items[0]["cluster"]), (&json!(40), &json!(5), &json!("europe")));
+    assert_eq!(
+        (&told[3][0], &told[3][1]),
+        (&json!("moon"), &json!("error"))
+    );
+    assert!(
+        told[3][2].as_str().is_some_and(
+            |reason| reason.contains("exit status 3") && reason.contains("the moon is down")
+        ),
+        "{told:?}"
+    );
+    assert_eq!(
+        (
+            &items[0]["input_tokens"],
+            &items[0]["output_tokens"],
+            &items[0]["cluster"]
+        ),
+        (&json!(40), &json!(5), &json!("europe"))
+    );
     assert_eq!(items[0]["category"], "capitals");
     assert_eq!(items[0]["details"]["tools"], json!({"Bash": 2, "Read": 1}));
 
@@ -117,38 +209,86 @@ fn every_question_is_journalled_with_what_is_known_of_it() {
         .filter(|line| line["entry"]["role"] == "user")
         .filter_map(|line| Some((line["item"].as_str()?, line["entry"]["content"].as_str()?)))
         .collect();
-    assert!(asked["sky"].starts_with("What colour is the sky?\n\nChoices:\n- Blue\n- Green\n"), "{asked:?}");
+    assert!(
+        asked["sky"].starts_with("What colour is the sky?\n\nChoices:\n- Blue\n- Green\n"),
+        "{asked:?}"
+    );
 }
 
 #[test]
 fn nothing_right_is_zero_and_not_nothing() {
     let project = asked();
-    assert_eq!(project.run(["eval", "questions.yaml", "--agent", "echo", "--fail-under", "1", "--quiet"]).code, 1);
+    assert_eq!(
+        project
+            .run([
+                "eval",
+                "questions.yaml",
+                "--agent",
+                "echo",
+                "--fail-under",
+                "1",
+                "--quiet"
+            ])
+            .code,
+        1
+    );
     let (_, header) = only_run(&project);
     assert_eq!(header["scores"][0]["metric"], "accuracy");
     assert_eq!(header["scores"][0]["value"].as_f64(), Some(0.0));
     // Of a guess, the half or the quarter would have been right: worse than chance is below zero.
-    assert!(header["scores"][1]["value"].as_f64().is_some_and(|value| value < 0.0), "{header}");
+    assert!(
+        header["scores"][1]["value"]
+            .as_f64()
+            .is_some_and(|value| value < 0.0),
+        "{header}"
+    );
     assert_eq!(project.run(["doctor", "--quiet"]).code, 0);
     let leaderboard = project.run(["leaderboard", "--format", "json"]).json();
-    assert_eq!(leaderboard.pointer("/suites/0/entries/0/pass_rate/value"), Some(&json!(0.0)));
+    assert_eq!(
+        leaderboard.pointer("/suites/0/entries/0/pass_rate/value"),
+        Some(&json!(0.0))
+    );
 }
 
 #[test]
 fn an_output_folder_gets_results_and_report() {
     let project = asked();
-    let output = project.run(["eval", "questions.yaml", "--agent", "knows", "--output-dir", "out", "--suite", "facts"]);
+    let output = project.run([
+        "eval",
+        "questions.yaml",
+        "--agent",
+        "knows",
+        "--output-dir",
+        "out",
+        "--suite",
+        "facts",
+    ]);
     assert_eq!(output.code, 0, "{}", output.stderr);
-    assert!(output.stderr.contains("results in out/results, batch "), "{}", output.stderr);
-    assert!(project.read("out/report/index.html").contains("facts") && !project.path("results").exists());
+    assert!(
+        output.stderr.contains("results in out/results, batch "),
+        "{}",
+        output.stderr
+    );
+    assert!(
+        project.read("out/report/index.html").contains("facts")
+            && !project.path("results").exists()
+    );
     let pages: Vec<String> = project
         .files("out/report/runs")
         .into_iter()
         .filter(|path| path.ends_with("/index.html") && path != "out/report/runs/index.html")
         .collect();
-    let [page] = pages.as_slice() else { panic!("{pages:?}") };
+    let [page] = pages.as_slice() else {
+        panic!("{pages:?}")
+    };
     let html = project.read(page);
-    for text in ["wrong_choice", "Blue or White", "paris", "the moon is down", "Chance-adjusted accuracy"] {
+    for text in [
+        "wrong_choice",
+        "Blue or White",
+        "paris",
+        "the moon is down",
+        "Chance-adjusted accuracy",
+    ] {
         assert!(html.contains(text), "{text}: {html}");
     }
 }
@@ -157,13 +297,27 @@ fn an_output_folder_gets_results_and_report() {
 fn two_agents_are_compared_with_their_figures_under_proper_names() {
     let project = asked();
     let output = project.run(["eval", "questions.yaml", "--agent", "knows,echo", "--quiet"]);
-    let metrics: Vec<&str> = output.answer().lines().filter_map(|line| line.strip_prefix("│ ")?.split('│').next()).map(str::trim).collect();
-    assert!(metrics.contains(&"Pass rate") && metrics.contains(&"Chance-adjusted accuracy"), "{metrics:?}");
+    let metrics: Vec<&str> = output
+        .answer()
+        .lines()
+        .filter_map(|line| line.strip_prefix("│ ")?.split('│').next())
+        .map(str::trim)
+        .collect();
+    assert!(
+        metrics.contains(&"Pass rate") && metrics.contains(&"Chance-adjusted accuracy"),
+        "{metrics:?}"
+    );
     // It is the share of questions that passed, which stands there already.
-    assert!(!metrics.iter().any(|metric| metric.eq_ignore_ascii_case("accuracy")), "{metrics:?}");
+    assert!(
+        !metrics
+            .iter()
+            .any(|metric| metric.eq_ignore_ascii_case("accuracy")),
+        "{metrics:?}"
+    );
     let board = project.run(["leaderboard", "--format", "csv"]);
     assert!(
-        board.rows()[0].contains_key("score_chance_adjusted_accuracy") && !board.rows()[0].contains_key("score_accuracy"),
+        board.rows()[0].contains_key("score_chance_adjusted_accuracy")
+            && !board.rows()[0].contains_key("score_accuracy"),
         "{}",
         board.stdout
     );
@@ -172,25 +326,49 @@ fn two_agents_are_compared_with_their_figures_under_proper_names() {
 #[test]
 fn the_cost_so_far_is_counted_once() {
     let project = asked();
-    project.file("suites/facts/suite.yaml", "name: facts\nquestions: questions.yaml\n").file("suites/facts/questions.yaml", QUESTIONS);
+    project
+        .file(
+            "suites/facts/suite.yaml",
+            "name: facts\nquestions: questions.yaml\n",
+        )
+        .file("suites/facts/questions.yaml", QUESTIONS);
     project.file(
         "evalreport.yaml",
         format!("{CONFIG}tasks:\n- {{id: quiz, type: question_eval, questions_file: questions.yaml, agent: knows}}\n"),
     );
     // A suite, a task and a file of questions are one and the same to a purse.
-    for arguments in [&["run", "facts", "--agent", "knows"][..], &["run", "quiz"], &["eval", "questions.yaml", "--agent", "knows"]] {
+    for arguments in [
+        &["run", "facts", "--agent", "knows"][..],
+        &["run", "quiz"],
+        &["eval", "questions.yaml", "--agent", "knows"],
+    ] {
         let output = project.run(arguments.iter().copied());
-        assert!(output.stderr.contains("(1 of 1 runs, ≥ $0.75 so far)"), "{arguments:?}: {}", output.stderr);
+        assert!(
+            output.stderr.contains("(1 of 1 runs, ≥ $0.75 so far)"),
+            "{arguments:?}: {}",
+            output.stderr
+        );
     }
 }
 
 #[test]
 fn the_log_tells_every_question() {
     let project = asked();
-    project.run(["eval", "questions.yaml", "--agent", "knows", "--quiet", "--log", "eval.log"]);
+    project.run([
+        "eval",
+        "questions.yaml",
+        "--agent",
+        "knows",
+        "--quiet",
+        "--log",
+        "eval.log",
+    ]);
     let log = lines(&project, "eval.log");
-    let items: Vec<(&Value, &Value)> =
-        log.iter().filter(|event| event["message"] == "item").map(|event| (&event["item"], &event["status"])).collect();
+    let items: Vec<(&Value, &Value)> = log
+        .iter()
+        .filter(|event| event["message"] == "item")
+        .map(|event| (&event["item"], &event["status"]))
+        .collect();
     assert_eq!(
         items,
         [
@@ -205,17 +383,42 @@ fn the_log_tells_every_question() {
 #[test]
 fn slips_are_refused_before_anything_is_written() {
     let project = asked();
-    project.file("wrong.yaml", "version: 1\nquestions:\n- {question: x, answers: [a], correct_answers: [b], hint: c}\n");
+    project.file(
+        "wrong.yaml",
+        "version: 1\nquestions:\n- {question: x, answers: [a], correct_answers: [b], hint: c}\n",
+    );
     let refused = |output: Output, words: &[&str]| {
         for word in words {
             assert!(output.refusal().contains(word), "{word}: {}", output.stderr);
         }
     };
-    refused(project.run(["eval", "questions.yaml", "--agent", "know"]), &["there is no agent `know`", "did you mean `knows`?"]);
-    refused(project.run(["eval", "questions.yaml"]), &["which agent?", "known: knows, echo"]);
-    refused(project.run(["eval", "nowhere.yaml", "--agent", "knows"]), &["nowhere.yaml"]);
-    refused(project.run(["eval", "wrong.yaml", "--agent", "knows"]), &["wrong.yaml:3:", "correct_answers", "hint", "2 problems"]);
-    refused(project.run(["eval", "questions.yaml", "--agent", "knows", "--fail-under", "101"]), &["--fail-under 101"]);
+    refused(
+        project.run(["eval", "questions.yaml", "--agent", "know"]),
+        &["there is no agent `know`", "did you mean `knows`?"],
+    );
+    refused(
+        project.run(["eval", "questions.yaml"]),
+        &["which agent?", "known: knows, echo"],
+    );
+    refused(
+        project.run(["eval", "nowhere.yaml", "--agent", "knows"]),
+        &["nowhere.yaml"],
+    );
+    refused(
+        project.run(["eval", "wrong.yaml", "--agent", "knows"]),
+        &["wrong.yaml:3:", "correct_answers", "hint", "2 problems"],
+    );
+    refused(
+        project.run([
+            "eval",
+            "questions.yaml",
+            "--agent",
+            "knows",
+            "--fail-under",
+            "101",
+        ]),
+        &["--fail-under 101"],
+    );
     assert!(!project.path("results").exists());
 }
 
@@ -227,7 +430,10 @@ fn a_run_of_code_tells_its_steps_and_its_cost_once() {
         "name: app\nrequirements: requirements.md\ntests: {shared: [test -f made.txt, test -f other.txt]}\n",
     );
     project.file("suites/app/requirements.md", "Make a file.");
-    project.file("maker.sh", "echo made > made.txt\necho '{\"answer\": \"done\", \"cost_usd\": 0.25, \"steps\": 3}'\n");
+    project.file(
+        "maker.sh",
+        "echo made > made.txt\necho '{\"answer\": \"done\", \"cost_usd\": 0.25, \"steps\": 3}'\n",
+    );
     let maker = project.path("maker.sh");
     project.file(
         "evalreport.yaml",
@@ -235,17 +441,45 @@ fn a_run_of_code_tells_its_steps_and_its_cost_once() {
     );
     let output = project.run(["run", "app", "--approach", "oneshot"]);
     assert_eq!(output.code, 0, "{}", output.stderr);
-    let said: Vec<&str> = output.stderr.lines().filter_map(|line| line.get(..10)).map(str::trim_end).collect();
-    assert_eq!(said, ["start", "step", "step", "step", "completed", "results in"], "{}", output.stderr);
-    assert!(output.stderr.contains("step      app oneshot/default 1: shared_tests"), "{}", output.stderr);
-    assert!(output.stderr.contains("(1 of 1 runs, $0.25 so far)"), "{}", output.stderr);
+    let said: Vec<&str> = output
+        .stderr
+        .lines()
+        .filter_map(|line| line.get(..10))
+        .map(str::trim_end)
+        .collect();
+    assert_eq!(
+        said,
+        ["start", "step", "step", "step", "completed", "results in"],
+        "{}",
+        output.stderr
+    );
+    assert!(
+        output
+            .stderr
+            .contains("step      app oneshot/default 1: shared_tests"),
+        "{}",
+        output.stderr
+    );
+    assert!(
+        output.stderr.contains("(1 of 1 runs, $0.25 so far)"),
+        "{}",
+        output.stderr
+    );
 
     let shown = project.run(["show", "--suite", "app"]);
     for text in ["test -f other.txt", "fail", "Transcript", "Output"] {
         assert!(shown.answer().contains(text), "{text}: {}", shown.stdout);
     }
-    let json = project.run(["show", "--suite", "app", "--format", "json"]).json();
-    assert_eq!(project.read(&format!("{}/made.txt", json["runs"][0]["output"].as_str().unwrap_or_default())), "made\n");
+    let json = project
+        .run(["show", "--suite", "app", "--format", "json"])
+        .json();
+    assert_eq!(
+        project.read(&format!(
+            "{}/made.txt",
+            json["runs"][0]["output"].as_str().unwrap_or_default()
+        )),
+        "made\n"
+    );
 }
 
 #[test]
@@ -256,28 +490,67 @@ fn a_run_says_what_it_had_to_work_with_and_what_was_asked_again() {
         Act::Answer(429, "retry-after: 0\r\n", Vec::new()),
         Act::Answer(200, "x-region: here\r\n", answer.as_bytes().to_vec()),
     ]);
-    let agent = format!("- {{id: api, type: openai, model: m, provider: Some cloud, base_url: '{}'}}\n", service.url("/v1"));
+    let agent = format!(
+        "- {{id: api, type: openai, model: m, provider: Some cloud, base_url: '{}'}}\n",
+        service.url("/v1")
+    );
     project.file("evalreport.yaml", format!("{CONFIG}{agent}"));
-    assert_eq!(project.run(["eval", "questions.yaml", "--agent", "api"]).code, 0);
+    assert_eq!(
+        project
+            .run(["eval", "questions.yaml", "--agent", "api"])
+            .code,
+        0
+    );
     let (id, header) = only_run(&project);
     let resources = &header["resources"];
-    for (name, is_known) in
-        [("system", true), ("kernel", cfg!(target_os = "linux")), ("cpus", cfg!(target_os = "linux")), ("cpu_limit", true)]
-    {
-        assert!(!is_known || !resources[name].is_null(), "{name}: {resources}");
+    for (name, is_known) in [
+        ("system", true),
+        ("kernel", cfg!(target_os = "linux")),
+        ("cpus", cfg!(target_os = "linux")),
+        ("cpu_limit", true),
+    ] {
+        assert!(
+            !is_known || !resources[name].is_null(),
+            "{name}: {resources}"
+        );
     }
-    assert_eq!((&resources["provider"], &resources["region"]), (&"Some cloud".into(), &"here".into()));
+    assert_eq!(
+        (&resources["provider"], &resources["region"]),
+        (&"Some cloud".into(), &"here".into())
+    );
     assert_eq!(resources["repeated"]["retries"], 1);
-    assert_eq!(resources["time_limit"], 900.0, "the usual time of a chat API");
+    assert_eq!(
+        resources["time_limit"], 900.0,
+        "the usual time of a chat API"
+    );
     let items = lines(&project, &format!("results/{id}/items.jsonl"));
-    let repeated: Vec<&Value> = items.iter().filter_map(|item| item["details"].get("repeated")).collect();
+    let repeated: Vec<&Value> = items
+        .iter()
+        .filter_map(|item| item["details"].get("repeated"))
+        .collect();
     assert_eq!(repeated.len(), 1, "{items:?}");
-    assert_eq!((&repeated[0]["retries"], &repeated[0]["throttled"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        (&repeated[0]["retries"], &repeated[0]["throttled"]),
+        (&json!(1), &json!(1))
+    );
     let shown = project.run(["show", &id, "--format", "json"]).json();
-    assert_eq!(shown["runs"][0]["resources"]["provider"], "Some cloud", "{shown}");
+    assert_eq!(
+        shown["runs"][0]["resources"]["provider"], "Some cloud",
+        "{shown}"
+    );
     let text = project.run(["show", &id]).stdout;
-    assert!(text.contains("Some cloud") && text.contains("1, 1 throttled") && text.contains("Processors"), "{text}");
+    assert!(
+        text.contains("Some cloud")
+            && text.contains("1, 1 throttled")
+            && text.contains("Processors"),
+        "{text}"
+    );
     assert_eq!(project.run(["build", "--out", "site", "--quiet"]).code, 0);
     let pages = project.files("site/runs");
-    assert!(pages.iter().any(|page| page.contains(&id) && project.read(page).contains("Some cloud")), "{pages:?}");
+    assert!(
+        pages
+            .iter()
+            .any(|page| page.contains(&id) && project.read(page).contains("Some cloud")),
+        "{pages:?}"
+    );
 }

@@ -39,20 +39,41 @@ impl Firefox {
         let profile = tempfile::tempdir().expect("a temporary folder");
         fs::write(profile.path().join("user.js"), PREFERENCES).expect("a writable folder");
         let program = Command::new("firefox-esr")
-            .args(["--headless", "--marionette", "--no-remote", "--remote-allow-system-access", "--profile"])
+            .args([
+                "--headless",
+                "--marionette",
+                "--no-remote",
+                "--remote-allow-system-access",
+                "--profile",
+            ])
             .arg(profile.path())
             .env("HOME", profile.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .start_for(LONG_PATIENCE);
-        let port = awaited(|| fs::read_to_string(profile.path().join("MarionetteActivePort")).ok()?.trim().parse::<u16>().ok());
+        let port = awaited(|| {
+            fs::read_to_string(profile.path().join("MarionetteActivePort"))
+                .ok()?
+                .trim()
+                .parse::<u16>()
+                .ok()
+        });
         let stream = awaited(|| TcpStream::connect(("127.0.0.1", port)).ok());
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
-        let mut firefox = Self { _program: program, _place: place, stream: BufReader::new(stream), messages: 0, _profile: profile };
+        let mut firefox = Self {
+            _program: program,
+            _place: place,
+            stream: BufReader::new(stream),
+            messages: 0,
+            _profile: profile,
+        };
         let greeting = firefox.read();
         assert_eq!(greeting["marionetteProtocol"], 3, "{greeting}");
-        firefox.call("WebDriver:NewSession", &json!({"acceptInsecureCerts": false}));
+        firefox.call(
+            "WebDriver:NewSession",
+            &json!({"acceptInsecureCerts": false}),
+        );
         firefox
     }
 
@@ -62,7 +83,11 @@ impl Firefox {
 
     /// Runs a function body in the page, past its content security policy, and returns what it returns.
     pub fn evaluate(&mut self, script: &str) -> Value {
-        self.call("WebDriver:ExecuteScript", &json!({"script": script, "args": []}))["value"].clone()
+        self.call(
+            "WebDriver:ExecuteScript",
+            &json!({"script": script, "args": []}),
+        )["value"]
+            .clone()
     }
 
     /// Returns the console's warnings and errors since the last call, refused content among them.
@@ -76,7 +101,12 @@ impl Firefox {
         self.call("Marionette:SetContext", &json!({"value": "chrome"}));
         let found = self.evaluate(of_pages);
         self.call("Marionette:SetContext", &json!({"value": "content"}));
-        found.as_array().into_iter().flatten().map(ToString::to_string).collect()
+        found
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(ToString::to_string)
+            .collect()
     }
 
     fn call(&mut self, name: &str, parameters: &Value) -> Value {
@@ -100,7 +130,9 @@ impl Firefox {
             }
         }
         let mut message = vec![0; length];
-        self.stream.read_exact(&mut message).expect("a whole message");
+        self.stream
+            .read_exact(&mut message)
+            .expect("a whole message");
         serde_json::from_slice(&message).expect("JSON")
     }
 }

@@ -33,17 +33,28 @@ fn repository() -> Project {
         .file("examples/flask_requirements.md", "Make it.\n")
         .file("make.sh", "echo made by \"$EVAL_MODEL\" > main.py\n")
         .file("bin/ralph", RALPH)
-        .file("evalreport.yaml", "version: 1\napproaches:\n  - {id: mine, command: [sh, \"{root}/make.sh\"]}\n");
+        .file(
+            "evalreport.yaml",
+            "version: 1\napproaches:\n  - {id: mine, command: [sh, \"{root}/make.sh\"]}\n",
+        );
     let program = project.path("bin/ralph");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("the program can be made one");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755))
+        .expect("the program can be made one");
     project
 }
 
 fn run(project: &Project, arguments: &[&str]) -> Output {
-    let path = format!("{}:{}", project.path("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let path = format!(
+        "{}:{}",
+        project.path("bin").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
     let home = tempfile::tempdir().expect("a temporary folder");
     let home = home.path().display().to_string();
-    project.run_in(arguments.iter().copied(), &[("PATH", &path), ("HOME", &home)])
+    project.run_in(
+        arguments.iter().copied(),
+        &[("PATH", &path), ("HOME", &home)],
+    )
 }
 
 #[test]
@@ -51,7 +62,18 @@ fn its_suites_load_and_are_tested_by_it() {
     needs!("python3");
     let project = repository();
     for suite in ["flask", "logagg"] {
-        let output = run(&project, &["eval", "run", suite, "--approach", "mine", "--model", "sonnet"]);
+        let output = run(
+            &project,
+            &[
+                "eval",
+                "run",
+                suite,
+                "--approach",
+                "mine",
+                "--model",
+                "sonnet",
+            ],
+        );
         assert_eq!(output.code, 0, "{}\n{}", output.stdout, output.stderr);
     }
     let board = run(&project, &["leaderboard", "--format", "csv"]);
@@ -59,30 +81,71 @@ fn its_suites_load_and_are_tested_by_it() {
 
     project.file("evals/suites/logagg/suite.yaml", CLI.replace("cli", "clo"));
     let refused = run(&project, &["eval", "run", "logagg", "--approach", "mine"]);
-    assert!(refused.refusal().contains("`type` must be one of `web`, `cli`, not `clo`"), "{}", refused.stderr);
+    assert!(
+        refused
+            .refusal()
+            .contains("`type` must be one of `web`, `cli`, not `clo`"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
 fn its_words_are_commands_here() {
     let project = repository();
     for approach in ["ralph", "oneshot"] {
-        project.file(&format!("results/{approach}.json"), result(approach, 18).to_string());
+        project.file(
+            &format!("results/{approach}.json"),
+            result(approach, 18).to_string(),
+        );
     }
     let files = ["results/ralph.json,results/oneshot.json"];
     // The tests of its suites are run by its program, which is not there: `--dry-run` says so.
     for (code, typed, meant) in [
         (0, vec!["eval", "list"], vec!["list"]),
-        (0, vec!["eval", "compare", "tasktracker"], vec!["compare", "tasktracker"]),
-        (0, vec!["--format", "json", "eval", "compare", "--files", files[0]], vec!["--format", "json", "compare", "--files", files[0]]),
-        (0, vec!["eval", "leaderboard", "--format", "csv"], vec!["leaderboard", "--format", "csv"]),
+        (
+            0,
+            vec!["eval", "compare", "tasktracker"],
+            vec!["compare", "tasktracker"],
+        ),
+        (
+            0,
+            vec!["--format", "json", "eval", "compare", "--files", files[0]],
+            vec!["--format", "json", "compare", "--files", files[0]],
+        ),
+        (
+            0,
+            vec!["eval", "leaderboard", "--format", "csv"],
+            vec!["leaderboard", "--format", "csv"],
+        ),
         (
             2,
-            vec!["eval", "run", "flask", "--approach", "mine", "--runs", "3", "--dry-run"],
-            vec!["run", "flask", "--approach", "mine", "--runs", "3", "--dry-run"],
+            vec![
+                "eval",
+                "run",
+                "flask",
+                "--approach",
+                "mine",
+                "--runs",
+                "3",
+                "--dry-run",
+            ],
+            vec![
+                "run",
+                "flask",
+                "--approach",
+                "mine",
+                "--runs",
+                "3",
+                "--dry-run",
+            ],
         ),
     ] {
         let (typed, meant) = (project.run(typed), project.run(meant));
-        assert_eq!((typed.code, &typed.stdout, &typed.stderr), (code, &meant.stdout, &meant.stderr));
+        assert_eq!(
+            (typed.code, &typed.stdout, &typed.stderr),
+            (code, &meant.stdout, &meant.stderr)
+        );
     }
     // A file of questions may have any name, and there must be one.
     assert!(project.run(["eval", "./run"]).refusal().contains("run"));
@@ -107,12 +170,30 @@ const FIGURES: &str = "select u.total_calls, u.input_tokens, u.output_tokens, u.
 fn its_zeros_are_unknown_however_its_files_are_read() {
     let project = Project::new();
     project.file("evals/results/a.json", result("ralph", 18).to_string());
-    let figures = |store: &str| project.run(["--results", store, "sql", FIGURES, "--format", "csv"]).rows();
+    let figures = |store: &str| {
+        project
+            .run(["--results", store, "sql", FIGURES, "--format", "csv"])
+            .rows()
+    };
     let read = figures("evals/results");
-    assert_eq!(project.run(["--results", "imported", "import", "evals/results", "--quiet"]).code, 0);
+    assert_eq!(
+        project
+            .run([
+                "--results",
+                "imported",
+                "import",
+                "evals/results",
+                "--quiet"
+            ])
+            .code,
+        0
+    );
     assert_eq!(read, figures("imported"), "read where they lie as imported");
-    let known: Vec<(&str, &str)> =
-        read[0].iter().map(|(key, value)| (key.as_str(), value.as_str())).filter(|(_, value)| !value.is_empty()).collect();
+    let known: Vec<(&str, &str)> = read[0]
+        .iter()
+        .map(|(key, value)| (key.as_str(), value.as_str()))
+        .filter(|(_, value)| !value.is_empty())
+        .collect();
     assert_eq!(
         known,
         [
@@ -125,11 +206,31 @@ fn its_zeros_are_unknown_however_its_files_are_read() {
     );
 
     // A zero that somebody chose to write is one: the other fields are not there.
-    project.file("chosen/a.json", json!({"id": "a1", "suite": "s", "approach": "a", "model": "m", "cost_usd": 0}).to_string());
-    assert_eq!(project.run(["--results", "chosen", "sql", "select cost_usd from usage", "--format", "csv"]).column("cost_usd"), ["0"]);
+    project.file(
+        "chosen/a.json",
+        json!({"id": "a1", "suite": "s", "approach": "a", "model": "m", "cost_usd": 0}).to_string(),
+    );
+    assert_eq!(
+        project
+            .run([
+                "--results",
+                "chosen",
+                "sql",
+                "select cost_usd from usage",
+                "--format",
+                "csv"
+            ])
+            .column("cost_usd"),
+        ["0"]
+    );
     // More passed than there were is no word for unknown.
     let mut wrong = result("ralph", 18);
     wrong["shared_tests_total"] = json!(0);
     project.file("wrong/a.json", wrong.to_string());
-    assert!(project.run(["--results", "wrong", "doctor"]).stdout.contains("18 passed of 0"));
+    assert!(
+        project
+            .run(["--results", "wrong", "doctor"])
+            .stdout
+            .contains("18 passed of 0")
+    );
 }

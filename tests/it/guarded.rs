@@ -13,8 +13,15 @@ fn project() -> Project {
     let project = Project::new();
     for (run, approach, passes) in [("quiz-1", "a", 8), ("quiz-2", "b", 3)] {
         project.result(&result(run, "quiz", approach, json!({})));
-        let items: Vec<_> =
-            (0..10).map(|number| question(&format!("q{number}"), 1, if number < passes { "pass" } else { "fail" })).collect();
+        let items: Vec<_> = (0..10)
+            .map(|number| {
+                question(
+                    &format!("q{number}"),
+                    1,
+                    if number < passes { "pass" } else { "fail" },
+                )
+            })
+            .collect();
         project.items(run, &items);
     }
     project.file("evalreport.yaml", "version: 1\nsite:\n  title: Ours\n");
@@ -52,7 +59,8 @@ fn nothing_is_written_over_what_the_work_rests_on() {
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("results", project.path("link")).expect("a link");
-        std::os::unix::fs::symlink("results/quiz-2.json", project.path("file-link.json")).expect("a link");
+        std::os::unix::fs::symlink("results/quiz-2.json", project.path("file-link.json"))
+            .expect("a link");
     }
     for target in targets {
         let ways: [&[&str]; 12] = [
@@ -66,13 +74,37 @@ fn nothing_is_written_over_what_the_work_rests_on() {
             &["build", "--single-file", target],
             &["build", "--out", target],
             &["list", "--log", target],
-            &["gate", "--baseline", "quiz-1", "--max-drop", "99pp", "--junit", target],
-            &["gate", "--baseline", "quiz-1", "--max-drop", "99pp", "--markdown", target],
+            &[
+                "gate",
+                "--baseline",
+                "quiz-1",
+                "--max-drop",
+                "99pp",
+                "--junit",
+                target,
+            ],
+            &[
+                "gate",
+                "--baseline",
+                "quiz-1",
+                "--max-drop",
+                "99pp",
+                "--markdown",
+                target,
+            ],
         ];
         for way in ways {
             let output = project.run(way.iter().copied());
-            assert_eq!(output.code, 2, "{way:?}: {}{}", output.stdout, output.stderr);
-            assert!(output.stderr.contains("which nothing else is written to"), "{way:?}: {}", output.stderr);
+            assert_eq!(
+                output.code, 2,
+                "{way:?}: {}{}",
+                output.stdout, output.stderr
+            );
+            assert!(
+                output.stderr.contains("which nothing else is written to"),
+                "{way:?}: {}",
+                output.stderr
+            );
             assert_eq!(bytes(&project), before, "{way:?}");
         }
     }
@@ -83,9 +115,18 @@ fn other_peoples_stores_are_known_by_what_lies_there() {
     let (project, other) = (project(), project());
     let target = other.path("results/quiz-1.json");
     let before = bytes(&other);
-    for way in [&["export", "junit"][..], &["export", "bundle"], &["build", "--single-file"], &["list", "--log"]] {
+    for way in [
+        &["export", "junit"][..],
+        &["export", "bundle"],
+        &["build", "--single-file"],
+        &["list", "--log"],
+    ] {
         let output = project.run(way.iter().copied().chain([target.to_str().expect("UTF-8")]));
-        assert!(output.code == 2 && bytes(&other) == before, "{way:?}: {}", output.stderr);
+        assert!(
+            output.code == 2 && bytes(&other) == before,
+            "{way:?}: {}",
+            output.stderr
+        );
     }
 }
 
@@ -97,7 +138,11 @@ fn devices_and_new_places_are_written_to() {
         assert_eq!(output.code, 0, "{target}: {}", output.stderr);
     }
     let piped = Command::new("sh")
-        .args(["-c", "exec \"$0\" export json /dev/stdout -q | head -c 1", crate::support::BINARY])
+        .args([
+            "-c",
+            "exec \"$0\" export json /dev/stdout -q | head -c 1",
+            crate::support::BINARY,
+        ])
         .current_dir(project.path(""))
         .finish();
     assert_eq!(piped.stdout, b"{");

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use evalreport::domain::{Run, hex};
 use evalreport::import::{
-    Destination, GivenNames, Hints, ImportReport, Map, Mode, Standing, StoredRuns, import_foreign, import_rubrics, import_table,
-    propose_tables, versions,
+    Destination, GivenNames, Hints, ImportReport, Map, Mode, Standing, StoredRuns, import_foreign,
+    import_rubrics, import_table, propose_tables, versions,
 };
 use evalreport::results::{SealedReader, Store, scan, to_json};
 use sha2::{Digest, Sha256};
@@ -41,12 +41,17 @@ fn an_importer_whose_output_changes_has_another_version() {
     let found = found();
     let importers: BTreeMap<&str, u32> = versions().into_iter().collect();
     for importer in importers.keys() {
-        assert!(found.keys().any(|(name, _)| name == importer), "no fixture is read by `{importer}`");
+        assert!(
+            found.keys().any(|(name, _)| name == importer),
+            "no fixture is read by `{importer}`"
+        );
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(KEPT);
     let kept = parse(&fs::read_to_string(&path).unwrap_or_default());
     for ((importer, source), line) in &found {
-        let Some(before) = kept.get(&(importer.clone(), source.clone())) else { continue };
+        let Some(before) = kept.get(&(importer.clone(), source.clone())) else {
+            continue;
+        };
         assert!(
             !is_silent(before, line),
             "`{importer}` gives other records for {source} than before: raise its `version`, so that stores read such files again, and run \
@@ -57,9 +62,17 @@ fn an_importer_whose_output_changes_has_another_version() {
         fs::write(&path, write(&found)).expect("writable");
     } else {
         let (kept, found) = (write(&kept), write(&found));
-        let [gone, new] = [(&kept, &found), (&found, &kept)]
-            .map(|(these, others)| these.lines().filter(|line| !others.contains(line)).collect::<Vec<_>>().join("\n"));
-        assert!(kept == found, "{KEPT} is not up to date: run this test with {UPDATE}=1\ngone:\n{gone}\nnew:\n{new}");
+        let [gone, new] = [(&kept, &found), (&found, &kept)].map(|(these, others)| {
+            these
+                .lines()
+                .filter(|line| !others.contains(line))
+                .collect::<Vec<_>>()
+                .join("\n")
+        });
+        assert!(
+            kept == found,
+            "{KEPT} is not up to date: run this test with {UPDATE}=1\ngone:\n{gone}\nnew:\n{new}"
+        );
     }
 }
 
@@ -70,11 +83,20 @@ fn is_silent(before: &Line, now: &Line) -> bool {
 
 #[test]
 fn a_changed_output_is_told_from_a_changed_input() {
-    let line = |version: u32, input: &str, output: &str| Line { version, input: input.to_owned(), output: output.to_owned() };
+    let line = |version: u32, input: &str, output: &str| Line {
+        version,
+        input: input.to_owned(),
+        output: output.to_owned(),
+    };
     let before = line(2, "in", "out");
-    assert!(is_silent(&before, &line(2, "in", "other")) && is_silent(&before, &line(1, "in", "other")));
+    assert!(
+        is_silent(&before, &line(2, "in", "other")) && is_silent(&before, &line(1, "in", "other"))
+    );
     assert!(!is_silent(&before, &line(2, "in", "out")));
-    assert!(!is_silent(&before, &line(3, "in", "other")) && !is_silent(&before, &line(2, "changed", "other")));
+    assert!(
+        !is_silent(&before, &line(3, "in", "other"))
+            && !is_silent(&before, &line(2, "changed", "other"))
+    );
 }
 
 #[test]
@@ -87,8 +109,13 @@ fn lines_are_read_as_they_were_written() {
 
 fn parse(text: &str) -> Lines {
     let line = |line: &str| -> Option<((String, String), Line)> {
-        let [importer, version, source, input, output] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
-        let line = Line { version: version.parse().ok()?, input: input.to_owned(), output: output.to_owned() };
+        let [importer, version, source, input, output] =
+            line.split('\t').collect::<Vec<_>>().try_into().ok()?;
+        let line = Line {
+            version: version.parse().ok()?,
+            input: input.to_owned(),
+            output: output.to_owned(),
+        };
         Some(((importer.to_owned(), source.to_owned()), line))
     };
     text.lines().filter_map(line).collect()
@@ -96,7 +123,10 @@ fn parse(text: &str) -> Lines {
 
 fn write(lines: &Lines) -> String {
     let line = |((importer, source), line): (&(String, String), &Line)| {
-        format!("{importer}\t{}\t{source}\t{}\t{}\n", line.version, line.input, line.output)
+        format!(
+            "{importer}\t{}\t{source}\t{}\t{}\n",
+            line.version, line.input, line.output
+        )
     };
     lines.iter().map(line).collect()
 }
@@ -105,26 +135,57 @@ fn found() -> Lines {
     let importers: BTreeMap<&str, u32> = versions().into_iter().collect();
     let place = tempfile::tempdir().expect("a temporary folder");
     let mut found = Lines::new();
-    let mut add = |importer: &str, source: &str, report: &ImportReport, store: &dyn Fn(&str) -> Store| {
-        for one in &report.sources {
-            // What was refused counts as output too: a row that is read today is no row that was refused before.
-            let refused: Vec<(String, u64)> = one.refusals.iter().map(|refusal| (refusal.reason.clone(), refusal.rows)).collect();
-            let refused = format!("{:?} {refused:?}", one.outcome);
-            let (Some(input), key) = (&one.sha256, one.key.clone().unwrap_or_default()) else { continue };
-            let store = store(&key);
-            for run in scan(&store).sealed.iter().flat_map(|pair| SealedReader::runs(&pair.runs).0) {
-                let said = run.provenance.and_then(|from| from.version);
-                assert_eq!(said, Some(importers[importer]), "the provenance of a run of `{importer}` tells the importer's version");
+    let mut add =
+        |importer: &str, source: &str, report: &ImportReport, store: &dyn Fn(&str) -> Store| {
+            for one in &report.sources {
+                // What was refused counts as output too: a row that is read today is no row that was refused before.
+                let refused: Vec<(String, u64)> = one
+                    .refusals
+                    .iter()
+                    .map(|refusal| (refusal.reason.clone(), refusal.rows))
+                    .collect();
+                let refused = format!("{:?} {refused:?}", one.outcome);
+                let (Some(input), key) = (&one.sha256, one.key.clone().unwrap_or_default()) else {
+                    continue;
+                };
+                let store = store(&key);
+                for run in scan(&store)
+                    .sealed
+                    .iter()
+                    .flat_map(|pair| SealedReader::runs(&pair.runs).0)
+                {
+                    let said = run.provenance.and_then(|from| from.version);
+                    assert_eq!(
+                        said,
+                        Some(importers[importer]),
+                        "the provenance of a run of `{importer}` tells the importer's version"
+                    );
+                }
+                let line = Line {
+                    version: importers[importer],
+                    input: short(input),
+                    output: digest_of(&store, &refused),
+                };
+                let name = one
+                    .file
+                    .strip_prefix(env!("CARGO_MANIFEST_DIR"))
+                    .unwrap_or(source)
+                    .trim_start_matches('/');
+                found.insert((importer.to_owned(), name.replace('\\', "/")), line);
             }
-            let line = Line { version: importers[importer], input: short(input), output: digest_of(&store, &refused) };
-            let name = one.file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(source).trim_start_matches('/');
-            found.insert((importer.to_owned(), name.replace('\\', "/")), line);
-        }
-    };
+        };
 
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
     let cache = Destination::Cache(place.path());
-    let report = import_foreign(cache, &[fixtures], None, &GivenNames::default(), Mode::Store, &mut |_| {}).expect("a writable folder");
+    let report = import_foreign(
+        cache,
+        &[fixtures],
+        None,
+        &GivenNames::default(),
+        Mode::Store,
+        &mut |_| {},
+    )
+    .expect("a writable folder");
     let mut by_format: BTreeMap<&str, ImportReport> = BTreeMap::new();
     for source in report.sources {
         if let Some(format) = source.foreign.as_ref().map(|foreign| foreign.format) {
@@ -132,42 +193,81 @@ fn found() -> Lines {
         }
     }
     for (format, report) in &by_format {
-        add(format, "", report, &|key| if key.is_empty() { Store::at(place.path().join("none")) } else { cache.store_of(key) });
+        add(format, "", report, &|key| {
+            if key.is_empty() {
+                Store::at(place.path().join("none"))
+            } else {
+                cache.store_of(key)
+            }
+        });
     }
 
     // Every reader of tables, layout of rows and encoding, each by the map that is proposed for it, which is part of the input.
     let none: StoredRuns = std::iter::empty::<(&Run, Standing)>().collect();
     let mut tables: Vec<(String, PathBuf)> = table_fixtures();
-    for (name, bytes) in [("t.csv", TABLE.as_bytes().to_vec()), ("out.arrow", crate::tables::arrow())] {
+    for (name, bytes) in [
+        ("t.csv", TABLE.as_bytes().to_vec()),
+        ("out.arrow", crate::tables::arrow()),
+    ] {
         let path = place.path().join(name);
         fs::write(&path, bytes).expect("writable");
         tables.push((name.to_owned(), path));
     }
     for (number, (name, path)) in tables.into_iter().enumerate() {
-        let own = (name == "t.csv").then(|| (Map::parse("m.yaml", MAP, &BTreeMap::new()).expect("a map"), MAP.to_owned()));
-        let proposed = || propose_tables(std::slice::from_ref(&path), &Hints::default()).ok().map(|proposal| (proposal.map, proposal.text));
-        let Some((map, text)) = own.or_else(proposed) else { continue };
+        let own = (name == "t.csv").then(|| {
+            (
+                Map::parse("m.yaml", MAP, &BTreeMap::new()).expect("a map"),
+                MAP.to_owned(),
+            )
+        });
+        let proposed = || {
+            propose_tables(std::slice::from_ref(&path), &Hints::default())
+                .ok()
+                .map(|proposal| (proposal.map, proposal.text))
+        };
+        let Some((map, text)) = own.or_else(proposed) else {
+            continue;
+        };
         let store = Store::at(place.path().join(format!("table-{number}")));
-        let mut report = import_table(&store, &[&path], &map, &none, Mode::Store, &mut |_| {}).expect("a writable folder");
+        let mut report = import_table(&store, &[&path], &map, &none, Mode::Store, &mut |_| {})
+            .expect("a writable folder");
         let source = &mut report.sources[0];
-        source.sha256 = source.sha256.take().map(|sha256| hex(&Sha256::digest(format!("{sha256}{text}"))));
+        source.sha256 = source
+            .sha256
+            .take()
+            .map(|sha256| hex(&Sha256::digest(format!("{sha256}{text}"))));
         source.file.clone_from(&name);
         add("table", &name, &report, &|_| store.clone());
     }
 
     let names = |name: &str| Some(name.to_owned());
-    let names = GivenNames { suite: names("s"), approach: names("a"), model: names("m"), ..GivenNames::default() };
+    let names = GivenNames {
+        suite: names("s"),
+        approach: names("a"),
+        model: names("m"),
+        ..GivenNames::default()
+    };
     let rubrics = [
         ("r.json", RUBRIC.to_owned()),
-        ("fractions.json", RUBRIC.replace("\"valid_score\":true", "\"valid_score\":1.0")),
-        ("invalid.json", RUBRIC.replacen("\"valid_score\":true", "\"valid_score\":false", 2)),
-        ("judged.json", format!("{{\"graded_task_tree\":{RUBRIC},\"score\":0.25}}")),
+        (
+            "fractions.json",
+            RUBRIC.replace("\"valid_score\":true", "\"valid_score\":1.0"),
+        ),
+        (
+            "invalid.json",
+            RUBRIC.replacen("\"valid_score\":true", "\"valid_score\":false", 2),
+        ),
+        (
+            "judged.json",
+            format!("{{\"graded_task_tree\":{RUBRIC},\"score\":0.25}}"),
+        ),
     ];
     for (name, text) in rubrics {
         let store = Store::at(place.path().join(format!("rubric-{name}")));
         let path = place.path().join(name);
         fs::write(&path, text).expect("writable");
-        let report = import_rubrics(&store, &[path], &names, &none, Mode::Store, &mut |_| {}).expect("a writable folder");
+        let report = import_rubrics(&store, &[path], &names, &none, Mode::Store, &mut |_| {})
+            .expect("a writable folder");
         add("rubric", name, &report, &|_| store.clone());
     }
     found
@@ -176,17 +276,41 @@ fn found() -> Lines {
 /// The tables of `tests/it/tables`, by their paths there.
 fn table_fixtures() -> Vec<(String, PathBuf)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tables");
-    let files = walkdir::WalkDir::new(&folder).sort_by_file_name().into_iter().map(|entry| entry.expect("readable").into_path());
+    let files = walkdir::WalkDir::new(&folder)
+        .sort_by_file_name()
+        .into_iter()
+        .map(|entry| entry.expect("readable").into_path());
     let files = files.filter(|path| path.is_file() && !path.ends_with("EXPECTED.json"));
-    files.map(|path| (path.strip_prefix(&folder).expect("below").display().to_string().replace('\\', "/"), path)).collect()
+    files
+        .map(|path| {
+            (
+                path.strip_prefix(&folder)
+                    .expect("below")
+                    .display()
+                    .to_string()
+                    .replace('\\', "/"),
+                path,
+            )
+        })
+        .collect()
 }
 
 #[test]
 fn every_reader_is_held_and_tells_its_version() {
     let found = found();
-    let read: Vec<&str> = found.keys().filter(|(importer, _)| importer == "table").map(|(_, source)| source.as_str()).collect();
-    for ending in ["csv", "tsv", "json", "jsonl", "yaml", "parquet", "arrow", "xlsx", "gz"] {
-        assert!(read.iter().any(|name| name.ends_with(&format!(".{ending}"))), "no table ends with .{ending}: {read:?}");
+    let read: Vec<&str> = found
+        .keys()
+        .filter(|(importer, _)| importer == "table")
+        .map(|(_, source)| source.as_str())
+        .collect();
+    for ending in [
+        "csv", "tsv", "json", "jsonl", "yaml", "parquet", "arrow", "xlsx", "gz",
+    ] {
+        assert!(
+            read.iter()
+                .any(|name| name.ends_with(&format!(".{ending}"))),
+            "no table ends with .{ending}: {read:?}"
+        );
     }
 }
 
@@ -196,13 +320,23 @@ fn digest_of(store: &Store, refused: &str) -> String {
     for pair in scan(store).sealed {
         for run in SealedReader::runs(&pair.runs).0 {
             // An unnamed model is called after its file, by as much of the path as tells it from the other fixtures.
-            let end = run.model.strip_prefix("unknown (").and_then(|path| path.rsplit('/').next());
+            let end = run
+                .model
+                .strip_prefix("unknown (")
+                .and_then(|path| path.rsplit('/').next());
             let model = end.map_or_else(|| run.model.clone(), |end| format!("unknown ({end}"));
-            texts.push(to_json(&Run { provenance: None, carried: None, model, ..run }));
+            texts.push(to_json(&Run {
+                provenance: None,
+                carried: None,
+                model,
+                ..run
+            }));
         }
         if let Some(items) = pair.items {
             let mut text = String::new();
-            SealedReader::items(&items).and_then(|mut reader| reader.read_to_string(&mut text)).expect("readable");
+            SealedReader::items(&items)
+                .and_then(|mut reader| reader.read_to_string(&mut text))
+                .expect("readable");
             texts.extend(text.lines().map(str::to_owned));
         }
     }

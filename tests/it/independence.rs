@@ -19,18 +19,37 @@ struct Told {
 }
 
 impl Told {
-    fn new(id: &str, suite: &str, approach: &str, items: Vec<(Option<&'static str>, bool)>) -> Self {
-        Self { id: id.to_owned(), suite: suite.to_owned(), approach: approach.to_owned(), items }
+    fn new(
+        id: &str,
+        suite: &str,
+        approach: &str,
+        items: Vec<(Option<&'static str>, bool)>,
+    ) -> Self {
+        Self {
+            id: id.to_owned(),
+            suite: suite.to_owned(),
+            approach: approach.to_owned(),
+            items,
+        }
     }
 
     fn store(&self, project: &Project) {
-        project.result(&result(&self.id, &self.suite, &self.approach, json!({"suite_version": "v1"})));
+        project.result(&result(
+            &self.id,
+            &self.suite,
+            &self.approach,
+            json!({"suite_version": "v1"}),
+        ));
         project.items(&self.id, &self.lines());
     }
 
     fn lines(&self) -> Vec<Value> {
         let line = |(number, (cluster, passes)): (usize, &(Option<&str>, bool))| {
-            let mut line = question(&number.to_string(), 1, if *passes { "pass" } else { "fail" });
+            let mut line = question(
+                &number.to_string(),
+                1,
+                if *passes { "pass" } else { "fail" },
+            );
             if let Some(cluster) = cluster {
                 line["cluster"] = json!(cluster);
             }
@@ -42,7 +61,10 @@ impl Told {
 
 /// What is said of the suite `quiz`.
 fn answers(project: &Project) -> String {
-    let commands: [&[&str]; 2] = [&["compare", "quiz", "--format", "json"], &["leaderboard", "quiz", "--format", "json"]];
+    let commands: [&[&str]; 2] = [
+        &["compare", "quiz", "--format", "json"],
+        &["leaderboard", "quiz", "--format", "json"],
+    ];
     let answer = |arguments: &&[&str]| {
         let output = project.run(arguments.iter().copied());
         assert_eq!(output.code, 0, "{}", output.stderr);
@@ -54,9 +76,17 @@ fn answers(project: &Project) -> String {
 /// Two arms on 24 items, of which the second passes four more.
 fn quiz(cluster: impl Fn(usize) -> Option<&'static str>) -> Vec<Told> {
     let run = |id: &str, approach: &str, passes: &dyn Fn(usize) -> bool| {
-        Told::new(id, "quiz", approach, (0..24).map(|item| (cluster(item), passes(item))).collect())
+        Told::new(
+            id,
+            "quiz",
+            approach,
+            (0..24).map(|item| (cluster(item), passes(item))).collect(),
+        )
     };
-    vec![run("m-1", "plain", &|item| item < 4), run("m-2", "tuned", &|item| item < 20)]
+    vec![
+        run("m-1", "plain", &|item| item < 4),
+        run("m-2", "tuned", &|item| item < 20),
+    ]
 }
 
 #[test]
@@ -68,14 +98,27 @@ fn another_suites_clusters_are_not_ours() {
     let truth = answers(&alone);
     assert!(!truth.contains("\"clusters\": 2"), "{truth}");
 
-    let halves = |item: usize| (if item < 12 { Some("front") } else { Some("back") }, true);
+    let halves = |item: usize| {
+        (
+            if item < 12 {
+                Some("front")
+            } else {
+                Some("back")
+            },
+            true,
+        )
+    };
     let other = Told::new("a-1", "another", "plain", (0..24).map(halves).collect());
     let beside = Project::new();
     other.store(&beside);
     for run in &quiz(|_| None) {
         run.store(&beside);
     }
-    assert_eq!(answers(&beside), truth, "beside a suite whose items have the same names");
+    assert_eq!(
+        answers(&beside),
+        truth,
+        "beside a suite whose items have the same names"
+    );
 
     let before = Project::new();
     other.store(&before);
@@ -83,18 +126,30 @@ fn another_suites_clusters_are_not_ours() {
     for run in &quiz(|_| None) {
         run.store(&before);
     }
-    assert_eq!(answers(&before), truth, "with a cache that knows the other suite only");
+    assert_eq!(
+        answers(&before),
+        truth,
+        "with a cache that knows the other suite only"
+    );
 }
 
 fn open(project: &Project) -> Warehouse {
-    let options = Options { stores: vec![project.path("results")], ..Options::default() };
+    let options = Options {
+        stores: vec![project.path("results")],
+        ..Options::default()
+    };
     Warehouse::open(&options, &Progress::SILENT).expect("the tombstones can be read")
 }
 
 /// The clusters of a matrix of all runs of one suite version.
 fn clusters(warehouse: &Warehouse, suite: &str, version: &str) -> Vec<Option<String>> {
-    let filter = Filter { suites: vec![suite.to_owned()], ..Filter::default() };
-    let rows = warehouse.select(&filter).filter(|row| row.run.suite_version.as_deref() == Some(version));
+    let filter = Filter {
+        suites: vec![suite.to_owned()],
+        ..Filter::default()
+    };
+    let rows = warehouse
+        .select(&filter)
+        .filter(|row| row.run.suite_version.as_deref() == Some(version));
     let matrix: OutcomeMatrix = warehouse.matrix(rows.map(|row| &row.run.id));
     matrix.items.into_iter().map(|item| item.cluster).collect()
 }
@@ -102,8 +157,17 @@ fn clusters(warehouse: &Warehouse, suite: &str, version: &str) -> Vec<Option<Str
 #[test]
 fn versions_of_a_suite_have_clusters_of_their_own() {
     let project = Project::new();
-    for (id, version, cluster) in [("q-1", "v1", "old"), ("q-2", "v2", "new"), ("q-3", "v3", "")] {
-        project.result(&result(id, "quiz", "plain", json!({"suite_version": version})));
+    for (id, version, cluster) in [
+        ("q-1", "v1", "old"),
+        ("q-2", "v2", "new"),
+        ("q-3", "v3", ""),
+    ] {
+        project.result(&result(
+            id,
+            "quiz",
+            "plain",
+            json!({"suite_version": version}),
+        ));
         let mut line = question("0", 1, "pass");
         if !cluster.is_empty() {
             line["cluster"] = json!(cluster);
@@ -120,8 +184,21 @@ fn versions_of_a_suite_have_clusters_of_their_own() {
 #[test]
 fn runs_that_contradict_each_other_are_told_and_the_most_are_right() {
     let project = Project::new();
-    for (id, clusters) in [("q-1", ["a", "a", "b"]), ("q-2", ["z", "z", "b"]), ("q-3", ["z", "y", "b"])] {
-        Told::new(id, "quiz", id, clusters.into_iter().map(|cluster| (Some(cluster), true)).collect()).store(&project);
+    for (id, clusters) in [
+        ("q-1", ["a", "a", "b"]),
+        ("q-2", ["z", "z", "b"]),
+        ("q-3", ["z", "y", "b"]),
+    ] {
+        Told::new(
+            id,
+            "quiz",
+            id,
+            clusters
+                .into_iter()
+                .map(|cluster| (Some(cluster), true))
+                .collect(),
+        )
+        .store(&project);
     }
     Told::new("q-4", "quiz", "silent", vec![(None, true); 3]).store(&project);
     Told::new("o-1", "other", "plain", vec![(Some("else"), true); 3]).store(&project);
@@ -137,14 +214,50 @@ fn runs_that_contradict_each_other_are_told_and_the_most_are_right() {
         "warning: results/q-1/items.jsonl: suite `quiz`, version `v1`: the cluster of `0` is `a` (q-1) and `z` (q-2, q-3) at once; so is \
          another item's\n  hint: what most runs say counts; store or import the runs again, alike\n"
     );
-    assert!(project.run(["--quiet", "leaderboard", "quiz"]).stderr.is_empty());
+    assert!(
+        project
+            .run(["--quiet", "leaderboard", "quiz"])
+            .stderr
+            .is_empty()
+    );
     let refusal = project.run(["--strict", "leaderboard", "quiz"]);
-    assert!(refusal.refusal().contains("error: runs contradict each other about items"), "{}", refusal.stderr);
+    assert!(
+        refusal
+            .refusal()
+            .contains("error: runs contradict each other about items"),
+        "{}",
+        refusal.stderr
+    );
     // Whose runs are hidden have no say.
-    assert_eq!(project.run(["retract", "q-1", "--reason", "clustered otherwise", "--quiet"]).code, 0);
-    assert_eq!(project.run(["retract", "q-3", "--reason", "clustered otherwise", "--quiet"]).code, 0);
+    assert_eq!(
+        project
+            .run([
+                "retract",
+                "q-1",
+                "--reason",
+                "clustered otherwise",
+                "--quiet"
+            ])
+            .code,
+        0
+    );
+    assert_eq!(
+        project
+            .run([
+                "retract",
+                "q-3",
+                "--reason",
+                "clustered otherwise",
+                "--quiet"
+            ])
+            .code,
+        0
+    );
     assert_eq!(open(&project).conflicts(), []);
-    assert_eq!(clusters(&open(&project), "quiz", "v1"), ["z", "z", "b"].map(|cluster| Some(cluster.to_owned())));
+    assert_eq!(
+        clusters(&open(&project), "quiz", "v1"),
+        ["z", "z", "b"].map(|cluster| Some(cluster.to_owned()))
+    );
 }
 
 const CLUSTERS: [&str; 4] = ["c0", "c1", "c2", "c3"];
@@ -153,21 +266,33 @@ const CLUSTERS: [&str; 4] = ["c0", "c1", "c2", "c3"];
 type Items = Vec<(Option<&'static str>, bool)>;
 
 fn items(number: usize) -> impl Strategy<Value = Items> {
-    prop::collection::vec((prop::option::weighted(0.8, prop::sample::select(&CLUSTERS[..])), any::<bool>()), number)
+    prop::collection::vec(
+        (
+            prop::option::weighted(0.8, prop::sample::select(&CLUSTERS[..])),
+            any::<bool>(),
+        ),
+        number,
+    )
 }
 
 /// Runs of `quiz` whose clusters are mostly those of the first of them.
 fn quizzes() -> impl Strategy<Value = Vec<Told>> {
     (8..24_usize).prop_flat_map(|number| {
         prop::collection::vec((items(number), prop::bool::weighted(0.3)), 2..5).prop_map(|runs| {
-            let clusters: Vec<Option<&str>> = runs[0].0.iter().map(|(cluster, _)| *cluster).collect();
+            let clusters: Vec<Option<&str>> =
+                runs[0].0.iter().map(|(cluster, _)| *cluster).collect();
             let told = |(place, (mut items, differs)): (usize, (Items, bool))| {
                 if !differs {
                     for (item, cluster) in items.iter_mut().zip(&clusters) {
                         item.0 = *cluster;
                     }
                 }
-                Told::new(&format!("m-{place}"), "quiz", if place % 2 == 0 { "plain" } else { "tuned" }, items)
+                Told::new(
+                    &format!("m-{place}"),
+                    "quiz",
+                    if place % 2 == 0 { "plain" } else { "tuned" },
+                    items,
+                )
             };
             runs.into_iter().enumerate().map(told).collect()
         })
@@ -176,10 +301,18 @@ fn quizzes() -> impl Strategy<Value = Vec<Told>> {
 
 /// Runs of other suites with items of the same names, that come before and after in every order of names.
 fn others() -> impl Strategy<Value = Vec<Told>> {
-    let run = (items(24), prop::sample::select(vec!["another", "quiz-two", "zoo"]));
+    let run = (
+        items(24),
+        prop::sample::select(vec!["another", "quiz-two", "zoo"]),
+    );
     prop::collection::vec(run, 1..4).prop_map(|runs| {
         let told = |(place, (items, suite)): (usize, (_, &str))| {
-            Told::new(&format!("{}-{place}", if place % 2 == 0 { "a" } else { "z" }), suite, "plain", items)
+            Told::new(
+                &format!("{}-{place}", if place % 2 == 0 { "a" } else { "z" }),
+                suite,
+                "plain",
+                items,
+            )
         };
         runs.into_iter().enumerate().map(told).collect()
     })

@@ -36,7 +36,10 @@ const READERS: [&[&str]; 15] = [
         "sql",
         "SELECT run_id, kind, evaluator, status, count(*) AS n, sum(cost_usd) AS cost, avg(score) AS score FROM items GROUP BY run_id, kind, evaluator, status ORDER BY run_id, kind, evaluator, status",
     ],
-    &["sql", "SELECT * FROM scores ORDER BY run_id, metric, revision"],
+    &[
+        "sql",
+        "SELECT * FROM scores ORDER BY run_id, metric, revision",
+    ],
 ];
 
 /// Runs a command on some results. `place` is taken out of what it says.
@@ -48,15 +51,36 @@ fn said(project: &Project, command: &[&str], places: &[&str]) -> (i32, String) {
         arguments.extend(["--results", place]);
     }
     let output = project.run(arguments);
-    assert!([0, 1, 3].contains(&output.code), "{command:?}: {}", output.stderr);
-    let stdout = places.iter().fold(output.stdout, |text, place| text.replace(place, "RESULTS"));
-    (output.code, if command[0] == "show" { without_files(&stdout) } else { stdout })
+    assert!(
+        [0, 1, 3].contains(&output.code),
+        "{command:?}: {}",
+        output.stderr
+    );
+    let stdout = places
+        .iter()
+        .fold(output.stdout, |text, place| text.replace(place, "RESULTS"));
+    (
+        output.code,
+        if command[0] == "show" {
+            without_files(&stdout)
+        } else {
+            stdout
+        },
+    )
 }
 
 /// Takes out where a store has a run's transcript and output, which a lake has not.
 fn without_files(shown: &str) -> String {
-    let names_a_file = |line: &&str| ["\"transcript\": \"", "\"output\": \""].iter().any(|key| line.trim_start().starts_with(key));
-    shown.lines().filter(|line| !names_a_file(line)).collect::<Vec<&str>>().join("\n")
+    let names_a_file = |line: &&str| {
+        ["\"transcript\": \"", "\"output\": \""]
+            .iter()
+            .any(|key| line.trim_start().starts_with(key))
+    };
+    shown
+        .lines()
+        .filter(|line| !names_a_file(line))
+        .collect::<Vec<&str>>()
+        .join("\n")
 }
 
 fn publish(project: &Project, results: &str) -> String {
@@ -72,16 +96,44 @@ fn item(name: &str, status: &str) -> Value {
 
 fn add(project: &Project, store: &str, id: &str, approach: &str) {
     let seed = id.bytes().map(usize::from).sum::<usize>();
-    let items: Vec<Value> =
-        (0..30).map(|index| item(&format!("q{index}"), if (index * 7 + seed).is_multiple_of(3) { "fail" } else { "pass" })).collect();
-    let header = result(id, "quiz", approach, json!({"timestamp": "2026-01-05T03:04:05Z"}));
+    let items: Vec<Value> = (0..30)
+        .map(|index| {
+            item(
+                &format!("q{index}"),
+                if (index * 7 + seed).is_multiple_of(3) {
+                    "fail"
+                } else {
+                    "pass"
+                },
+            )
+        })
+        .collect();
+    let header = result(
+        id,
+        "quiz",
+        approach,
+        json!({"timestamp": "2026-01-05T03:04:05Z"}),
+    );
     project.file(&format!("{store}/{id}.json"), header.to_string());
-    project.file(&format!("{store}/{id}/items.jsonl"), items.iter().map(Value::to_string).collect::<Vec<String>>().join("\n") + "\n");
+    project.file(
+        &format!("{store}/{id}/items.jsonl"),
+        items
+            .iter()
+            .map(Value::to_string)
+            .collect::<Vec<String>>()
+            .join("\n")
+            + "\n",
+    );
 }
 
 fn store() -> Project {
     let project = Project::new();
-    for (id, approach) in [("a1", "alpha"), ("a2", "alpha"), ("b1", "beta"), ("b2", "beta")] {
+    for (id, approach) in [
+        ("a1", "alpha"),
+        ("a2", "alpha"),
+        ("b1", "beta"),
+        ("b2", "beta"),
+    ] {
         add(&project, "results", id, approach);
     }
     project
@@ -90,7 +142,12 @@ fn store() -> Project {
 /// Holds the lake to the store that was published: whatever reads says the same.
 #[track_caller]
 fn assert_same(project: &Project, results: &[&str]) {
-    for command in [&["leaderboard"][..], &["compare"], &["list", "--runs"], &["show", "--suite", "quiz"]] {
+    for command in [
+        &["leaderboard"][..],
+        &["compare"],
+        &["list", "--runs"],
+        &["show", "--suite", "quiz"],
+    ] {
         let (code, of_lake) = said(project, command, &["lake:lake"]);
         let (expected, of_store) = said(project, command, results);
         assert_eq!((code, of_lake), (expected, of_store), "{command:?}");
@@ -118,8 +175,12 @@ fn the_shipped_results_read_from_a_lake_are_the_same_to_the_byte() {
     // A folder beside a lake with the same runs changes nothing, in any order.
     for places in [[results.as_str(), "lake:lake"], ["lake:lake", &results]] {
         assert_eq!(
-            said(&project, &["leaderboard"], &places).1.replace("RESULTS", ""),
-            said(&project, &["leaderboard"], &[&results]).1.replace("RESULTS", "")
+            said(&project, &["leaderboard"], &places)
+                .1
+                .replace("RESULTS", ""),
+            said(&project, &["leaderboard"], &[&results])
+                .1
+                .replace("RESULTS", "")
         );
     }
 }
@@ -129,13 +190,34 @@ fn a_site_from_a_lake_is_that_of_the_store_but_for_what_a_lake_does_not_hold() {
     let project = store();
     publish(&project, "results");
     let build = |place: &str, out: &str| {
-        let output = project.run(["build", "--without-results", "--out", out, "--results", place, "--cache", &format!("{out}-cache")]);
+        let output = project.run([
+            "build",
+            "--without-results",
+            "--out",
+            out,
+            "--results",
+            place,
+            "--cache",
+            &format!("{out}-cache"),
+        ]);
         assert_eq!(output.code, 0, "{}", output.stderr);
         let files = project.files(out).into_iter();
-        files.map(|path| (path.split_once('/').expect("below").1.to_owned(), fs::read(project.path(&path)).expect("readable"))).collect()
+        files
+            .map(|path| {
+                (
+                    path.split_once('/').expect("below").1.to_owned(),
+                    fs::read(project.path(&path)).expect("readable"),
+                )
+            })
+            .collect()
     };
-    let (of_store, of_lake): (BTreeMap<String, Vec<u8>>, BTreeMap<String, Vec<u8>>) = (build("results", "a"), build("lake:lake", "b"));
-    let differing: Vec<&String> = of_store.keys().chain(of_lake.keys()).filter(|path| of_store.get(*path) != of_lake.get(*path)).collect();
+    let (of_store, of_lake): (BTreeMap<String, Vec<u8>>, BTreeMap<String, Vec<u8>>) =
+        (build("results", "a"), build("lake:lake", "b"));
+    let differing: Vec<&String> = of_store
+        .keys()
+        .chain(of_lake.keys())
+        .filter(|path| of_store.get(*path) != of_lake.get(*path))
+        .collect();
     assert!(differing.is_empty(), "{differing:?}");
 }
 
@@ -149,11 +231,19 @@ fn only_what_is_new_is_added() {
 
     add(&project, "results", "c1", "gamma");
     assert!(publish(&project, "results").contains("1 run added, 30 outcomes; 4 runs unchanged"));
-    assert_eq!((commits(&project, "runs"), commits(&project, "outcomes")), (3, 3));
+    assert_eq!(
+        (commits(&project, "runs"), commits(&project, "outcomes")),
+        (3, 3)
+    );
     assert_same(&project, &["results"]);
 
     // A retraction and its undo are rows of their own; the outcomes stay.
-    assert_eq!(project.run(["retract", "a1", "--reason", "wrong seed"]).code, 0);
+    assert_eq!(
+        project
+            .run(["retract", "a1", "--reason", "wrong seed"])
+            .code,
+        0
+    );
     assert!(publish(&project, "results").contains("1 run retracted, 0 outcomes"));
     assert_same(&project, &["results"]);
     let rows = said(&project, &["list", "--runs"], &["lake:lake"]).1;
@@ -164,7 +254,8 @@ fn only_what_is_new_is_added() {
     assert_eq!(commits(&project, "outcomes"), 3);
 
     // A run that was judged again is published whole again, and only its last revision stands.
-    let judged = r#"{"metric":"answers","value":1.0,"unit":"points","direction":"up","revision":0}"#;
+    let judged =
+        r#"{"metric":"answers","value":1.0,"unit":"points","direction":"up","revision":0}"#;
     project.file("results/b1/scores.jsonl", format!("{judged}\n"));
     let mut items = project.read("results/b1/items.jsonl");
     let mut later = item("q0", "error");
@@ -174,18 +265,30 @@ fn only_what_is_new_is_added() {
     project.file("results/b1/items.jsonl", items);
     assert!(publish(&project, "results").contains("1 run revised, 31 outcomes"));
     for command in [&["leaderboard"][..], &["compare"], &["list", "--runs"]] {
-        assert_eq!(said(&project, command, &["lake:lake"]), said(&project, command, &["results"]), "{command:?}");
+        assert_eq!(
+            said(&project, command, &["lake:lake"]),
+            said(&project, command, &["results"]),
+            "{command:?}"
+        );
     }
     // A lake names the cluster in force, which the judged line does not repeat.
     let shown = |place: &str| said(&project, &["show", "b1"], &[place]).1;
-    assert_eq!(shown("lake:lake").replacen("          \"cluster\": \"c\",\n", "", 1), shown("results"));
+    assert_eq!(
+        shown("lake:lake").replacen("          \"cluster\": \"c\",\n", "", 1),
+        shown("results")
+    );
     assert!(publish(&project, "results").contains("nothing new"));
 }
 
 #[test]
 fn a_run_retracted_before_it_was_published_is_published_when_it_counts() {
     let project = store();
-    assert_eq!(project.run(["retract", "a1", "--reason", "wrong seed"]).code, 0);
+    assert_eq!(
+        project
+            .run(["retract", "a1", "--reason", "wrong seed"])
+            .code,
+        0
+    );
     assert!(publish(&project, "results").contains("90 outcomes"));
     assert_same(&project, &["results"]);
     assert_eq!(project.run(["retract", "a1", "--undo"]).code, 0);
@@ -205,7 +308,10 @@ fn what_is_not_committed_is_not_there() {
         // As if the publisher had been killed before these commits: its files lie there.
         for table in lost {
             for ending in ["json", "crc"] {
-                fs::remove_file(project.path(&format!("lake/{table}/_delta_log/00000000000000000002.{ending}"))).expect("the last commit");
+                fs::remove_file(project.path(&format!(
+                    "lake/{table}/_delta_log/00000000000000000002.{ending}"
+                )))
+                .expect("the last commit");
             }
         }
         project.file("lake/outcomes/.writing-x.tmp", "half");
@@ -217,8 +323,20 @@ fn what_is_not_committed_is_not_there() {
 
 fn start(project: &Project, results: &str) -> Program {
     let mut command = Command::new(BINARY);
-    command.args(["export", "lake", "lake", "--results", results, "--cache", &format!("cache-{}", results.replace('/', "-"))]);
-    command.current_dir(project.path("")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.args([
+        "export",
+        "lake",
+        "lake",
+        "--results",
+        results,
+        "--cache",
+        &format!("cache-{}", results.replace('/', "-")),
+    ]);
+    command
+        .current_dir(project.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     command.start()
 }
 
@@ -246,7 +364,12 @@ fn publishers_at_the_same_time_lose_and_double_nothing() {
     let stores = ["one", "two", "three", "four"];
     for (number, store) in stores.iter().enumerate() {
         for run in 0..3 {
-            add(&project, store, &format!("r{number}-{run}"), ["alpha", "beta", "gamma"][run]);
+            add(
+                &project,
+                store,
+                &format!("r{number}-{run}"),
+                ["alpha", "beta", "gamma"][run],
+            );
         }
         // A run that all of them have.
         add(&project, store, "shared", "delta");
@@ -254,12 +377,27 @@ fn publishers_at_the_same_time_lose_and_double_nothing() {
     let publishers: Vec<Program> = stores.iter().map(|store| start(&project, store)).collect();
     for publisher in publishers {
         let output = publisher.finish();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
     let of_lake = said(&project, &["list", "--runs"], &["lake:lake"]).1;
-    assert_eq!(of_lake.matches("\"id\": \"").count().max(of_lake.matches("\"id\":\"").count()), 13, "{of_lake}");
+    assert_eq!(
+        of_lake
+            .matches("\"id\": \"")
+            .count()
+            .max(of_lake.matches("\"id\":\"").count()),
+        13,
+        "{of_lake}"
+    );
     for command in [&["leaderboard"][..], &["compare"]] {
-        let normal = |places: &[&str]| said(&project, command, places).1.replace("--results RESULTS", "");
+        let normal = |places: &[&str]| {
+            said(&project, command, places)
+                .1
+                .replace("--results RESULTS", "")
+        };
         assert_eq!(normal(&["lake:lake"]), normal(&stores), "{command:?}");
     }
     for store in stores {
@@ -280,7 +418,12 @@ fn a_lake_that_is_not_whole_is_refused() {
     };
     let one = |project: &Project, table: &str| {
         let files = project.files(&format!("lake/{table}"));
-        project.path(files.iter().find(|path| path.ends_with(".parquet")).expect("a file"))
+        project.path(
+            files
+                .iter()
+                .find(|path| path.ends_with(".parquet"))
+                .expect("a file"),
+        )
     };
     let flip = |path: &Path| {
         let mut bytes = fs::read(path).expect("readable");
@@ -288,8 +431,14 @@ fn a_lake_that_is_not_whole_is_refused() {
         bytes[place] ^= 0x55;
         fs::write(path, bytes).expect("writable");
     };
-    refused(&|project| fs::remove_file(one(project, "outcomes")).expect("removable"), "is gone");
-    refused(&|project| fs::remove_file(one(project, "runs")).expect("removable"), "is gone");
+    refused(
+        &|project| fs::remove_file(one(project, "outcomes")).expect("removable"),
+        "is gone",
+    );
+    refused(
+        &|project| fs::remove_file(one(project, "runs")).expect("removable"),
+        "is gone",
+    );
     refused(&|project| flip(&one(project, "runs")), "digest differs");
     refused(
         &|project| {
@@ -299,14 +448,26 @@ fn a_lake_that_is_not_whole_is_refused() {
         },
         "bytes",
     );
-    refused(&|project| fs::remove_file(project.path("lake/outcomes/_delta_log/00000000000000000000.json")).expect("removable"), "commit 0");
     refused(
         &|project| {
-            project.file("lake/_evalreport.json", r#"{"format":"evalreport lake","version":3}"#);
+            fs::remove_file(project.path("lake/outcomes/_delta_log/00000000000000000000.json"))
+                .expect("removable")
+        },
+        "commit 0",
+    );
+    refused(
+        &|project| {
+            project.file(
+                "lake/_evalreport.json",
+                r#"{"format":"evalreport lake","version":3}"#,
+            );
         },
         "version 3",
     );
-    refused(&|project| fs::remove_file(project.path("lake/_evalreport.json")).expect("removable"), "not a lake");
+    refused(
+        &|project| fs::remove_file(project.path("lake/_evalreport.json")).expect("removable"),
+        "not a lake",
+    );
 }
 
 /// Any changed byte of the outcomes either changes nothing that a board shows, or is refused.
@@ -315,7 +476,12 @@ fn a_flipped_byte_never_makes_another_board() {
     let project = store();
     publish(&project, "results");
     let files = project.files("lake/outcomes");
-    let path = project.path(files.iter().find(|path| path.ends_with(".parquet")).expect("a file"));
+    let path = project.path(
+        files
+            .iter()
+            .find(|path| path.ends_with(".parquet"))
+            .expect("a file"),
+    );
     let whole = fs::read(&path).expect("readable");
     let board = said(&project, &["leaderboard"], &["lake:lake"]);
     let mut refused = 0;
@@ -325,9 +491,19 @@ fn a_flipped_byte_never_makes_another_board() {
         fs::write(&path, bytes).expect("writable");
         let output = project.run(["leaderboard", "--format", "json", "--results", "lake:lake"]);
         if output.code == 0 {
-            assert_eq!(output.stdout.replace("lake:lake", "RESULTS"), board.1, "byte {}", whole.len() * number / 40);
+            assert_eq!(
+                output.stdout.replace("lake:lake", "RESULTS"),
+                board.1,
+                "byte {}",
+                whole.len() * number / 40
+            );
         } else {
-            assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{}", output.stderr);
+            assert_eq!(
+                (output.code, output.stdout.as_str()),
+                (2, ""),
+                "{}",
+                output.stderr
+            );
             refused += 1;
         }
     }
@@ -338,19 +514,51 @@ fn a_flipped_byte_never_makes_another_board() {
 fn what_a_lake_cannot_do_is_refused_with_a_hint() {
     let project = store();
     publish(&project, "results");
-    for command in [&["retract", "a1", "--reason", "x"][..], &["import", "results"], &["doctor"]] {
+    for command in [
+        &["retract", "a1", "--reason", "x"][..],
+        &["import", "results"],
+        &["doctor"],
+    ] {
         let mut arguments = command.to_vec();
         arguments.extend(["--results", "lake:lake"]);
         let output = project.run(arguments);
         let refusal = output.refusal();
-        assert!(refusal.contains("a lake is only read") && refusal.contains("hint"), "{refusal}");
+        assert!(
+            refusal.contains("a lake is only read") && refusal.contains("hint"),
+            "{refusal}"
+        );
     }
-    assert!(project.run(["export", "bundle", "x.bundle", "--results", "lake:lake"]).refusal().contains("no records to copy"));
-    assert!(project.run(["export", "lake", "results"]).refusal().contains("results"));
+    assert!(
+        project
+            .run(["export", "bundle", "x.bundle", "--results", "lake:lake"])
+            .refusal()
+            .contains("no records to copy")
+    );
+    assert!(
+        project
+            .run(["export", "lake", "results"])
+            .refusal()
+            .contains("results")
+    );
     project.file("other/notes.txt", "mine");
-    assert!(project.run(["export", "lake", "other"]).refusal().contains("not a lake"));
-    assert!(project.run(["leaderboard", "--results", "lake:other"]).refusal().contains("not a lake"));
-    assert!(project.run(["leaderboard", "--results", "lake:"]).refusal().contains("names no folder"));
+    assert!(
+        project
+            .run(["export", "lake", "other"])
+            .refusal()
+            .contains("not a lake")
+    );
+    assert!(
+        project
+            .run(["leaderboard", "--results", "lake:other"])
+            .refusal()
+            .contains("not a lake")
+    );
+    assert!(
+        project
+            .run(["leaderboard", "--results", "lake:"])
+            .refusal()
+            .contains("names no folder")
+    );
 }
 
 /// A lake is copied like any store, and is a baseline.
@@ -358,10 +566,19 @@ fn what_a_lake_cannot_do_is_refused_with_a_hint() {
 fn a_lake_is_a_store_for_exports_and_baselines() {
     let project = store();
     publish(&project, "results");
-    assert_eq!(project.run(["export", "lake", "copy", "--results", "lake:lake"]).code, 0);
+    assert_eq!(
+        project
+            .run(["export", "lake", "copy", "--results", "lake:lake"])
+            .code,
+        0
+    );
     let board = |place: &str| said(&project, &["leaderboard"], &[place]).1;
     assert_eq!(board("lake:copy"), board("lake:lake"));
-    assert_eq!(project.run(["export", "lake", "copy"]).code, 0, "the same runs from the store");
+    assert_eq!(
+        project.run(["export", "lake", "copy"]).code,
+        0,
+        "the same runs from the store"
+    );
     let gate = |baseline: &str| {
         let output = project.run(["gate", "--format", "json", "--baseline", baseline]);
         (output.code, output.stdout.replace(baseline, "BASELINE"))
@@ -369,19 +586,36 @@ fn a_lake_is_a_store_for_exports_and_baselines() {
     let copied = project.path("older");
     fs::create_dir_all(&copied).expect("writable");
     for file in project.files("results") {
-        project.bytes(&file.replacen("results", "older", 1), &fs::read(project.path(&file)).expect("readable"));
+        project.bytes(
+            &file.replacen("results", "older", 1),
+            &fs::read(project.path(&file)).expect("readable"),
+        );
     }
     assert_eq!(gate("lake:lake"), gate("older"));
 }
 
 /// What a command on the lake read: files of outcomes that were known, and that were read.
 fn known_and_read(project: &Project, command: &[&str]) -> (usize, usize) {
-    let output = project.run(command.iter().copied().chain(["--results", "lake:lake", "--verbose"]));
+    let output =
+        project.run(
+            command
+                .iter()
+                .copied()
+                .chain(["--results", "lake:lake", "--verbose"]),
+        );
     assert_eq!(output.code, 0, "{}", output.stderr);
-    let line = output.stderr.lines().find(|line| line.contains("lake listed")).expect("it says what it read");
+    let line = output
+        .stderr
+        .lines()
+        .find(|line| line.contains("lake listed"))
+        .expect("it says what it read");
     let number = |name: &str| {
         let after = line.split(&format!("{name}=")).nth(1).expect("a number");
-        after.split(|letter: char| !letter.is_ascii_digit()).next().and_then(|digits| digits.parse().ok()).expect("a number")
+        after
+            .split(|letter: char| !letter.is_ascii_digit())
+            .next()
+            .and_then(|digits| digits.parse().ok())
+            .expect("a number")
     };
     (number("known"), number("read"))
 }
@@ -389,14 +623,32 @@ fn known_and_read(project: &Project, command: &[&str]) -> (usize, usize) {
 #[test]
 fn a_command_reads_of_a_lake_only_what_changed() {
     let project = store();
-    project.file("results/z1.json", result("z1", "zoo", "alpha", json!({"timestamp": "2026-01-05T03:04:05Z"})).to_string());
-    project.file("results/z1/items.jsonl", format!("{}\n", item("q0", "pass")));
+    project.file(
+        "results/z1.json",
+        result(
+            "z1",
+            "zoo",
+            "alpha",
+            json!({"timestamp": "2026-01-05T03:04:05Z"}),
+        )
+        .to_string(),
+    );
+    project.file(
+        "results/z1/items.jsonl",
+        format!("{}\n", item("q0", "pass")),
+    );
     publish(&project, "results");
     let board = || said(&project, &["leaderboard"], &["lake:lake"]);
     // A command about one suite reads that alone, and forgets nothing.
-    assert_eq!(known_and_read(&project, &["leaderboard", "--suite", "zoo"]), (0, 1));
+    assert_eq!(
+        known_and_read(&project, &["leaderboard", "--suite", "zoo"]),
+        (0, 1)
+    );
     assert_eq!(known_and_read(&project, &["leaderboard"]), (1, 1));
-    assert_eq!(known_and_read(&project, &["leaderboard", "--suite", "zoo"]), (1, 0));
+    assert_eq!(
+        known_and_read(&project, &["leaderboard", "--suite", "zoo"]),
+        (1, 0)
+    );
     assert_eq!(known_and_read(&project, &["leaderboard"]), (2, 0));
     assert_eq!(board(), said(&project, &["leaderboard"], &["results"]));
 
@@ -408,12 +660,20 @@ fn a_command_reads_of_a_lake_only_what_changed() {
     assert_eq!(known_and_read(&project, &["leaderboard"]), (3, 0));
 
     // A retraction hides a run whose outcomes stay where they are, and a revised run is read alone.
-    assert_eq!(project.run(["retract", "a1", "--reason", "wrong seed"]).code, 0);
+    assert_eq!(
+        project
+            .run(["retract", "a1", "--reason", "wrong seed"])
+            .code,
+        0
+    );
     publish(&project, "results");
     assert_eq!(known_and_read(&project, &["leaderboard"]), (3, 0));
     assert_same(&project, &["results"]);
     let lines = project.read("results/c1/items.jsonl");
-    project.file("results/c1/items.jsonl", format!("{lines}{}\n", item("q99", "pass")));
+    project.file(
+        "results/c1/items.jsonl",
+        format!("{lines}{}\n", item("q99", "pass")),
+    );
     publish(&project, "results");
     assert_eq!(known_and_read(&project, &["leaderboard"]), (2, 1));
     assert_eq!(known_and_read(&project, &["leaderboard"]), (3, 0));
@@ -422,7 +682,12 @@ fn a_command_reads_of_a_lake_only_what_changed() {
     // A folder beside the lake has a part of the cache of its own, with both.
     for _ in 0..2 {
         let both = said(&project, &["list", "--runs"], &["results", "lake:lake"]).1;
-        assert_eq!(both.replace("RESULTS", ""), said(&project, &["list", "--runs"], &["results"]).1.replace("RESULTS", ""));
+        assert_eq!(
+            both.replace("RESULTS", ""),
+            said(&project, &["list", "--runs"], &["results"])
+                .1
+                .replace("RESULTS", "")
+        );
     }
 
     // Parts of the cache are listed, and go with their lake.
@@ -438,11 +703,19 @@ fn a_command_reads_of_a_lake_only_what_changed() {
     };
     let place = format!("lake:{}", project.path("lake").display());
     let of: Vec<Value> = parts(&project);
-    assert!(of.contains(&json!([place])) && of.contains(&json!([project.path("results"), place])), "{of:?}");
+    assert!(
+        of.contains(&json!([place])) && of.contains(&json!([project.path("results"), place])),
+        "{of:?}"
+    );
     fs::remove_dir_all(project.path("lake")).expect("removable");
     fs::remove_dir_all(project.path(".evalreport/cache/segments")).unwrap_or_default();
     fs::create_dir(project.path("none")).expect("a folder");
-    assert_eq!(project.run(["leaderboard", "--results", "results", "--results", "none"]).code, 0);
+    assert_eq!(
+        project
+            .run(["leaderboard", "--results", "results", "--results", "none"])
+            .code,
+        0
+    );
     let of: Vec<Value> = parts(&project);
     assert!(!of.contains(&json!([place])), "{of:?}");
 }
@@ -455,18 +728,41 @@ fn a_cached_lake_is_no_excuse_for_a_damaged_one() {
     let board = said(&project, &["leaderboard"], &["lake:lake"]);
     for table in ["outcomes", "runs"] {
         let files = project.files(&format!("lake/{table}"));
-        let path = project.path(files.iter().find(|path| path.ends_with(".parquet")).expect("a file"));
+        let path = project.path(
+            files
+                .iter()
+                .find(|path| path.ends_with(".parquet"))
+                .expect("a file"),
+        );
         let whole = fs::read(&path).expect("readable");
         let mut bytes = whole.clone();
         // In the first column, which a board reads.
         bytes[20] ^= 0x55;
         fs::write(&path, &bytes).expect("writable");
-        assert!(project.run(["leaderboard", "--results", "lake:lake"]).refusal().contains("digest differs"), "{table}");
+        assert!(
+            project
+                .run(["leaderboard", "--results", "lake:lake"])
+                .refusal()
+                .contains("digest differs"),
+            "{table}"
+        );
         fs::write(&path, &bytes[..10]).expect("writable");
-        project.run(["leaderboard", "--results", "lake:lake"]).refusal();
+        project
+            .run(["leaderboard", "--results", "lake:lake"])
+            .refusal();
         fs::remove_file(&path).expect("removable");
-        assert!(project.run(["leaderboard", "--results", "lake:lake"]).refusal().contains("is gone"), "{table}");
+        assert!(
+            project
+                .run(["leaderboard", "--results", "lake:lake"])
+                .refusal()
+                .contains("is gone"),
+            "{table}"
+        );
         fs::write(&path, &whole).expect("writable");
-        assert_eq!(said(&project, &["leaderboard"], &["lake:lake"]), board, "{table}");
+        assert_eq!(
+            said(&project, &["leaderboard"], &["lake:lake"]),
+            board,
+            "{table}"
+        );
     }
 }

@@ -1,6 +1,9 @@
 //! The one integration binary: linking polars is what costs, so it is linked once.
 
-#![expect(clippy::print_stderr, reason = "tests say what they need and what they found")]
+#![expect(
+    clippy::print_stderr,
+    reason = "tests say what they need and what they found"
+)]
 
 #[macro_use]
 mod needs;

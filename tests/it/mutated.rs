@@ -83,7 +83,10 @@ parsers! {
 }
 
 fn survives(name: &str) {
-    let executions = std::env::var("EVALREPORT_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(EXECUTIONS);
+    let executions = std::env::var("EVALREPORT_MUTATIONS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(EXECUTIONS);
     let subject = Subject::named(name);
     memory::forget_peak();
     let before = memory::bytes();
@@ -96,10 +99,18 @@ fn survives(name: &str) {
         attack.inflated / 1_000_000,
         attack.slowest_per_mb,
     );
-    assert!(attack.reached > executions / 10 * 9, "{} of {executions} reached the parser", attack.reached);
+    assert!(
+        attack.reached > executions / 10 * 9,
+        "{} of {executions} reached the parser",
+        attack.reached
+    );
     if let (true, Some(before), Some(peak)) = (is_alone(), before, memory::peak_bytes()) {
         let most = FREE_BYTES + TIMES_INFLATED * attack.largest as u64;
-        assert!(peak.saturating_sub(before) <= most, "{name} takes {} MiB", (peak - before) >> 20);
+        assert!(
+            peak.saturating_sub(before) <= most,
+            "{name} takes {} MiB",
+            (peak - before) >> 20
+        );
     }
 }
 
@@ -111,7 +122,9 @@ fn is_alone() -> bool {
 #[test]
 fn every_parser_is_among_them() {
     assert_eq!(
-        subjects::names().into_iter().collect::<std::collections::BTreeSet<_>>(),
+        subjects::names()
+            .into_iter()
+            .collect::<std::collections::BTreeSet<_>>(),
         TESTED.iter().map(|name| (*name).to_owned()).collect()
     );
 }
@@ -152,9 +165,19 @@ fn meet(files: fn(Scale) -> Vec<Hostile>) {
         let met = hostile.meet();
         let shown: String = met.said.chars().take(150).collect();
         let held = met.memory.unwrap_or_default() >> 20;
-        eprintln!("{} of {} KiB: {:.1} s, {held} MiB: {shown}", hostile.name, met.bytes >> 10, met.seconds);
+        eprintln!(
+            "{} of {} KiB: {:.1} s, {held} MiB: {shown}",
+            hostile.name,
+            met.bytes >> 10,
+            met.seconds
+        );
         if is_alone() {
-            assert!(met.memory.is_none_or(|memory| memory <= met.most_memory), "{} takes {:?} bytes", hostile.name, met.memory);
+            assert!(
+                met.memory.is_none_or(|memory| memory <= met.most_memory),
+                "{} takes {:?} bytes",
+                hostile.name,
+                met.memory
+            );
         }
     }
 }

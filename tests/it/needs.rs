@@ -29,39 +29,80 @@ struct Thing {
     is_there: fn() -> bool,
 }
 
-const fn thing(name: &'static str, programs: &'static [&'static str], is_there: fn() -> bool) -> Thing {
-    Thing { name, programs, is_there }
+const fn thing(
+    name: &'static str,
+    programs: &'static [&'static str],
+    is_there: fn() -> bool,
+) -> Thing {
+    Thing {
+        name,
+        programs,
+        is_there,
+    }
 }
 
 const THINGS: [Thing; 18] = [
-    thing(PYTEST, &["python3"], || crate::suites::installed().is_some()),
-    thing("Vite", &["node", "npm"], || crate::verify::frontend::packages().is_some()),
+    thing(PYTEST, &["python3"], || {
+        crate::suites::installed().is_some()
+    }),
+    thing("Vite", &["node", "npm"], || {
+        crate::verify::frontend::packages().is_some()
+    }),
     thing("DuckDB", &["python3"], || crate::export::duckdb().is_some()),
-    thing("axe-core", &["npm"], || crate::acceptance::axe::source().is_some()),
+    thing("axe-core", &["npm"], || {
+        crate::acceptance::axe::source().is_some()
+    }),
     thing(NOTO.name, &[], || NOTO.folder().is_some()),
     thing(LIBERATION.name, &[], || LIBERATION.folder().is_some()),
-    thing("strace", &["strace"], || std::process::Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).succeeds()),
-    thing("claude", &[], || crate::real_agents::folder_of("claude").is_some()),
-    thing("codex", &[], || crate::real_agents::folder_of("codex").is_some()),
-    thing("gemini", &[], || crate::real_agents::folder_of("gemini").is_some()),
-    thing("opencode", &[], || crate::real_agents::folder_of("opencode").is_some()),
-    thing("Inspect AI", &[], || variable("EVALREPORT_INSPECT_PYTHON").is_some()),
-    thing("promptfoo", &[], || variable("EVALREPORT_PROMPTFOO").is_some()),
-    thing("the schema of CTRF", &[], || variable("EVALREPORT_CTRF_SCHEMA").is_some()),
-    thing("the schemas of Every Eval Ever", &[], || variable("EVALREPORT_EEE_SCHEMAS").is_some()),
+    thing("strace", &["strace"], || {
+        std::process::Command::new("strace")
+            .args(["-qq", "-o", "/dev/null", "true"])
+            .succeeds()
+    }),
+    thing("claude", &[], || {
+        crate::real_agents::folder_of("claude").is_some()
+    }),
+    thing("codex", &[], || {
+        crate::real_agents::folder_of("codex").is_some()
+    }),
+    thing("gemini", &[], || {
+        crate::real_agents::folder_of("gemini").is_some()
+    }),
+    thing("opencode", &[], || {
+        crate::real_agents::folder_of("opencode").is_some()
+    }),
+    thing("Inspect AI", &[], || {
+        variable("EVALREPORT_INSPECT_PYTHON").is_some()
+    }),
+    thing("promptfoo", &[], || {
+        variable("EVALREPORT_PROMPTFOO").is_some()
+    }),
+    thing("the schema of CTRF", &[], || {
+        variable("EVALREPORT_CTRF_SCHEMA").is_some()
+    }),
+    thing("the schemas of Every Eval Ever", &[], || {
+        variable("EVALREPORT_EEE_SCHEMAS").is_some()
+    }),
     thing(LANDLOCK, &[], || {
         #[cfg(target_os = "linux")]
-        return evalreport::process::support().files && evalreport::process::support().network && evalreport::process::support().signals;
+        return evalreport::process::support().files
+            && evalreport::process::support().network
+            && evalreport::process::support().signals;
         #[cfg(not(target_os = "linux"))]
         return false;
     }),
     thing(MOUNTS, &[], crate::resume::disk::can_mount),
-    thing(USERS, &["unshare"], || std::process::Command::new("unshare").args(["--user", "--map-root-user", "true"]).succeeds()),
+    thing(USERS, &["unshare"], || {
+        std::process::Command::new("unshare")
+            .args(["--user", "--map-root-user", "true"])
+            .succeeds()
+    }),
 ];
 
 /// A Python with pytest and Flask.
 pub const PYTEST: &str = "pytest and Flask";
-pub const LANDLOCK: &str = "a kernel that keeps programs from files, ports and signals (Linux 6.12)";
+pub const LANDLOCK: &str =
+    "a kernel that keeps programs from files, ports and signals (Linux 6.12)";
 pub const MOUNTS: &str = "the right to mount a file system";
 pub const USERS: &str = "the right to make namespaces of users";
 /// What nobody can install: a machine has it or not.
@@ -75,7 +116,12 @@ pub fn are_met(item: &str, needs: &[&str]) -> bool {
         return true;
     }
     // `it::module::name::here`.
-    let test = item.split("::").skip(1).filter(|part| *part != "here" && !part.starts_with('{')).collect::<Vec<_>>().join("::");
+    let test = item
+        .split("::")
+        .skip(1)
+        .filter(|part| *part != "here" && !part.starts_with('{'))
+        .collect::<Vec<_>>()
+        .join("::");
     record(&test, &missing);
     false
 }
@@ -87,11 +133,25 @@ pub fn missing<'a>(needs: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
         let found = match THINGS.iter().find(|thing| thing.name == need) {
             None => Vec::from_iter((!is_installed(need)).then_some(need)),
             Some(thing) => {
-                let programs: Vec<&str> = thing.programs.iter().copied().filter(|program| !is_installed(program)).collect();
-                if programs.is_empty() { Vec::from_iter((!(thing.is_there)()).then_some(need)) } else { programs }
+                let programs: Vec<&str> = thing
+                    .programs
+                    .iter()
+                    .copied()
+                    .filter(|program| !is_installed(program))
+                    .collect();
+                if programs.is_empty() {
+                    Vec::from_iter((!(thing.is_there)()).then_some(need))
+                } else {
+                    programs
+                }
             }
         };
-        missing.extend(found.into_iter().filter(|name| !missing.contains(name)).collect::<Vec<_>>());
+        missing.extend(
+            found
+                .into_iter()
+                .filter(|name| !missing.contains(name))
+                .collect::<Vec<_>>(),
+        );
     }
     missing
 }
@@ -109,17 +169,26 @@ pub fn record(test: &str, missing: &[&str]) {
         Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
         _ => missing.concat(),
     };
-    assert!(may_be_missing || variable("EVALREPORT_TESTS_MUST_RUN").is_none(), "{test} must run here, and cannot for want of {missing}");
+    assert!(
+        may_be_missing || variable("EVALREPORT_TESTS_MUST_RUN").is_none(),
+        "{test} must run here, and cannot for want of {missing}"
+    );
     let folder = not_run::folder();
     fs::create_dir_all(&folder).expect("the build's folder can be written");
     // A file's name may have neither colons nor slashes everywhere.
-    fs::write(folder.join(test.replace("::", ".").replace('/', "-")), &missing).expect("the build's folder can be written");
+    fs::write(
+        folder.join(test.replace("::", ".").replace('/', "-")),
+        &missing,
+    )
+    .expect("the build's folder can be written");
     eprintln!("not run, for want of {missing}");
 }
 
 /// Returns the path in a variable of the environment.
 pub fn variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    std::env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
 }
 
 /// Returns the path in a variable of the environment that a test is about: such tests are ignored, and run on request with that variable.
@@ -130,18 +199,30 @@ pub fn named(name: &str) -> PathBuf {
 
 /// Whether a program is on the search path.
 fn is_installed(program: &str) -> bool {
-    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+    std::env::var_os("PATH").is_some_and(|path| {
+        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    })
 }
 
 #[test]
 fn tests_say_first_what_they_need_and_start_programs_in_one_way() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
     let mut faults = Vec::new();
-    for entry in walkdir::WalkDir::new(folder).into_iter().map(|entry| entry.expect("a folder")) {
+    for entry in walkdir::WalkDir::new(folder)
+        .into_iter()
+        .map(|entry| entry.expect("a folder"))
+    {
         let path = entry.path();
-        let name = path.strip_prefix(folder).expect("below it").display().to_string();
+        let name = path
+            .strip_prefix(folder)
+            .expect("below it")
+            .display()
+            .to_string();
         // The one that starts them, and this one, which has the words in it.
-        if path.extension().is_none_or(|ending| ending != "rs") || name == "programs.rs" || name == "needs.rs" {
+        if path.extension().is_none_or(|ending| ending != "rs")
+            || name == "programs.rs"
+            || name == "needs.rs"
+        {
             continue;
         }
         let text = fs::read_to_string(path).expect("readable");
@@ -154,11 +235,20 @@ fn tests_say_first_what_they_need_and_start_programs_in_one_way() {
                 "}" => is_in_test = false,
                 _ => {}
             }
-            if line.trim_start().starts_with("needs!(") && !(is_in_test && before.starts_with("fn ")) {
-                faults.push(format!("{at}: `needs!` is the first line of a test, whose name it records"));
+            if line.trim_start().starts_with("needs!(")
+                && !(is_in_test && before.starts_with("fn "))
+            {
+                faults.push(format!(
+                    "{at}: `needs!` is the first line of a test, whose name it records"
+                ));
             }
-            if [".spawn()", ".output()", ".wait_with_output()"].iter().any(|call| line.contains(call)) {
-                faults.push(format!("{at}: `start` and `finish` of `programs` start programs, and end them in time"));
+            if [".spawn()", ".output()", ".wait_with_output()"]
+                .iter()
+                .any(|call| line.contains(call))
+            {
+                faults.push(format!(
+                    "{at}: `start` and `finish` of `programs` start programs, and end them in time"
+                ));
             }
             before = line;
         }

@@ -54,10 +54,20 @@ fn runs(project: &Project, arm: &str, gib: u64, rate: f64, numbers: std::ops::Ra
             "timestamp": format!("2026-03-{:02}T01:00:00Z", number + 1),
         });
         project.result(&result(&id, "quiz", arm, fields));
-        let seed = id.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        let passes = |item: u64| chance(item, seed) < (0.4 * chance(item, 1) + rate - 0.2).clamp(0.0, 1.0);
-        let items: Vec<Value> =
-            (0..200).map(|item| question(&format!("q{item:03}"), 1, if passes(item) { "pass" } else { "fail" })).collect();
+        let seed = id.bytes().fold(7_u64, |sum, byte| {
+            sum.wrapping_mul(31).wrapping_add(u64::from(byte))
+        });
+        let passes =
+            |item: u64| chance(item, seed) < (0.4 * chance(item, 1) + rate - 0.2).clamp(0.0, 1.0);
+        let items: Vec<Value> = (0..200)
+            .map(|item| {
+                question(
+                    &format!("q{item:03}"),
+                    1,
+                    if passes(item) { "pass" } else { "fail" },
+                )
+            })
+            .collect();
         project.items(&id, &items);
     }
 }
@@ -73,27 +83,74 @@ fn resources_that_change_rates_lower_the_grade() {
     runs(&project, "large", 16, 0.65, 0..3);
     runs(&project, "eight", 8, 0.5, 0..3);
     let ledger = ledger(&project, "quiz");
-    let effects = ledger["conditions"].as_array().expect("two arms under two conditions");
+    let effects = ledger["conditions"]
+        .as_array()
+        .expect("two arms under two conditions");
     assert_eq!(effects.len(), 2, "{effects:?}");
-    let of = |arm: &str| effects.iter().find(|effect| effect["approach"] == arm).expect("the arm has two conditions");
-    assert_eq!((of("steady")["changes_rate"].as_bool(), of("calm")["changes_rate"].as_bool()), (Some(true), Some(false)));
+    let of = |arm: &str| {
+        effects
+            .iter()
+            .find(|effect| effect["approach"] == arm)
+            .expect("the arm has two conditions")
+    };
+    assert_eq!(
+        (
+            of("steady")["changes_rate"].as_bool(),
+            of("calm")["changes_rate"].as_bool()
+        ),
+        (Some(true), Some(false))
+    );
     near(&of("steady")["difference"], 0.15, 0.05);
-    assert_eq!(of("steady")["settings"], json!([{"what": "memory", "first": "4.0 GiB", "second": "16.0 GiB"}]));
+    assert_eq!(
+        of("steady")["settings"],
+        json!([{"what": "memory", "first": "4.0 GiB", "second": "16.0 GiB"}])
+    );
     let grade = |one: &str, other: &str| {
-        let answer =
-            project.run(["compare", "quiz", "--approach", one, "--approach", other, "--approach", "steady", "--format", "json"]).json();
+        let answer = project
+            .run([
+                "compare",
+                "quiz",
+                "--approach",
+                one,
+                "--approach",
+                other,
+                "--approach",
+                "steady",
+                "--format",
+                "json",
+            ])
+            .json();
         let table = &answer["comparisons"][0];
-        let place =
-            |arm: &str| table["arms"].as_array().and_then(|arms| arms.iter().position(|own| own["approach"] == arm)).expect("an arm");
+        let place = |arm: &str| {
+            table["arms"]
+                .as_array()
+                .and_then(|arms| arms.iter().position(|own| own["approach"] == arm))
+                .expect("an arm")
+        };
         let ends = [place(one).min(place(other)), place(one).max(place(other))];
         let pairs = table["comparability"].as_array().expect("pairs").clone();
-        let pair = pairs.into_iter().find(|pair| pair["first"] == ends[0] && pair["second"] == ends[1]).expect("the pair is graded");
-        pair["mismatches"].as_array().expect("differences").iter().find(|found| found["what"] == "memory").expect("memory differs").clone()
+        let pair = pairs
+            .into_iter()
+            .find(|pair| pair["first"] == ends[0] && pair["second"] == ends[1])
+            .expect("the pair is graded");
+        pair["mismatches"]
+            .as_array()
+            .expect("differences")
+            .iter()
+            .find(|found| found["what"] == "memory")
+            .expect("memory differs")
+            .clone()
     };
     let found = grade("small", "large");
-    assert_eq!((&found["kind"], &found["grade"]), (&"effect_of_resources".into(), &"D".into()));
+    assert_eq!(
+        (&found["kind"], &found["grade"]),
+        (&"effect_of_resources".into(), &"D".into())
+    );
     let found = grade("small", "eight");
-    assert_eq!((&found["kind"], &found["grade"]), (&"resources".into(), &"B".into()));
+    assert_eq!(
+        (&found["kind"], &found["grade"]),
+        (&"resources".into(), &"B".into())
+    );
     insta::assert_snapshot!(project.run(["noise", "quiz"]).snapshot());
 }
 
@@ -115,7 +172,14 @@ fn one_run_has_no_parts_and_the_questions_are_read() {
     ];
     project.items("once", &items);
     let ledger = ledger(&project, "quiz");
-    assert_eq!((ledger["pooled"].as_str(), ledger["arms"][0]["sources"].as_str(), &ledger["repeated_arms"]), (None, None, &0.into()));
+    assert_eq!(
+        (
+            ledger["pooled"].as_str(),
+            ledger["arms"][0]["sources"].as_str(),
+            &ledger["repeated_arms"]
+        ),
+        (None, None, &0.into())
+    );
     assert_eq!(ledger["health"]["duplicated"], json!([["a", "b"]]));
     assert_eq!(ledger["health"]["contradictory"], json!([["c", "d"]]));
     insta::assert_snapshot!(project.run(["noise", "quiz"]).snapshot());
@@ -124,7 +188,12 @@ fn one_run_has_no_parts_and_the_questions_are_read() {
 #[test]
 fn runs_without_items_have_no_ledger() {
     let project = Project::new();
-    project.result(&result("counts", "quiz", "nova", json!({"sharedTestsPassed": 3, "sharedTestsTotal": 4})));
+    project.result(&result(
+        "counts",
+        "quiz",
+        "nova",
+        json!({"sharedTestsPassed": 3, "sharedTestsTotal": 4}),
+    ));
     insta::assert_snapshot!(project.run(["noise"]).snapshot());
 }
 
@@ -133,7 +202,14 @@ fn artefacts(project: &Project, arm: &str, passed: &[usize], fields: impl Fn(usi
     for (number, passed) in passed.iter().enumerate() {
         let id = format!("{arm}-{number}");
         project.result(&result(&id, "build", arm, fields(number)));
-        let items: Vec<Value> = (0..20).map(|item| test(&format!("t{item:02}"), if item < *passed { "pass" } else { "fail" })).collect();
+        let items: Vec<Value> = (0..20)
+            .map(|item| {
+                test(
+                    &format!("t{item:02}"),
+                    if item < *passed { "pass" } else { "fail" },
+                )
+            })
+            .collect();
         project.items(&id, &items);
     }
 }
@@ -145,18 +221,49 @@ fn tests_of_one_artefact_are_planned_by_runs() {
     artefacts(&project, "apex", &[11, 17, 13], |_| json!({}));
     let ledger = ledger(&project, "build");
     let single = &ledger["single_runs"];
-    assert_eq!((&ledger["unit"], &single["pairs"]), (&"runs".into(), &1.into()), "{ledger}");
-    assert_eq!(single.as_object().expect("differences").keys().collect::<Vec<_>>(), ["by_chance", "pairs", "by_runs"]);
+    assert_eq!(
+        (&ledger["unit"], &single["pairs"]),
+        (&"runs".into(), &1.into()),
+        "{ledger}"
+    );
+    assert_eq!(
+        single
+            .as_object()
+            .expect("differences")
+            .keys()
+            .collect::<Vec<_>>(),
+        ["by_chance", "pairs", "by_runs"]
+    );
     // The same figure as the comparison's, which has three runs of each arm.
     let pair = project.run(["compare", "build", "--format", "json"]).json()["comparisons"][0]["rows"][0]["evidence"]["pairs"][0].clone();
-    assert_eq!((&pair["design"], &single["by_runs"][0]["runs"]), (&"runs".into(), &3.into()), "{pair}");
-    near(&single["by_runs"][0]["difference"], pair["detectable"].as_f64().expect("an open pair"), 1e-12);
-    let [three, six] = [0, 1].map(|at: usize| single["by_runs"][at]["difference"].as_f64().expect("a difference"));
+    assert_eq!(
+        (&pair["design"], &single["by_runs"][0]["runs"]),
+        (&"runs".into(), &3.into()),
+        "{pair}"
+    );
+    near(
+        &single["by_runs"][0]["difference"],
+        pair["detectable"].as_f64().expect("an open pair"),
+        1e-12,
+    );
+    let [three, six] = [0, 1].map(|at: usize| {
+        single["by_runs"][at]["difference"]
+            .as_f64()
+            .expect("a difference")
+    });
     assert!(six < three / std::f64::consts::SQRT_2, "{single}");
     // Two runs differ as much as the runs' rates do: 1.96 · √(mean of variances · 2).
-    near(&single["by_chance"], 1.959_964 * (2.0 * f64::midpoint(0.15_f64.powi(2), 0.0233_333)).sqrt(), 1e-5);
+    near(
+        &single["by_chance"],
+        1.959_964 * (2.0 * f64::midpoint(0.15_f64.powi(2), 0.0233_333)).sqrt(),
+        1e-5,
+    );
     let said = project.run(["noise", "build"]).stdout;
-    assert!(said.contains("Smallest detectable: 3 runs per arm") && !said.contains("one run per arm, same items"), "{said}");
+    assert!(
+        said.contains("Smallest detectable: 3 runs per arm")
+            && !said.contains("one run per arm, same items"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -165,7 +272,10 @@ fn code_that_never_varies_has_no_detectable_difference() {
     artefacts(&project, "nova", &[20; 3], |_| json!({}));
     artefacts(&project, "apex", &[4; 3], |_| json!({}));
     let said = project.run(["noise", "build"]).stdout;
-    assert!(said.contains("no arm's rate varies") && !said.contains("no arm has two runs"), "{said}");
+    assert!(
+        said.contains("no arm's rate varies") && !said.contains("no arm has two runs"),
+        "{said}"
+    );
     let single = ledger(&project, "build")["single_runs"].clone();
     assert_eq!(single, json!({"by_chance": 0.0, "pairs": 1}));
 }
@@ -174,11 +284,23 @@ fn code_that_never_varies_has_no_detectable_difference() {
 fn conditions_of_code_are_compared_over_runs() {
     let project = Project::new();
     let passed = [12, 11, 13, 19, 18, 20];
-    artefacts(&project, "nova", &passed, |number| json!({"resources": {"time_limit": if number < 3 { 600 } else { 90 }}}));
+    artefacts(
+        &project,
+        "nova",
+        &passed,
+        |number| json!({"resources": {"time_limit": if number < 3 { 600 } else { 90 }}}),
+    );
     let effect = ledger(&project, "build")["conditions"][0].clone();
-    assert_eq!(effect["settings"], json!([{"what": "time limit", "first": "10 min", "second": "90 s"}]));
+    assert_eq!(
+        effect["settings"],
+        json!([{"what": "time limit", "first": "10 min", "second": "90 s"}])
+    );
     // Welch's t of 0.6 ± 0.05 and 0.95 ± 0.05 over three runs each: t = 8.573, 4 degrees of freedom.
-    assert_eq!((&effect["runs"], &effect["items"]), (&json!([3, 3]), &20.into()), "{effect}");
+    assert_eq!(
+        (&effect["runs"], &effect["items"]),
+        (&json!([3, 3]), &20.into()),
+        "{effect}"
+    );
     near(&effect["difference"], 0.35, 1e-12);
     near(&effect["p"], 0.001_016_66, 1e-7);
 }

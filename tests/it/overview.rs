@@ -7,7 +7,8 @@ use crate::support::{Project, result};
 
 fn night(suite: &str, approach: &str, day: u32, passed: u64) -> Value {
     let timestamp = format!("2026-03-{day:02}T02:00:00Z");
-    let more = json!({"timestamp": timestamp, "shared_tests_passed": passed, "shared_tests_total": 100});
+    let more =
+        json!({"timestamp": timestamp, "shared_tests_passed": passed, "shared_tests_total": 100});
     result(&format!("{suite}-{approach}-{day}"), suite, approach, more)
 }
 
@@ -27,28 +28,59 @@ fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
 /// The states of the rows, in their order.
 fn states(page: &str) -> Vec<&str> {
     let table = between(page, "<tbody>", "</tbody>");
-    table.split("<span class=\"state ").skip(1).map(|rest| between(rest, "</svg>", "</span>")).collect()
+    table
+        .split("<span class=\"state ")
+        .skip(1)
+        .map(|rest| between(rest, "</svg>", "</span>"))
+        .collect()
 }
 
 #[test]
 fn a_level_that_fell_stands_on_top_with_its_proof() {
     let nights = |approach: &'static str, before: u64, after: u64| {
-        (1..=24).map(move |day| night("core", approach, day, if day <= 14 { before } else { after } + u64::from(day % 3)))
+        (1..=24).map(move |day| {
+            night(
+                "core",
+                approach,
+                day,
+                if day <= 14 { before } else { after } + u64::from(day % 3),
+            )
+        })
     };
-    let open = [night("other", "planner", 1, 50), night("other", "react", 1, 52)];
-    let runs: Vec<Value> = nights("planner", 90, 90).chain(nights("react", 75, 52)).chain(open).collect();
+    let open = [
+        night("other", "planner", 1, 50),
+        night("other", "react", 1, 52),
+    ];
+    let runs: Vec<Value> = nights("planner", 90, 90)
+        .chain(nights("react", 75, 52))
+        .chain(open)
+        .collect();
     let page = overview(&runs);
     assert_eq!(states(&page), ["changed", "open"]);
     let headline = between(&page, "<h1><bdi>", "</bdi></h1>");
-    assert!(headline.starts_with("react fell by 23 points on core; "), "{headline}");
+    assert!(
+        headline.starts_with("react fell by 23 points on core; "),
+        "{headline}"
+    );
     let change = between(&page, "<div class=\"changed\">", "</div>");
     assert!(
-        change.contains("fell from") && change.contains("on 2026-03-15: 14 nights before, 10 since, adjusted p &#60; 0.001"),
+        change.contains("fell from")
+            && change.contains("on 2026-03-15: 14 nights before, 10 since, adjusted p &#60; 0.001"),
         "{change}"
     );
-    assert!(change.contains("href=\"suites/core/history.html\""), "{change}");
+    assert!(
+        change.contains("href=\"suites/core/history.html\""),
+        "{change}"
+    );
     // Each night is a dot, before and since.
-    assert_eq!((change.matches("h0").count(), change.contains(">76.1%</text>")), (24, true), "{change}");
+    assert_eq!(
+        (
+            change.matches("h0").count(),
+            change.contains(">76.1%</text>")
+        ),
+        (24, true),
+        "{change}"
+    );
     // The verdict is kept beside it.
     assert!(page.contains("<span class=\"sub\">wins</span>"), "{page}");
 }
@@ -56,7 +88,17 @@ fn a_level_that_fell_stands_on_top_with_its_proof() {
 #[test]
 fn a_change_of_long_ago_is_no_news() {
     let runs: Vec<Value> = (1..=31)
-        .flat_map(|day| [night("core", "a", day, if day <= 8 { 75 } else { 52 } + u64::from(day % 3)), night("core", "b", day, 90)])
+        .flat_map(|day| {
+            [
+                night(
+                    "core",
+                    "a",
+                    day,
+                    if day <= 8 { 75 } else { 52 } + u64::from(day % 3),
+                ),
+                night("core", "b", day, 90),
+            ]
+        })
         .collect();
     let page = overview(&runs);
     assert!(!page.contains("class=\"changed\""), "{page}");
@@ -70,28 +112,62 @@ fn suites_with_nothing_to_compare_are_folded_and_a_hundred_are_a_small_page() {
         let suite = format!("suite-{number:03}");
         for day in 1..=28 {
             runs.extend([
-                night(&suite, "planner-with-a-long-name", day, 50 + number / 4 + u64::from(day % 4)),
-                night(&suite, "react-with-a-long-name", day, 60 + u64::from(day % 5)),
+                night(
+                    &suite,
+                    "planner-with-a-long-name",
+                    day,
+                    50 + number / 4 + u64::from(day % 4),
+                ),
+                night(
+                    &suite,
+                    "react-with-a-long-name",
+                    day,
+                    60 + u64::from(day % 5),
+                ),
             ]);
         }
     }
     let page = overview(&runs);
     assert_eq!(states(&page).len(), 100);
-    assert_eq!(page.matches("<title>28 nights, between").count(), 100, "the leader's nights");
-    assert!(page.contains("<summary>Nothing to compare: 1</summary>"), "{}", &page[..2_000]);
-    let elements =
-        page.match_indices('<').filter(|(place, _)| page[place + 1..].starts_with(|letter: char| letter.is_ascii_alphabetic())).count();
-    assert!(page.len() <= 150_000 && elements <= 8_000, "{} bytes, {elements} elements", page.len());
+    assert_eq!(
+        page.matches("<title>28 nights, between").count(),
+        100,
+        "the leader's nights"
+    );
+    assert!(
+        page.contains("<summary>Nothing to compare: 1</summary>"),
+        "{}",
+        &page[..2_000]
+    );
+    let elements = page
+        .match_indices('<')
+        .filter(|(place, _)| {
+            page[place + 1..].starts_with(|letter: char| letter.is_ascii_alphabetic())
+        })
+        .count();
+    assert!(
+        page.len() <= 150_000 && elements <= 8_000,
+        "{} bytes, {elements} elements",
+        page.len()
+    );
 }
 
 /// The headline's verb is the state's word, and equal rates without a declared margin are open.
 #[test]
 fn the_headline_says_what_the_states_say() {
     let mut runs = Vec::new();
-    for (suite, [one, other]) in [("clear-1", [95, 20]), ("clear-2", [90, 30]), ("close", [52, 50]), ("equal", [50, 50])] {
+    for (suite, [one, other]) in [
+        ("clear-1", [95, 20]),
+        ("clear-2", [90, 30]),
+        ("close", [52, 50]),
+        ("equal", [50, 50]),
+    ] {
         for day in 1..=4 {
             let (odd, late) = (u64::from(day % 2), u64::from(day / 2 % 2));
-            runs.extend([night(suite, "planner", day, one + 5 * odd), night(suite, "react", day, other + 5 * late)]);
+            runs.extend([
+                night(suite, "planner", day, one + 5 * odd),
+                night(suite, "react", day, other + 5 * late),
+            ]);
         }
     }
     let page = overview(&runs);
@@ -100,6 +176,12 @@ fn the_headline_says_what_the_states_say() {
     assert_eq!(states(&page), ["wins", "wins", "open", "open"]);
     let shipped = kept::shipped().read("site/index.html");
     let headline = between(&shipped, "<h1><bdi>", "</bdi></h1>");
-    let fixed = states(&shipped).iter().filter(|state| **state == "fixed order").count();
-    assert!(headline.contains(&format!("reference is always ahead on {fixed} of ")), "{headline}");
+    let fixed = states(&shipped)
+        .iter()
+        .filter(|state| **state == "fixed order")
+        .count();
+    assert!(
+        headline.contains(&format!("reference is always ahead on {fixed} of ")),
+        "{headline}"
+    );
 }

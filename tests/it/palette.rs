@@ -11,7 +11,10 @@ const HOSTILE: &str = "</script><img src=x onerror=window.pwned=1>\u{202e}";
 
 /// Two arms at three questions, with what was asked and answered.
 fn site() -> Project {
-    let project = Project::with(&[result("run-a", "colours", "planner", json!({})), result("run-b", "colours", "react", json!({}))]);
+    let project = Project::with(&[
+        result("run-a", "colours", "planner", json!({})),
+        result("run-b", "colours", "react", json!({})),
+    ]);
     let told = |item: &str, asked: &str, answer: &str, status: &str| {
         let mut line = question(item, 1, status);
         line["details"] = json!({"question": asked, "answer": answer});
@@ -24,9 +27,16 @@ fn site() -> Project {
             told(HOSTILE, "x", "y", status),
         ]
     };
-    project.items("run-a", &items("pass")).items("run-b", &items("fail"));
+    project
+        .items("run-a", &items("pass"))
+        .items("run-b", &items("fail"));
     assert_eq!(project.run(["build", "--quiet"]).code, 0);
-    assert_eq!(project.run(["build", "--quiet", "--single-file", "one.html"]).code, 0);
+    assert_eq!(
+        project
+            .run(["build", "--quiet", "--single-file", "one.html"])
+            .code,
+        0
+    );
     project
 }
 
@@ -34,9 +44,10 @@ fn site() -> Project {
 fn open(browser: &Browser) {
     browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', ctrlKey: true, bubbles: true}))");
     let started = Instant::now();
-    let status =
-        "const status = document.getElementById('palette-status'); return Boolean(status) && !status.textContent.startsWith('Loading')";
-    while browser.evaluate(status) != Value::Bool(true) && started.elapsed() < Duration::from_secs(10) {
+    let status = "const status = document.getElementById('palette-status'); return Boolean(status) && !status.textContent.startsWith('Loading')";
+    while browser.evaluate(status) != Value::Bool(true)
+        && started.elapsed() < Duration::from_secs(10)
+    {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -48,7 +59,11 @@ fn first(browser: &Browser, query: &str) -> String {
          const row = document.querySelector('#palette li'); return row ? [...row.children].map(part => part.textContent).join('|') : ''",
         json!(query)
     );
-    browser.evaluate(&script).as_str().unwrap_or_default().to_owned()
+    browser
+        .evaluate(&script)
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[test]
@@ -56,10 +71,17 @@ fn names_texts_and_commands_are_found_also_with_typing_errors() {
     needs!("chromium", "chromedriver");
     let project = site();
     let browser = Browser::start();
-    let page = project.path("site/suites/colours/index.html").canonicalize().expect("just built");
+    let page = project
+        .path("site/suites/colours/index.html")
+        .canonicalize()
+        .expect("just built");
     browser.open(&page);
     let loaded = "return performance.getEntriesByType('resource').filter(one => /palette|\\/d\\//.test(one.name)).length";
-    assert_eq!(browser.evaluate(loaded), 0, "nothing is read before it is opened");
+    assert_eq!(
+        browser.evaluate(loaded),
+        0,
+        "nothing is read before it is opened"
+    );
     open(&browser);
     for (query, found) in [
         ("colours", "suite|colours"),
@@ -68,13 +90,23 @@ fn names_texts_and_commands_are_found_also_with_typing_errors() {
         ("plannre", "arm|planner · m1|colours"),
         ("run-a", "run|run-a|planner · m1 · #1 on colours"),
         ("sky", "item|sky|colours"),
-        ("firmament", "text|sky|What colour has the firmament? · Azure"),
+        (
+            "firmament",
+            "text|sky|What colour has the firmament? · Azure",
+        ),
         ("azure", "text|sky|"),
         ("link to exactly", "do|Copy a link to exactly this view|"),
         ("nothing like it", ""),
     ] {
         let row = first(&browser, query);
-        assert!(if found.is_empty() { row.is_empty() } else { row.starts_with(found) }, "{query}: {row}");
+        assert!(
+            if found.is_empty() {
+                row.is_empty()
+            } else {
+                row.starts_with(found)
+            },
+            "{query}: {row}"
+        );
     }
     // Whoever cannot see it hears which row the keys are at.
     first(&browser, "colours");
@@ -84,12 +116,17 @@ fn names_texts_and_commands_are_found_also_with_typing_errors() {
         const before = at(); press('ArrowDown'); const after = at(); press('ArrowUp');
         return [field.getAttribute('role'), document.getElementById(field.getAttribute('aria-controls')).getAttribute('role'), before, after, at()]";
     let zeroth = json!(["palette-0", "true"]);
-    assert_eq!(browser.evaluate(keys), json!(["combobox", "listbox", zeroth, ["palette-1", "true"], zeroth]));
+    assert_eq!(
+        browser.evaluate(keys),
+        json!(["combobox", "listbox", zeroth, ["palette-1", "true"], zeroth])
+    );
     first(&browser, "grass");
     browser.evaluate("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}))");
     let started = Instant::now();
     let arrived = "return location.href.endsWith('#i-grass')";
-    while browser.evaluate(arrived) != Value::Bool(true) && started.elapsed() < Duration::from_secs(10) {
+    while browser.evaluate(arrived) != Value::Bool(true)
+        && started.elapsed() < Duration::from_secs(10)
+    {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(browser.evaluate(arrived), true);
@@ -106,7 +143,10 @@ fn one_file_has_a_palette_of_its_parts() {
     open(&browser);
     let row = first(&browser, "verdict");
     assert!(row.starts_with("part|") || row.starts_with("do|"), "{row}");
-    assert!(first(&browser, "copy table as csv").starts_with("do|Copy table as CSV"), "a command");
+    assert!(
+        first(&browser, "copy table as csv").starts_with("do|Copy table as CSV"),
+        "a command"
+    );
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
@@ -127,7 +167,12 @@ fn filters_understand_columns_and_limits() {
     let project = Project::with(&runs);
     assert_eq!(project.run(["build", "--quiet"]).code, 0);
     let browser = Browser::start();
-    browser.open(&project.path("site/runs/index.html").canonicalize().expect("just built"));
+    browser.open(
+        &project
+            .path("site/runs/index.html")
+            .canonicalize()
+            .expect("just built"),
+    );
     let shown = |query: &str| {
         let script = format!(
             "const field = document.getElementById('filter-runs-table'); field.value = {}; field.dispatchEvent(new Event('input'));
@@ -136,9 +181,18 @@ fn filters_understand_columns_and_limits() {
         );
         browser.evaluate(&script)
     };
-    let found: Vec<Value> = ["", "model:opus", "passed>80", "passed>90%", "passed<=45", "model:opus passed>80", "model:none", ">9000"]
-        .into_iter()
-        .map(shown)
-        .collect();
+    let found: Vec<Value> = [
+        "",
+        "model:opus",
+        "passed>80",
+        "passed>90%",
+        "passed<=45",
+        "model:opus passed>80",
+        "model:none",
+        ">9000",
+    ]
+    .into_iter()
+    .map(shown)
+    .collect();
     assert_eq!(found, [12, 4, 3, 1, 2, 1, 0, 0]);
 }

@@ -14,11 +14,25 @@ use crate::support::{BINARY, Output, Project, question, result};
 /// Runs a command that must end by itself.
 fn ended(project: &Project, arguments: &[&str]) -> Output {
     let mut command = Command::new("timeout");
-    command.args(["--signal=KILL", "30", BINARY]).args(arguments);
-    command.env("PATH", std::env::var("PATH").unwrap_or_default()).env("HOME", "/nonexistent").env("NO_COLOR", "1");
+    command
+        .args(["--signal=KILL", "30", BINARY])
+        .args(arguments);
+    command
+        .env("PATH", std::env::var("PATH").unwrap_or_default())
+        .env("HOME", "/nonexistent")
+        .env("NO_COLOR", "1");
     let output = project.output(&mut command);
-    assert!(![-1, 137].contains(&output.code), "{arguments:?} hung: {}{}", output.stdout, output.stderr);
-    assert!(!output.stderr.contains("panicked"), "{arguments:?}: {}", output.stderr);
+    assert!(
+        ![-1, 137].contains(&output.code),
+        "{arguments:?} hung: {}{}",
+        output.stdout,
+        output.stderr
+    );
+    assert!(
+        !output.stderr.contains("panicked"),
+        "{arguments:?}: {}",
+        output.stderr
+    );
     output
 }
 
@@ -35,7 +49,9 @@ const SAID: &str = "it is a pipe, not a regular file";
 #[test]
 fn what_a_command_is_given_is_a_file_or_refused() {
     let project = eval::asked();
-    project.result(&result("quiz-1", "quiz", "a", json!({}))).items("quiz-1", &[question("q1", 1, "pass")]);
+    project
+        .result(&result("quiz-1", "quiz", "a", json!({})))
+        .items("quiz-1", &[question("q1", 1, "pass")]);
     project.file("rows.csv", "item,approach,passed\nq1,a,pass\n");
     pipe(&project, "pipe");
     let given: [&[&str]; 8] = [
@@ -50,9 +66,17 @@ fn what_a_command_is_given_is_a_file_or_refused() {
     ];
     for arguments in given {
         let output = ended(&project, arguments);
-        assert_eq!(output.code, 2, "{arguments:?}: {}{}", output.stdout, output.stderr);
+        assert_eq!(
+            output.code, 2,
+            "{arguments:?}: {}{}",
+            output.stdout, output.stderr
+        );
         let said = format!("{}{}", output.stdout, output.stderr);
-        assert_eq!(said.matches("regular file").count(), 1, "{arguments:?}: {said}");
+        assert_eq!(
+            said.matches("regular file").count(),
+            1,
+            "{arguments:?}: {said}"
+        );
     }
 }
 
@@ -60,29 +84,64 @@ fn what_a_command_is_given_is_a_file_or_refused() {
 fn what_lies_in_the_project_is_a_file_or_refused() {
     for path in ["evalreport.yaml", "suites/s/suite.yaml", "exclusions.yaml"] {
         let project = Project::new();
-        project.file("evalreport.yaml", "version: 1\n").result(&result("quiz-1", "quiz", "a", json!({})));
+        project
+            .file("evalreport.yaml", "version: 1\n")
+            .result(&result("quiz-1", "quiz", "a", json!({})));
         pipe(&project, path);
-        let output = ended(&project, if path.starts_with("suites") { &["run", "s"] } else { &["compare"] });
+        let output = ended(
+            &project,
+            if path.starts_with("suites") {
+                &["run", "s"]
+            } else {
+                &["compare"]
+            },
+        );
         assert_eq!(output.code, 2, "{path}: {}{}", output.stdout, output.stderr);
-        assert!(output.stderr.contains("regular file") || output.stderr.contains("not a file"), "{path}: {}", output.stderr);
+        assert!(
+            output.stderr.contains("regular file") || output.stderr.contains("not a file"),
+            "{path}: {}",
+            output.stderr
+        );
     }
 }
 
 #[test]
 fn what_lies_in_the_store_is_a_file_or_said_not_to_be_read() {
-    for path in ["results/quiz-2.json", "results/quiz-1/items.jsonl", "results/quiz-1/scores.jsonl", "results/imports/x.runs.jsonl"] {
+    for path in [
+        "results/quiz-2.json",
+        "results/quiz-1/items.jsonl",
+        "results/quiz-1/scores.jsonl",
+        "results/imports/x.runs.jsonl",
+    ] {
         let project = Project::new();
-        project.result(&result("quiz-1", "quiz", "a", json!({}))).items("quiz-1", &[question("q1", 1, "pass")]);
-        project.result(&result("quiz-3", "quiz", "b", json!({}))).items("quiz-3", &[question("q1", 1, "fail")]);
+        project
+            .result(&result("quiz-1", "quiz", "a", json!({})))
+            .items("quiz-1", &[question("q1", 1, "pass")]);
+        project
+            .result(&result("quiz-3", "quiz", "b", json!({})))
+            .items("quiz-3", &[question("q1", 1, "fail")]);
         pipe(&project, path);
-        for arguments in
-            [&["list", "-q"][..], &["leaderboard", "-q"], &["build", "--out", "site", "-q"], &["sql", "select item from items"]]
-        {
+        for arguments in [
+            &["list", "-q"][..],
+            &["leaderboard", "-q"],
+            &["build", "--out", "site", "-q"],
+            &["sql", "select item from items"],
+        ] {
             let output = ended(&project, arguments);
             // A site says of every run what there is to say, or nothing.
             let is_refused = arguments[0] == "build" && path.ends_with("items.jsonl");
-            assert_eq!(output.code, if is_refused { 2 } else { 0 }, "{path} {arguments:?}: {}{}", output.stdout, output.stderr);
-            assert!(output.stderr.contains(SAID), "{path} {arguments:?}: {}", output.stderr);
+            assert_eq!(
+                output.code,
+                if is_refused { 2 } else { 0 },
+                "{path} {arguments:?}: {}{}",
+                output.stdout,
+                output.stderr
+            );
+            assert!(
+                output.stderr.contains(SAID),
+                "{path} {arguments:?}: {}",
+                output.stderr
+            );
         }
         let output = ended(&project, &["doctor"]);
         assert_eq!(output.code, 1, "{path}: {}{}", output.stdout, output.stderr);
@@ -91,24 +150,49 @@ fn what_lies_in_the_store_is_a_file_or_said_not_to_be_read() {
     let project = Project::new();
     project.result(&result("quiz-1", "quiz", "a", json!({})));
     pipe(&project, "results/retractions.jsonl");
-    for arguments in [&["list"][..], &["retract", "quiz-1", "--reason", "why", "-q"]] {
+    for arguments in [
+        &["list"][..],
+        &["retract", "quiz-1", "--reason", "why", "-q"],
+    ] {
         let output = ended(&project, arguments);
         assert_eq!(output.code, 2, "{arguments:?}: {}", output.stdout);
-        assert!(output.stderr.contains(SAID), "{arguments:?}: {}", output.stderr);
+        assert!(
+            output.stderr.contains(SAID),
+            "{arguments:?}: {}",
+            output.stderr
+        );
     }
 }
 
 #[test]
 fn what_lies_in_the_cache_or_a_site_is_a_file_or_made_again() {
     let project = Project::new();
-    project.result(&result("quiz-1", "quiz", "a", json!({}))).items("quiz-1", &[question("q1", 1, "pass")]);
-    let commands: [&[&str]; 3] = [&["build", "--out", "site"], &["sql", "select item from items"], &["list"]];
-    let before: Vec<String> = commands.iter().map(|arguments| ended(&project, arguments).stdout).collect();
-    for file in project.files(".evalreport").into_iter().chain(["site/index.html".to_owned()]) {
+    project
+        .result(&result("quiz-1", "quiz", "a", json!({})))
+        .items("quiz-1", &[question("q1", 1, "pass")]);
+    let commands: [&[&str]; 3] = [
+        &["build", "--out", "site"],
+        &["sql", "select item from items"],
+        &["list"],
+    ];
+    let before: Vec<String> = commands
+        .iter()
+        .map(|arguments| ended(&project, arguments).stdout)
+        .collect();
+    for file in project
+        .files(".evalreport")
+        .into_iter()
+        .chain(["site/index.html".to_owned()])
+    {
         pipe(&project, &file);
         for (arguments, before) in commands.iter().zip(&before) {
             let output = ended(&project, arguments);
-            assert_eq!((output.code, &output.stdout), (0, before), "{file} {arguments:?}: {}", output.stderr);
+            assert_eq!(
+                (output.code, &output.stdout),
+                (0, before),
+                "{file} {arguments:?}: {}",
+                output.stderr
+            );
         }
     }
 }
@@ -116,8 +200,17 @@ fn what_lies_in_the_cache_or_a_site_is_a_file_or_made_again() {
 #[test]
 fn a_batch_that_is_a_pipe_is_not_resumed() {
     let project = eval::asked();
-    assert_eq!(project.run(["eval", "questions.yaml", "--agent", "knows", "-q"]).code, 0);
-    let plan = project.files("results/batches").into_iter().find(|file| !file.contains(".commits.")).expect("a plan");
+    assert_eq!(
+        project
+            .run(["eval", "questions.yaml", "--agent", "knows", "-q"])
+            .code,
+        0
+    );
+    let plan = project
+        .files("results/batches")
+        .into_iter()
+        .find(|file| !file.contains(".commits."))
+        .expect("a plan");
     pipe(&project, &plan);
     let output = ended(&project, &["run", "--resume"]);
     assert_eq!(output.code, 2, "{}{}", output.stdout, output.stderr);

@@ -53,7 +53,9 @@ impl Start for Command {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(self, 0);
         let name = self.get_program().to_string_lossy().into_owned();
-        let child = self.spawn().unwrap_or_else(|error| panic!("{name} cannot be started: {error}"));
+        let child = self
+            .spawn()
+            .unwrap_or_else(|error| panic!("{name} cannot be started: {error}"));
         let group = child.id();
         let (watch, ended) = channel::<()>();
         let is_overdue = Arc::new(AtomicBool::new(false));
@@ -64,12 +66,22 @@ impl Start for Command {
                 kill_group(group);
             }
         });
-        Program { child, name, patience, is_overdue, _watch: watch }
+        Program {
+            child,
+            name,
+            patience,
+            is_overdue,
+            _watch: watch,
+        }
     }
 
     #[track_caller]
     fn finish(&mut self) -> Output {
-        self.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).start().finish()
+        self.stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .start()
+            .finish()
     }
 
     #[track_caller]
@@ -83,7 +95,12 @@ impl Program {
     #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {
         let status = self.child.wait().expect("it is ours");
-        assert!(!self.is_overdue.load(Ordering::SeqCst), "{} did not end within {:?}", self.name, self.patience);
+        assert!(
+            !self.is_overdue.load(Ordering::SeqCst),
+            "{} did not end within {:?}",
+            self.name,
+            self.patience
+        );
         status
     }
 
@@ -91,11 +108,18 @@ impl Program {
     #[track_caller]
     pub fn finish(mut self) -> Output {
         drop(self.child.stdin.take());
-        let (stdout, stderr) = (self.child.stdout.take().map(read), self.child.stderr.take().map(read));
+        let (stdout, stderr) = (
+            self.child.stdout.take().map(read),
+            self.child.stderr.take().map(read),
+        );
         let last = Instant::now() + self.patience + SETTLE;
         let (stdout, stderr) = (gathered(stdout, last), gathered(stderr, last));
         let status = self.child.wait().expect("it is ours");
-        let output = Output { status, stdout, stderr };
+        let output = Output {
+            status,
+            stdout,
+            stderr,
+        };
         let is_overdue = self.is_overdue.load(Ordering::SeqCst);
         assert!(
             !is_overdue,
@@ -112,7 +136,11 @@ impl Program {
     #[track_caller]
     pub fn interrupt(&self) {
         #[cfg(unix)]
-        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), rustix::process::Signal::INT).expect("it runs");
+        rustix::process::kill_process(
+            rustix::process::Pid::from_child(&self.child),
+            rustix::process::Signal::INT,
+        )
+        .expect("it runs");
         #[cfg(not(unix))]
         panic!("{}: programs are interrupted on Unix only", self.name);
     }
@@ -154,7 +182,9 @@ fn kill_group(group: u32) {
 
 #[cfg(not(unix))]
 fn kill_group(group: u32) {
-    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &group.to_string()]).status();
+    let _ = Command::new("taskkill")
+        .args(["/T", "/F", "/PID", &group.to_string()])
+        .status();
 }
 
 /// What a stream has given so far, and the news of its end.
@@ -166,7 +196,10 @@ fn read(mut stream: impl Read + Send + 'static) -> Reading {
     thread::spawn(move || {
         let mut block = vec![0; 1 << 16];
         while let Ok(read @ 1..) = stream.read(&mut block) {
-            whole.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&block[..read]);
+            whole
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .extend_from_slice(&block[..read]);
         }
         drop(sender);
     });
@@ -174,7 +207,9 @@ fn read(mut stream: impl Read + Send + 'static) -> Reading {
 }
 
 fn gathered(reading: Option<Reading>, last: Instant) -> Vec<u8> {
-    let Some((gathered, end)) = reading else { return Vec::new() };
+    let Some((gathered, end)) = reading else {
+        return Vec::new();
+    };
     let _ = end.recv_timeout(last.saturating_duration_since(Instant::now()));
     std::mem::take(&mut gathered.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -191,7 +226,9 @@ impl BrowserPlace {
     /// Waits until there is room.
     pub fn take() -> Self {
         let running = BROWSERS.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut running = BROWSER_LEFT.wait_while(running, |running| *running >= MOST_BROWSERS).unwrap_or_else(PoisonError::into_inner);
+        let mut running = BROWSER_LEFT
+            .wait_while(running, |running| *running >= MOST_BROWSERS)
+            .unwrap_or_else(PoisonError::into_inner);
         *running += 1;
         Self(())
     }
@@ -208,27 +245,51 @@ impl Drop for BrowserPlace {
 #[test]
 fn a_program_whose_time_is_up_is_killed_with_what_it_started_and_its_words_are_told() {
     let mut shell = Command::new("sh");
-    shell.args(["-c", "sleep 600 & echo waiting; wait"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    shell
+        .args(["-c", "sleep 600 & echo waiting; wait"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let begin = Instant::now();
     let program = shell.start_for(Duration::from_millis(300));
-    let fault = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| program.finish())).expect_err("its time is up");
+    let fault = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| program.finish()))
+        .expect_err("its time is up");
     let said = fault.downcast_ref::<String>().expect("a text");
-    assert!(said.contains("sh did not end within 300ms") && said.ends_with("waiting\n"), "{said}");
-    assert!(begin.elapsed() < Duration::from_mins(1), "what it started held its output");
+    assert!(
+        said.contains("sh did not end within 300ms") && said.ends_with("waiting\n"),
+        "{said}"
+    );
+    assert!(
+        begin.elapsed() < Duration::from_mins(1),
+        "what it started held its output"
+    );
 }
 
 #[cfg(unix)]
 #[test]
 fn a_program_that_is_let_go_of_ends_with_what_it_started() {
     let mut shell = Command::new("sh");
-    let mut program = shell.args(["-c", "sleep 600 & echo $!; wait"]).stdout(Stdio::piped()).start();
+    let mut program = shell
+        .args(["-c", "sleep 600 & echo $!; wait"])
+        .stdout(Stdio::piped())
+        .start();
     let mut line = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(program.stdout.take().expect("piped")), &mut line).expect("a line");
-    let sleeper = line.trim().parse().ok().and_then(rustix::process::Pid::from_raw).expect("a number");
+    std::io::BufRead::read_line(
+        &mut std::io::BufReader::new(program.stdout.take().expect("piped")),
+        &mut line,
+    )
+    .expect("a line");
+    let sleeper = line
+        .trim()
+        .parse()
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+        .expect("a number");
     drop(program);
     let begin = Instant::now();
     let is_running = || {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", sleeper.as_raw_nonzero())).unwrap_or_default();
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", sleeper.as_raw_nonzero()))
+            .unwrap_or_default();
         rustix::process::test_kill_process(sleeper).is_ok() && !stat.contains(") Z")
     };
     while is_running() {

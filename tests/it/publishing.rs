@@ -41,15 +41,22 @@ fn leaky() -> Project {
         let say = |item: &Value| json!({"item": item["item"], "entry": {"role": "user", "content": "mail jane.roe@corp.io </pre><script>x</script>"}});
         let call = json!({"item": "q1", "entry": {"role": "assistant", "content": [
             {"type": "tool_use", "name": "Bash", "input": {"padding": "-".repeat(3000), "command": "curl -H 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN'"}}]}});
-        project.file(&format!("results/{id}/transcript.jsonl"), lines(items.iter().map(say).chain([call])));
+        project.file(
+            &format!("results/{id}/transcript.jsonl"),
+            lines(items.iter().map(say).chain([call])),
+        );
     }
-    project.file("evalreport.yaml", "version: 1\nsite:\n  redact:\n    - {name: project, pattern: 'Project \\w+'}\n");
+    project.file(
+        "evalreport.yaml",
+        "version: 1\nsite:\n  redact:\n    - {name: project, pattern: 'Project \\w+'}\n",
+    );
     project
 }
 
 fn all_files(project: &Project, folder: &str) -> Vec<(String, String)> {
     let read = |path: String| {
-        let text = String::from_utf8_lossy(&fs::read(project.path(&path)).expect("just listed")).into_owned();
+        let text = String::from_utf8_lossy(&fs::read(project.path(&path)).expect("just listed"))
+            .into_owned();
         (path, text)
     };
     project.files(folder).into_iter().map(read).collect()
@@ -61,9 +68,15 @@ fn redacted_sites_have_no_secret_in_any_file() {
     let output = project.run(["build", "--redact", "--transcripts", "all"]);
     assert_eq!(output.code, 0, "{}", output.stderr);
     let files = all_files(&project, "site");
-    for (path, text) in files.iter().chain([&("stderr".to_owned(), output.stderr.clone())]) {
+    for (path, text) in files
+        .iter()
+        .chain([&("stderr".to_owned(), output.stderr.clone())])
+    {
         for secret in SECRETS {
-            assert!(!text.contains(secret) && !path.contains(secret), "{path} has {secret}");
+            assert!(
+                !text.contains(secret) && !path.contains(secret),
+                "{path} has {secret}"
+            );
         }
     }
     let report: Value = serde_json::from_str(&project.read("site/redactions.json")).expect("JSON");
@@ -73,40 +86,83 @@ fn redacted_sites_have_no_secret_in_any_file() {
     assert_eq!(counts["project"], json!({"items": 80}));
     assert_eq!(counts["api-key"], json!({"runs": 4}));
     assert_eq!(counts["token"], json!({"transcripts": 2}));
-    assert!(output.stderr.contains("password: 80 in items"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("password: 80 in items"),
+        "{}",
+        output.stderr
+    );
     // What is packed is read by nobody before it is unpacked.
     let reader = Project::new();
-    assert_eq!(reader.run(["import", &project.path("site").to_string_lossy()]).code, 0);
+    assert_eq!(
+        reader
+            .run(["import", &project.path("site").to_string_lossy()])
+            .code,
+        0
+    );
     assert_eq!(reader.run(["export", "bundle", "all.jsonl"]).code, 0);
     let packed = reader.read("all.jsonl");
     assert_eq!(packed.matches("[redacted project]").count(), 80);
     for secret in SECRETS {
         assert!(!packed.contains(secret), "the results have {secret}");
     }
-    let own = |project: &Project| project.run(["leaderboard", "--format", "json"]).json()["suites"][0]["entries"][0]["rate"].clone();
+    let own = |project: &Project| {
+        project.run(["leaderboard", "--format", "json"]).json()["suites"][0]["entries"][0]["rate"]
+            .clone()
+    };
     assert_eq!(own(&reader), own(&project));
     // The two arms are still two, and their items pair.
-    let board: Value = serde_json::from_str(&project.read("site/data/leaderboard.json")).expect("JSON");
-    assert_eq!(board["suites"][0]["entries"].as_array().map(Vec::len), Some(2));
+    let board: Value =
+        serde_json::from_str(&project.read("site/data/leaderboard.json")).expect("JSON");
+    assert_eq!(
+        board["suites"][0]["entries"].as_array().map(Vec::len),
+        Some(2)
+    );
     let files = project.files("site/data/compare");
-    let pair = files.iter().filter(|file| file.contains("--")).find_map(|file| file.strip_suffix(".json")).expect("a pair");
+    let pair = files
+        .iter()
+        .filter(|file| file.contains("--"))
+        .find_map(|file| file.strip_suffix(".json"))
+        .expect("a pair");
     let pair: Value = serde_json::from_str(&project.read(&format!("{pair}.json"))).expect("JSON");
     assert_eq!(pair["comparisons"][0]["flips"]["shared"], 40);
 }
 
 /// Fills every text of a record by its schema with a secret of its own. Returns the record and the number of texts.
-fn filled(schema: &Value, of: &Value, name: &str, kept: &dyn Fn(&str) -> Option<Value>, count: &mut usize) -> Option<Value> {
+fn filled(
+    schema: &Value,
+    of: &Value,
+    name: &str,
+    kept: &dyn Fn(&str) -> Option<Value>,
+    count: &mut usize,
+) -> Option<Value> {
     if let Some(value) = kept(name) {
         return Some(value);
     }
     if let Some(reference) = of["$ref"].as_str() {
-        return filled(schema, schema.pointer(reference.trim_start_matches('#'))?, name, kept, count);
+        return filled(
+            schema,
+            schema.pointer(reference.trim_start_matches('#'))?,
+            name,
+            kept,
+            count,
+        );
     }
     if let Some(any) = of["anyOf"].as_array() {
-        return any.iter().find_map(|one| filled(schema, one, name, kept, count));
+        return any
+            .iter()
+            .find_map(|one| filled(schema, one, name, kept, count));
     }
-    let is = |kind: &str| of["type"] == kind || of["type"].as_array().is_some_and(|types| types.iter().any(|one| one == kind));
-    if is("string") && of.get("enum").is_none() && of.get("pattern").is_none() && of.get("format").is_none() {
+    let is = |kind: &str| {
+        of["type"] == kind
+            || of["type"]
+                .as_array()
+                .is_some_and(|types| types.iter().any(|one| one == kind))
+    };
+    if is("string")
+        && of.get("enum").is_none()
+        && of.get("pattern").is_none()
+        && of.get("format").is_none()
+    {
         *count += 1;
         return Some(json!(format!("{name} of leaked{count}@corp.io")));
     }
@@ -115,11 +171,13 @@ fn filled(schema: &Value, of: &Value, name: &str, kept: &dyn Fn(&str) -> Option<
     }
     if is("object") {
         let own = of["properties"].as_object().into_iter().flatten();
-        let mut made: serde_json::Map<String, Value> =
-            own.filter_map(|(key, of)| Some((key.clone(), filled(schema, of, key, kept, count)?))).collect();
+        let mut made: serde_json::Map<String, Value> = own
+            .filter_map(|(key, of)| Some((key.clone(), filled(schema, of, key, kept, count)?)))
+            .collect();
         if of["additionalProperties"].is_object() && made.is_empty() {
             *count += 1;
-            let value = filled(schema, &of["additionalProperties"], "value", kept, count).unwrap_or(json!(1));
+            let value = filled(schema, &of["additionalProperties"], "value", kept, count)
+                .unwrap_or(json!(1));
             made.insert(format!("key of leaked{count}@corp.io"), value);
         }
         return (!made.is_empty()).then(|| made.into());
@@ -130,7 +188,8 @@ fn filled(schema: &Value, of: &Value, name: &str, kept: &dyn Fn(&str) -> Option<
 /// The schema says which texts there are, so that a new one is planted without a change here.
 #[test]
 fn no_text_of_any_record_reaches_a_redacted_site() {
-    let schema = serde_json::to_value(evalreport::results::records_schema()).expect("a schema is JSON");
+    let schema =
+        serde_json::to_value(evalreport::results::records_schema()).expect("a schema is JSON");
     let project = Project::new();
     let mut count = 0;
     for (number, arm) in ["one", "two", "three"].into_iter().enumerate() {
@@ -142,11 +201,13 @@ fn no_text_of_any_record_reaches_a_redacted_site() {
             "model" => Some(json!("m1")),
             "unit" => Some(json!("points")),
             "given" | "reversed" => Some(json!(1)),
-            "suite_version" | "items_digest" | "carried" | "provenance" | "scores" | "stated" | "usage" | "verification" | "timestamp"
-            | "counted" | "cost_source" | "format" | "status" => Some(Value::Null),
+            "suite_version" | "items_digest" | "carried" | "provenance" | "scores" | "stated"
+            | "usage" | "verification" | "timestamp" | "counted" | "cost_source" | "format"
+            | "status" => Some(Value::Null),
             _ => None,
         };
-        let run = filled(&schema, &schema["$defs"]["Run"], "run", &of_run, &mut count).expect("a run");
+        let run =
+            filled(&schema, &schema["$defs"]["Run"], "run", &of_run, &mut count).expect("a run");
         let mut run = run.as_object().expect("a record").clone();
         run.retain(|_, value| !value.is_null());
         let mut usual = result(&id, "s", "a", json!({}));
@@ -155,27 +216,52 @@ fn no_text_of_any_record_reaches_a_redacted_site() {
         project.result(&usual);
         let items: Vec<Value> = (0..8)
             .map(|item| {
-                let status = if (item + number) % 3 == 0 { "pass" } else { "fail" };
+                let status = if (item + number) % 3 == 0 {
+                    "pass"
+                } else {
+                    "fail"
+                };
                 let of_item = |name: &str| match name {
-                    "run" | "kind" | "status" | "usage" | "cost_source" | "repeated" | "item_hash" | "scores" | "tools" => {
-                        Some(Value::Null)
-                    }
+                    "run" | "kind" | "status" | "usage" | "cost_source" | "repeated"
+                    | "item_hash" | "scores" | "tools" => Some(Value::Null),
                     "attempt" => Some(json!(1)),
                     _ => None,
                 };
-                let mut made = filled(&schema, &schema["$defs"]["Outcome"], "item", &of_item, &mut count)
-                    .expect("an outcome")
-                    .as_object()
-                    .expect("a record")
-                    .clone();
-                let details = filled(&schema, &schema["$defs"]["ItemDetails"], "details", &of_item, &mut count).expect("details");
+                let mut made = filled(
+                    &schema,
+                    &schema["$defs"]["Outcome"],
+                    "item",
+                    &of_item,
+                    &mut count,
+                )
+                .expect("an outcome")
+                .as_object()
+                .expect("a record")
+                .clone();
+                let details = filled(
+                    &schema,
+                    &schema["$defs"]["ItemDetails"],
+                    "details",
+                    &of_item,
+                    &mut count,
+                )
+                .expect("details");
                 made.retain(|_, value| !value.is_null());
                 let mut details = details.as_object().expect("a record").clone();
                 details.retain(|_, value| !value.is_null());
                 // Arms share items, evaluators and clusters; three of each.
-                made.insert("item".into(), json!(format!("item {item} of leaked-item@corp.io")));
-                made.insert("evaluator".into(), json!(format!("judge-leaked{}@corp.io", item % 2)));
-                made.insert("cluster".into(), json!(format!("/home/leakeduser/c{}", item % 3)));
+                made.insert(
+                    "item".into(),
+                    json!(format!("item {item} of leaked-item@corp.io")),
+                );
+                made.insert(
+                    "evaluator".into(),
+                    json!(format!("judge-leaked{}@corp.io", item % 2)),
+                );
+                made.insert(
+                    "cluster".into(),
+                    json!(format!("/home/leakeduser/c{}", item % 3)),
+                );
                 made.insert("kind".into(), json!("question"));
                 made.insert("status".into(), json!(status));
                 made.insert("details".into(), details.into());
@@ -197,20 +283,47 @@ fn no_text_of_any_record_reaches_a_redacted_site() {
             );
         }
     }
-    assert!(!project.read("site/index.html").contains("aliases replace"), "redaction is no configuration");
+    assert!(
+        !project.read("site/index.html").contains("aliases replace"),
+        "redaction is no configuration"
+    );
     // Evaluators and clusters stay apart.
     let items: Value = serde_json::from_str(&project.read("site/data/items/s.json")).expect("JSON");
     let names = |key: &str| -> std::collections::BTreeSet<String> {
-        items["items"].as_array().expect("items").iter().filter_map(|item| item[key].as_str().map(str::to_owned)).collect()
+        items["items"]
+            .as_array()
+            .expect("items")
+            .iter()
+            .filter_map(|item| item[key].as_str().map(str::to_owned))
+            .collect()
     };
-    assert_eq!((names("evaluator").len(), names("cluster").len()), (2, 3), "{items}");
+    assert_eq!(
+        (names("evaluator").len(), names("cluster").len()),
+        (2, 3),
+        "{items}"
+    );
     // What is read back and built again is the same site.
     let reader = Project::new();
-    assert_eq!(reader.run(["import", &project.path("site").to_string_lossy()]).code, 0);
+    assert_eq!(
+        reader
+            .run(["import", &project.path("site").to_string_lossy()])
+            .code,
+        0
+    );
     let again = reader.run(["build", "--redact", "--transcripts", "all"]);
     assert_eq!(again.code, 0, "{}", again.stderr);
-    for path in ["data/items/s.json", "data/items/s.csv", "data/leaderboard.csv", "suites/s/i/0001.html", "suites/s/items/index.html"] {
-        assert_eq!(reader.read(&format!("site/{path}")), project.read(&format!("site/{path}")), "{path}");
+    for path in [
+        "data/items/s.json",
+        "data/items/s.csv",
+        "data/leaderboard.csv",
+        "suites/s/i/0001.html",
+        "suites/s/items/index.html",
+    ] {
+        assert_eq!(
+            reader.read(&format!("site/{path}")),
+            project.read(&format!("site/{path}")),
+            "{path}"
+        );
     }
 }
 
@@ -218,20 +331,37 @@ fn no_text_of_any_record_reaches_a_redacted_site() {
 fn questions_and_further_scores_are_shown_and_redacted() {
     let project = Project::with(&[result("r1", "s", "a", json!({"status": "completed"}))]);
     let mut item = question("q1", 1, "fail");
-    let asked = format!("What does <b>jane.roe@corp.io</b> want? {}", "So many words. ".repeat(200));
+    let asked = format!(
+        "What does <b>jane.roe@corp.io</b> want? {}",
+        "So many words. ".repeat(200)
+    );
     item["details"] = json!({"question": asked, "answer": "peace", "scores": {"f1": 0.5, "judged by jane.roe@corp.io": 0.25}});
     project.items("r1", &[item]);
     assert_eq!(project.run(["build"]).code, 0);
     for page in ["site/runs/r1/index.html", "site/suites/s/i/0001.html"] {
         let page = project.read(page);
-        for expected in ["&#60;b&#62;jane.roe@corp.io&#60;/b&#62; want?", "f1 0.500, judged by jane.roe@corp.io 0.250"] {
+        for expected in [
+            "&#60;b&#62;jane.roe@corp.io&#60;/b&#62; want?",
+            "f1 0.500, judged by jane.roe@corp.io 0.250",
+        ] {
             assert!(page.contains(expected), "{expected}\n{page}");
         }
         assert!(page.matches("So many words.").count() < 80, "{page}");
     }
     let shown = project.run(["show", "r1", "--format", "json"]).json();
-    assert_eq!((&shown["runs"][0]["items"][0]["question"], &shown["runs"][0]["items"][0]["scores"]["f1"]), (&json!(asked), &json!(0.5)));
-    assert!(project.run_in(["show", "r1"], &[("COLUMNS", "240")]).answer().contains("f1 0.500"));
+    assert_eq!(
+        (
+            &shown["runs"][0]["items"][0]["question"],
+            &shown["runs"][0]["items"][0]["scores"]["f1"]
+        ),
+        (&json!(asked), &json!(0.5))
+    );
+    assert!(
+        project
+            .run_in(["show", "r1"], &[("COLUMNS", "240")])
+            .answer()
+            .contains("f1 0.500")
+    );
     let output = project.run(["build", "--redact"]);
     assert_eq!(output.code, 0, "{}", output.stderr);
     for (path, text) in all_files(&project, "site") {
@@ -246,37 +376,74 @@ fn secrets_are_named_by_place_and_not_by_value() {
     let project = leaky();
     let output = project.run(["build"]);
     assert_eq!(output.code, 0, "{}", output.stderr);
-    for place in ["r1.json: `error` holds what looks like: api-key", "r1/items.jsonl: `reason` holds", "--redact"] {
+    for place in [
+        "r1.json: `error` holds what looks like: api-key",
+        "r1/items.jsonl: `reason` holds",
+        "--redact",
+    ] {
         assert!(output.stderr.contains(place), "{place}: {}", output.stderr);
     }
     for secret in SECRETS {
-        assert!(!output.stderr.contains(secret), "{secret}: {}", output.stderr);
+        assert!(
+            !output.stderr.contains(secret),
+            "{secret}: {}",
+            output.stderr
+        );
     }
     assert!(!project.path("site/redactions.json").exists());
-    let quiet = Project::with(&[result("r1", "s", "a", json!({"shared_tests_passed": 1, "shared_tests_total": 2}))]).run(["build"]);
+    let quiet = Project::with(&[result(
+        "r1",
+        "s",
+        "a",
+        json!({"shared_tests_passed": 1, "shared_tests_total": 2}),
+    )])
+    .run(["build"]);
     assert!(!quiet.stderr.contains("warning"), "{}", quiet.stderr);
 }
 
 #[test]
 fn a_transcript_shows_the_other_arms_on_its_item_as_they_are_now() {
-    let project = Project::with(&[result("r1", "quiz", "a", json!({})), result("r2", "quiz", "b", json!({}))]);
+    let project = Project::with(&[
+        result("r1", "quiz", "a", json!({})),
+        result("r2", "quiz", "b", json!({})),
+    ]);
     project
-        .items("r1", &[question("q1", 1, "pass"), question("q2", 1, "fail")])
-        .items("r2", &[question("q1", 1, "fail"), question("q2", 1, "pass")])
-        .file("results/r1/transcript.jsonl", json!({"item": "q1", "entry": {"role": "user", "content": "Why?"}}).to_string() + "\n");
+        .items(
+            "r1",
+            &[question("q1", 1, "pass"), question("q2", 1, "fail")],
+        )
+        .items(
+            "r2",
+            &[question("q1", 1, "fail"), question("q2", 1, "pass")],
+        )
+        .file(
+            "results/r1/transcript.jsonl",
+            json!({"item": "q1", "entry": {"role": "user", "content": "Why?"}}).to_string() + "\n",
+        );
     let beside = || {
         assert_eq!(project.run(["build", "--out", "site"]).code, 0);
         let page = project.read("site/runs/r1/t/0001.html");
-        let (_, list) = page.split_once("<ul class=\"beside\" aria-label=\"Other arms on q1\">").expect("other arms");
-        list.split_once("</ul>").expect("an end").0.trim().to_owned()
+        let (_, list) = page
+            .split_once("<ul class=\"beside\" aria-label=\"Other arms on q1\">")
+            .expect("other arms");
+        list.split_once("</ul>")
+            .expect("an end")
+            .0
+            .trim()
+            .to_owned()
     };
     let line = |class: &str, said: &str| {
         let href = "../../../suites/quiz/i/0001.html#i-q1";
-        format!("<li><a href=\"{href}\"><bdi>b</bdi></a> <span class=\"{class}\"><span aria-hidden=\"true\">{said}</span></li>")
+        format!(
+            "<li><a href=\"{href}\"><bdi>b</bdi></a> <span class=\"{class}\"><span aria-hidden=\"true\">{said}</span></li>"
+        )
     };
     assert_eq!(beside(), line("mf", "✗</span> not passed"));
     // Another run of the other arm changes this page too, which is otherwise as it was.
-    project.result(&result("r3", "quiz", "b", json!({}))).items("r3", &[question("q1", 1, "pass"), question("q2", 1, "pass")]);
+    project.result(&result("r3", "quiz", "b", json!({}))).items(
+        "r3",
+        &[question("q1", 1, "pass"), question("q2", 1, "pass")],
+    );
     assert_eq!(beside(), line("mx", "◐</span> sometimes"));
 }
 
@@ -286,23 +453,46 @@ fn transcripts_are_chosen_linked_and_inert() {
     project.run(["build", "--out", "usual"]);
     let page = project.read("usual/runs/r1/index.html");
     // Two disagreeing ones and twenty drawn ones.
-    assert!(page.contains("22 transcripts are shown. 18 transcripts are left out of this site"), "{page}");
+    assert!(
+        page.contains("22 transcripts are shown. 18 transcripts are left out of this site"),
+        "{page}"
+    );
     assert!(page.contains("<a href=\"t/0001.html#t-1\">"), "{page}");
     let transcripts = project.read("usual/runs/r1/t/0001.html");
-    assert!(transcripts.contains("id=\"t-1\"") && transcripts.contains("assistant, tool call: Bash"), "{transcripts}");
+    assert!(
+        transcripts.contains("id=\"t-1\"") && transcripts.contains("assistant, tool call: Bash"),
+        "{transcripts}"
+    );
     assert!(!transcripts.contains("<script>x"), "{transcripts}");
     // What both runs were told is shown once.
-    assert!(project.read("usual/runs/r2/t/0001.html").contains("../../../runs/r1/t/0001.html#t-"));
+    assert!(
+        project
+            .read("usual/runs/r2/t/0001.html")
+            .contains("../../../runs/r1/t/0001.html#t-")
+    );
     // Within 100 bytes the longest has no room, and two of the others do.
-    for (choice, shown) in [("all", 40), ("failing", 1), ("disagreeing", 2), ("budget:100", 2)] {
+    for (choice, shown) in [
+        ("all", 40),
+        ("failing", 1),
+        ("disagreeing", 2),
+        ("budget:100", 2),
+    ] {
         let out = choice.replace(':', "-");
         project.run(["build", "--out", &out, "--transcripts", choice]);
         let page = project.read(&format!("{out}/runs/r1/index.html"));
-        let expected = if shown == 1 { "1 transcript is shown".to_owned() } else { format!("{shown} transcripts are shown") };
+        let expected = if shown == 1 {
+            "1 transcript is shown".to_owned()
+        } else {
+            format!("{shown} transcripts are shown")
+        };
         assert!(page.contains(&expected), "{choice}: {page}");
     }
     let none = project.run(["build", "--out", "none", "--transcripts", "none"]);
-    assert!(none.stderr.contains("0 transcripts shown; 80 left out"), "{}", none.stderr);
+    assert!(
+        none.stderr.contains("0 transcripts shown; 80 left out"),
+        "{}",
+        none.stderr
+    );
     assert!(!project.path("none/runs/r1/t").exists());
     assert!(project.run(["build", "--transcripts", "few"]).code == 2);
 }
@@ -310,19 +500,31 @@ fn transcripts_are_chosen_linked_and_inert() {
 #[test]
 fn own_patterns_are_judged_with_the_configuration() {
     let project = Project::new();
-    project.file("evalreport.yaml", "version: 1\nsite:\n  redact:\n    - {name: a, pattern: '('}\n    - {pattern: b}\n");
+    project.file(
+        "evalreport.yaml",
+        "version: 1\nsite:\n  redact:\n    - {name: a, pattern: '('}\n    - {pattern: b}\n",
+    );
     let output = project.run(["build"]);
     assert_eq!(output.code, 2);
     for problem in ["site.redact[0].pattern", "site.redact[1].name"] {
-        assert!(output.stderr.contains(problem), "{problem}: {}", output.stderr);
+        assert!(
+            output.stderr.contains(problem),
+            "{problem}: {}",
+            output.stderr
+        );
     }
 }
 
 /// Runs the site's own check of its numbers: exit code and what it said.
 fn verify(site: &std::path::Path) -> (i32, String) {
-    let output = std::process::Command::new("python3").arg(site.join("verify_site.py")).finish();
+    let output = std::process::Command::new("python3")
+        .arg(site.join("verify_site.py"))
+        .finish();
     let said = [output.stdout, output.stderr].concat();
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&said).into_owned())
+    (
+        output.status.code().unwrap_or(-1),
+        String::from_utf8_lossy(&said).into_owned(),
+    )
 }
 
 #[test]
@@ -330,7 +532,15 @@ fn the_shipped_site_proves_its_numbers() {
     needs!("python3");
     let (code, said) = verify(&kept::shipped().path("site"));
     assert!(code == 0 && said.ends_with("0 mismatches\n"), "{said}");
-    for kind in ["of rate", "of difference", "of interval of a difference", "of p,", "of adjusted p", "of number on a page", "of digest"] {
+    for kind in [
+        "of rate",
+        "of difference",
+        "of interval of a difference",
+        "of p,",
+        "of adjusted p",
+        "of number on a page",
+        "of digest",
+    ] {
         assert!(said.contains(kind), "{kind}: {said}");
     }
 }
@@ -344,13 +554,19 @@ fn one_changed_outcome_is_found_and_placed() {
     assert_eq!(code, 0, "{said}");
     let path = "site/data/runs/r1.json";
     let text = project.read(path);
-    let place = text.find("\"status\": \"pass\"").expect("an item that passed") + "\"status\": \"".len();
+    let place = text
+        .find("\"status\": \"pass\"")
+        .expect("an item that passed")
+        + "\"status\": \"".len();
     let mut bytes = text.into_bytes();
     bytes[place] = b'P';
     project.bytes(path, &bytes);
     let (code, said) = verify(&project.path("site"));
     assert_eq!(code, 1, "{said}");
-    for place in ["data/runs/r1.json: its bytes are not those", "run r1, passed: count is stated as 39, and the data give 38"] {
+    for place in [
+        "data/runs/r1.json: its bytes are not those",
+        "run r1, passed: count is stated as 39, and the data give 38",
+    ] {
         assert!(said.contains(place), "{place}: {said}");
     }
 }
@@ -358,15 +574,36 @@ fn one_changed_outcome_is_found_and_placed() {
 #[test]
 fn other_programs_find_leader_badge_and_feed() {
     let project = leaky();
-    let output = project.run(["build", "--redact", "--noindex", "--base-url", "https://e.org/x?y"]);
+    let output = project.run([
+        "build",
+        "--redact",
+        "--noindex",
+        "--base-url",
+        "https://e.org/x?y",
+    ]);
     assert!(output.refusal().contains("--base-url"), "{}", output.stderr);
-    project.run(["build", "--redact", "--noindex", "--base-url", "https://e.org/a&b/"]);
+    project.run([
+        "build",
+        "--redact",
+        "--noindex",
+        "--base-url",
+        "https://e.org/a&b/",
+    ]);
     let board: Value = serde_json::from_str(&project.read("site/leaderboard.json")).expect("JSON");
     let suite = &board["suites"][0];
-    assert_eq!((&suite["page"], &suite["verdict"]), (&json!("https://e.org/a&b/suites/s/index.html"), &json!("not_enough_evidence")));
+    assert_eq!(
+        (&suite["page"], &suite["verdict"]),
+        (
+            &json!("https://e.org/a&b/suites/s/index.html"),
+            &json!("not_enough_evidence")
+        )
+    );
     assert_eq!(suite["arms"][0]["pass_rate"], json!(0.975));
     let badge = project.read("site/badge/s.svg");
-    assert!(badge.contains("<title>s: not enough evidence</title>"), "{badge}");
+    assert!(
+        badge.contains("<title>s: not enough evidence</title>"),
+        "{badge}"
+    );
     let page = project.read("site/index.html");
     for part in [
         "<meta name=\"robots\" content=\"noindex\">",
@@ -378,7 +615,10 @@ fn other_programs_find_leader_badge_and_feed() {
     }
     // Runs that do not know when they ended are no news.
     let feed = project.read("site/feed.xml");
-    assert!(feed.contains("<updated>1970-01-01T00:00:00Z</updated>") && !feed.contains("<entry>"), "{feed}");
+    assert!(
+        feed.contains("<updated>1970-01-01T00:00:00Z</updated>") && !feed.contains("<entry>"),
+        "{feed}"
+    );
 }
 
 /// Two arms with so many items that the second can be told from the first.
@@ -386,7 +626,15 @@ fn nightly(project: &Project, night: u32, approach: &str, passed: usize) {
     let id = format!("{}-{night}", &approach[..3].trim_start_matches('<'));
     let more = json!({"timestamp": format!("2026-03-{night:02}T04:00:00Z"), "status": "completed"});
     project.result(&result(&id, "quiz", approach, more));
-    let items: Vec<Value> = (0..40).map(|item| question(&format!("q{item}"), 1, if item < passed { "pass" } else { "fail" })).collect();
+    let items: Vec<Value> = (0..40)
+        .map(|item| {
+            question(
+                &format!("q{item}"),
+                1,
+                if item < passed { "pass" } else { "fail" },
+            )
+        })
+        .collect();
     project.items(&id, &items);
 }
 
@@ -406,7 +654,10 @@ fn the_feed_tells_who_leads_since_when() {
     assert_eq!(first.code, 0, "{}", first.stderr);
     let feed = project.read("site/feed.xml");
     assert!(feed.contains("quiz: 2 arms, no leader"), "{feed}");
-    assert!(feed.contains("new&gt; &amp; better") || feed.contains("new&#62; &#38; better"), "{feed}");
+    assert!(
+        feed.contains("new&gt; &amp; better") || feed.contains("new&#62; &#38; better"),
+        "{feed}"
+    );
     assert!(!feed.contains("<new>"), "{feed}");
     let ids = |feed: &str| feed.matches("<id>urn:uuid:").count();
     assert!(ids(&feed) >= 2, "{feed}");
@@ -418,8 +669,13 @@ fn the_feed_tells_who_leads_since_when() {
 fn an_entry_of_the_feed_stays_when_nights_go_by() {
     let project = Project::new();
     let ids = |feed: &str| -> Vec<String> {
-        let entries = feed.split("<entry>").skip(1).filter_map(|entry| entry.split("<id>").nth(1));
-        entries.map(|rest| rest.split('<').next().unwrap_or_default().to_owned()).collect()
+        let entries = feed
+            .split("<entry>")
+            .skip(1)
+            .filter_map(|entry| entry.split("<id>").nth(1));
+        entries
+            .map(|rest| rest.split('<').next().unwrap_or_default().to_owned())
+            .collect()
     };
     // A run that was no better and five that are: runs vary, so one good night would decide nothing.
     for night in 1..=6 {
@@ -435,7 +691,10 @@ fn an_entry_of_the_feed_stays_when_nights_go_by() {
     }
     assert_eq!(project.run(["build"]).code, 0);
     let late = ids(&project.read("site/feed.xml"));
-    assert!(early.iter().all(|id| late.contains(id)), "{early:?} {late:?}");
+    assert!(
+        early.iter().all(|id| late.contains(id)),
+        "{early:?} {late:?}"
+    );
 }
 
 #[test]
@@ -444,16 +703,41 @@ fn one_file_holds_overview_suites_and_comparisons() {
     let output = project.run(["build", "--single-file", "report.html", "--redact"]);
     assert_eq!(output.code, 0, "{}", output.stderr);
     let html = project.read("report.html");
-    assert!(output.stderr.contains(&format!("report.html: {}", thousands(html.len()))), "{}", output.stderr);
+    assert!(
+        output
+            .stderr
+            .contains(&format!("report.html: {}", thousands(html.len()))),
+        "{}",
+        output.stderr
+    );
     assert!(!project.path("site").exists());
     for secret in SECRETS {
         assert!(!html.contains(secret), "{secret}");
     }
-    assert_eq!((html.matches("<h1>").count(), html.matches("<style>").count(), html.matches("<script>").count()), (1, 1, 1));
-    assert!(html.contains("script-src 'sha256-") && !html.contains("src=\"") && !html.contains(" style=\""));
+    assert_eq!(
+        (
+            html.matches("<h1>").count(),
+            html.matches("<style>").count(),
+            html.matches("<script>").count()
+        ),
+        (1, 1, 1)
+    );
+    assert!(
+        html.contains("script-src 'sha256-")
+            && !html.contains("src=\"")
+            && !html.contains(" style=\"")
+    );
     let values = |name: &str| -> Vec<String> {
         let start = format!(" {name}=\"");
-        html.match_indices(&start).map(|(place, _)| html[place + start.len()..].split('"').next().unwrap_or_default().to_owned()).collect()
+        html.match_indices(&start)
+            .map(|(place, _)| {
+                html[place + start.len()..]
+                    .split('"')
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned()
+            })
+            .collect()
     };
     let ids = values("id");
     let mut distinct = ids.clone();
@@ -461,7 +745,9 @@ fn one_file_holds_overview_suites_and_comparisons() {
     distinct.dedup();
     assert_eq!(distinct.len(), ids.len(), "an id is there twice");
     for link in values("href") {
-        let id = link.strip_prefix('#').unwrap_or_else(|| panic!("{link} leads out of the file"));
+        let id = link
+            .strip_prefix('#')
+            .unwrap_or_else(|| panic!("{link} leads out of the file"));
         assert!(ids.iter().any(|known| known == id), "{link} leads nowhere");
     }
 }
@@ -469,5 +755,9 @@ fn one_file_holds_overview_suites_and_comparisons() {
 fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let cut = digits.len().saturating_sub(3);
-    if cut == 0 { digits } else { format!("{},{}", &digits[..cut], &digits[cut..]) }
+    if cut == 0 {
+        digits
+    } else {
+        format!("{},{}", &digits[..cut], &digits[cut..])
+    }
 }

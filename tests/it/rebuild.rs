@@ -31,12 +31,34 @@ fn said(item: &str, text: &str) -> Value {
 /// A run, on the night that its id ends in, with items, answers, transcripts of which two are the same in all suites, and something that looks like a secret.
 fn add(project: &Project, id: &str, suite: &str, approach: &str) {
     let seed = id.bytes().map(usize::from).sum::<usize>();
-    let status = |index: usize| if (index * 7 + seed).is_multiple_of(3) { "fail" } else { "pass" };
-    let items: Vec<Value> =
-        (0..12).map(|index| item(&format!("q{index}"), status(index), &format!("{id} thinks of /home/casey{index}/x"))).collect();
+    let status = |index: usize| {
+        if (index * 7 + seed).is_multiple_of(3) {
+            "fail"
+        } else {
+            "pass"
+        }
+    };
+    let items: Vec<Value> = (0..12)
+        .map(|index| {
+            item(
+                &format!("q{index}"),
+                status(index),
+                &format!("{id} thinks of /home/casey{index}/x"),
+            )
+        })
+        .collect();
     let same = "the same words ".repeat(400);
-    let transcript = [said("q0", &same), said("q1", &same), said("q2", &format!("{id} says hello"))];
-    project.result(&result(id, suite, approach, json!({"timestamp": format!("2026-01-0{}T03:04:05Z", &id[1..])})));
+    let transcript = [
+        said("q0", &same),
+        said("q1", &same),
+        said("q2", &format!("{id} says hello")),
+    ];
+    project.result(&result(
+        id,
+        suite,
+        approach,
+        json!({"timestamp": format!("2026-01-0{}T03:04:05Z", &id[1..])}),
+    ));
     project.items(id, &items);
     project.file(&format!("results/{id}/transcript.jsonl"), lines(transcript));
 }
@@ -52,7 +74,10 @@ fn store() -> Project {
 fn files(project: &Project, folder: &str) -> BTreeMap<String, Vec<u8>> {
     let read = |path: String| {
         let bytes = fs::read(project.path(&path)).expect("readable");
-        (path.split_once('/').expect("below the folder").1.to_owned(), bytes)
+        (
+            path.split_once('/').expect("below the folder").1.to_owned(),
+            bytes,
+        )
     };
     project.files(folder).into_iter().map(read).collect()
 }
@@ -67,19 +92,35 @@ fn rebuild(project: &Project, options: &[&str]) -> u64 {
             fs::remove_dir_all(project.path(folder)).expect("removable");
         }
     }
-    let anew = project.run(["build", "--out", "clean", "--cache", "clean-cache"].into_iter().chain(options.iter().copied()));
+    let anew = project.run(
+        ["build", "--out", "clean", "--cache", "clean-cache"]
+            .into_iter()
+            .chain(options.iter().copied()),
+    );
     let (grown, clean) = (files(project, "site"), files(project, "clean"));
-    assert_eq!(grown.keys().collect::<Vec<_>>(), clean.keys().collect::<Vec<_>>());
+    assert_eq!(
+        grown.keys().collect::<Vec<_>>(),
+        clean.keys().collect::<Vec<_>>()
+    );
     for (path, bytes) in &clean {
         assert!(grown[path] == *bytes, "{path} differs with {options:?}");
     }
     let words = |text: &str| -> Vec<String> {
         let is_about_files = |line: &&str| !line.contains("written") && !line.starts_with("open ");
-        text.lines().filter(is_about_files).map(str::to_owned).collect()
+        text.lines()
+            .filter(is_about_files)
+            .map(str::to_owned)
+            .collect()
     };
     assert_eq!(words(&again.stderr), words(&anew.stderr));
-    let count = again.stderr.lines().find(|line| line.contains(" written, ")).and_then(|line| line.split_whitespace().nth(1));
-    count.and_then(|count| count.replace(',', "").parse().ok()).expect("it says how many files were written")
+    let count = again
+        .stderr
+        .lines()
+        .find(|line| line.contains(" written, "))
+        .and_then(|line| line.split_whitespace().nth(1));
+    count
+        .and_then(|count| count.replace(',', "").parse().ok())
+        .expect("it says how many files were written")
 }
 
 #[test]
@@ -107,19 +148,39 @@ fn whatever_changes_is_seen() {
     // A text, and a transcript, neither of which any count depends on.
     replace("results/a2/items.jsonl", "a2 thinks", "a2 knows");
     assert!(rebuild(&project, &[]) > 0);
-    replace("results/z1/transcript.jsonl", "says hello", "says token ghp_0123456789abcdefghijABCDEFGHIJ012345");
+    replace(
+        "results/z1/transcript.jsonl",
+        "says hello",
+        "says token ghp_0123456789abcdefghijABCDEFGHIJ012345",
+    );
     assert!(rebuild(&project, &[]) > 0);
     // A status.
     replace("results/o1/items.jsonl", "\"fail\"", "\"error\"");
     assert!(rebuild(&project, &[]) > 0);
     // A run is hidden.
-    assert_eq!(project.run(["retract", "--suite", "alpha", "--approach", "planner", "--reason", "wrong seed"]).code, 0);
+    assert_eq!(
+        project
+            .run([
+                "retract",
+                "--suite",
+                "alpha",
+                "--approach",
+                "planner",
+                "--reason",
+                "wrong seed"
+            ])
+            .code,
+        0
+    );
     assert!(rebuild(&project, &[]) > 0);
     // Another suite wants the same address.
     add(&project, "b1", "Alpha", "oneshot");
     assert!(rebuild(&project, &[]) > 0);
     // The configuration gives another name, and other words.
-    project.file("evalreport.yaml", "version: 1\naliases: {approach: {ralph: loop}}\nsite: {title: Nightly}\n");
+    project.file(
+        "evalreport.yaml",
+        "version: 1\naliases: {approach: {ralph: loop}}\nsite: {title: Nightly}\n",
+    );
     assert!(rebuild(&project, &[]) > 0);
     assert_eq!(rebuild(&project, &[]), 0);
 }
@@ -146,9 +207,16 @@ fn what_somebody_did_to_the_site_is_undone() {
     let project = store();
     rebuild(&project, &[]);
     let page = project.read("site/suites/alpha/index.html");
-    project.file("site/suites/alpha/index.html", page.replace("oneshot", "0neshot"));
+    project.file(
+        "site/suites/alpha/index.html",
+        page.replace("oneshot", "0neshot"),
+    );
     fs::remove_file(project.path("site/runs/z1/index.html")).expect("it is there");
     assert_eq!(rebuild(&project, &[]), 2);
     fs::remove_dir_all(project.path(".evalreport")).expect("the cache is there");
-    assert_eq!(rebuild(&project, &[]), 0, "without a cache pages are made, and are as they were");
+    assert_eq!(
+        rebuild(&project, &[]),
+        0,
+        "without a cache pages are made, and are as they were"
+    );
 }

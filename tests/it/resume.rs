@@ -45,9 +45,16 @@ fn quiz(questions: usize) -> Project {
         good.push(answer("two"));
         mixed.extend(["one", "two", "three"].map(answer));
     }
-    project.file("questions.yaml", spec).file("good.jsonl", lines(good)).file("mixed.jsonl", lines(mixed));
     project
-        .file("bad.jsonl", lines((0..questions).map(|number| json!({"item": format!("q{number:02}"), "answer": "<answer>one</answer>"}))));
+        .file("questions.yaml", spec)
+        .file("good.jsonl", lines(good))
+        .file("mixed.jsonl", lines(mixed));
+    project.file(
+        "bad.jsonl",
+        lines((0..questions).map(
+            |number| json!({"item": format!("q{number:02}"), "answer": "<answer>one</answer>"}),
+        )),
+    );
     project.file(
         "evalreport.yaml",
         "version: 1\n\
@@ -68,7 +75,9 @@ fn quiz(questions: usize) -> Project {
 fn workshop() -> Project {
     let project = Project::new();
     // Where approaches say that they were started.
-    project.file("log/.kept", "").file("suites/lines/requirements.md", "Write lines.\n");
+    project
+        .file("log/.kept", "")
+        .file("suites/lines/requirements.md", "Write lines.\n");
     project.file(
         "suites/lines/suite.yaml",
         "name: lines\nrequirements: suites/lines/requirements.md\ntests:\n  shared:\n    - sh suites/lines/check.sh\n",
@@ -94,27 +103,66 @@ fn workshop() -> Project {
 fn kept(project: &Project, results: &str) -> Batch {
     let mut batch = Batch::new();
     for file in project.files(results) {
-        let Some(id) = file.strip_prefix(results).and_then(|name| name.strip_prefix('/')?.strip_suffix(".json")) else { continue };
+        let Some(id) = file
+            .strip_prefix(results)
+            .and_then(|name| name.strip_prefix('/')?.strip_suffix(".json"))
+        else {
+            continue;
+        };
         if id.contains('/') {
             continue;
         }
-        let mut header: Value = serde_json::from_str(&project.read(&file)).expect("a header is JSON");
-        let key = (header["approach"].as_str().expect("an approach").to_owned(), header["run_index"].as_u64().expect("an index"));
-        for varying in ["id", "timestamp", "batch_id", "duration_seconds", "output_dir", "seal", "resources"] {
-            header.as_object_mut().expect("a header is an object").remove(varying);
+        let mut header: Value =
+            serde_json::from_str(&project.read(&file)).expect("a header is JSON");
+        let key = (
+            header["approach"].as_str().expect("an approach").to_owned(),
+            header["run_index"].as_u64().expect("an index"),
+        );
+        for varying in [
+            "id",
+            "timestamp",
+            "batch_id",
+            "duration_seconds",
+            "output_dir",
+            "seal",
+            "resources",
+        ] {
+            header
+                .as_object_mut()
+                .expect("a header is an object")
+                .remove(varying);
         }
         let read = |name: &str| -> Vec<Value> {
-            let text = fs::read_to_string(project.path(&format!("{results}/{id}/{name}"))).unwrap_or_default();
-            let mut values: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("every line is JSON")).collect();
+            let text = fs::read_to_string(project.path(&format!("{results}/{id}/{name}")))
+                .unwrap_or_default();
+            let mut values: Vec<Value> = text
+                .lines()
+                .map(|line| serde_json::from_str(line).expect("every line is JSON"))
+                .collect();
             for value in &mut values {
-                value.as_object_mut().expect("a line is an object").remove("duration_seconds");
+                value
+                    .as_object_mut()
+                    .expect("a line is an object")
+                    .remove("duration_seconds");
             }
             values
         };
         let (items, mut transcript) = (read("items.jsonl"), read("transcript.jsonl"));
         // In the order of answers, which is that of the questions only where one is asked at a time.
         transcript.sort_by_key(|line| line["item"].as_str().map(str::to_owned));
-        assert!(batch.insert(key.clone(), Kept { header, items, transcript }).is_none(), "{key:?} is there twice");
+        assert!(
+            batch
+                .insert(
+                    key.clone(),
+                    Kept {
+                        header,
+                        items,
+                        transcript
+                    }
+                )
+                .is_none(),
+            "{key:?} is there twice"
+        );
     }
     batch
 }
@@ -123,25 +171,52 @@ fn kept(project: &Project, results: &str) -> Batch {
 #[track_caller]
 fn check(project: &Project, results: &str, expected: &Batch) {
     let found = kept(project, results);
-    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+    assert_eq!(
+        found.keys().collect::<Vec<_>>(),
+        expected.keys().collect::<Vec<_>>()
+    );
     for (key, run) in expected {
         assert_eq!(&found[key], run, "{key:?}");
     }
     let doctor = project.run(["doctor", "--verify", "--results", results]);
     let count = expected.len();
-    assert!(doctor.answer().contains(&format!("{results}: {count} run{}, ", if count == 1 { "" } else { "s" })), "{}", doctor.stdout);
+    assert!(
+        doctor.answer().contains(&format!(
+            "{results}: {count} run{}, ",
+            if count == 1 { "" } else { "s" }
+        )),
+        "{}",
+        doctor.stdout
+    );
     // No kill leaves what looks like tampering, and what was gone on with is sealed like anything else.
-    let sealed = format!("no damage found\n{results}: {count} run{} sealed\n", if count == 1 { "" } else { "s" });
+    let sealed = format!(
+        "no damage found\n{results}: {count} run{} sealed\n",
+        if count == 1 { "" } else { "s" }
+    );
     assert!(doctor.stdout.ends_with(&sealed), "{}", doctor.stdout);
-    let left: Vec<String> = project.files(results).into_iter().filter(|file| file.contains(".writing-")).collect();
+    let left: Vec<String> = project
+        .files(results)
+        .into_iter()
+        .filter(|file| file.contains(".writing-"))
+        .collect();
     // A plan that was never recorded, and its entry of the chain, have no run that could clean up after them.
-    let may_stay = |file: &String| ["batches", "chain"].iter().any(|folder| file.starts_with(&format!("{results}/{folder}/")));
+    let may_stay = |file: &String| {
+        ["batches", "chain"]
+            .iter()
+            .any(|folder| file.starts_with(&format!("{results}/{folder}/")))
+    };
     assert!(left.iter().all(may_stay), "{left:?}");
 }
 
 /// What a batch without trouble keeps.
 fn undisturbed(project: &Project, arguments: &[&str]) -> Batch {
-    let output = project.run(arguments.iter().copied().chain(["--quiet", "--results", "undisturbed"]));
+    let output =
+        project.run(
+            arguments
+                .iter()
+                .copied()
+                .chain(["--quiet", "--results", "undisturbed"]),
+        );
     assert_eq!((output.code, output.stderr.as_str()), (0, ""));
     kept(project, "undisturbed")
 }
@@ -155,16 +230,27 @@ fn go_on(project: &Project, arguments: &[&str]) {
         project.run(["run", "--resume", "--quiet"])
     };
     let is_done = output.code == 2 && output.stderr.starts_with("error: no unfinished batch\n");
-    assert!(output.code == 0 || is_done, "exit {}: {}", output.code, output.stderr);
+    assert!(
+        output.code == 0 || is_done,
+        "exit {}: {}",
+        output.code,
+        output.stderr
+    );
 }
 
 /// The files of recorded plans.
 fn plans(project: &Project, results: &str) -> Vec<String> {
-    project.files(&format!("{results}/batches")).into_iter().filter(|file| is_kind(file, "json")).collect()
+    project
+        .files(&format!("{results}/batches"))
+        .into_iter()
+        .filter(|file| is_kind(file, "json"))
+        .collect()
 }
 
 fn is_kind(file: &str, extension: &str) -> bool {
-    Path::new(file).extension().is_some_and(|found| found == extension)
+    Path::new(file)
+        .extension()
+        .is_some_and(|found| found == extension)
 }
 
 /// Says on stderr what a test did or did not do, for who reads its output.
@@ -181,8 +267,16 @@ fn only_plan(project: &Project, results: &str) -> Value {
 
 fn start(project: &Project, arguments: &[&str]) -> Program {
     let mut command = Command::new(BINARY);
-    command.args(arguments).current_dir(project.path("")).env("HOME", "/nonexistent").env("NO_COLOR", "1");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).start()
+    command
+        .args(arguments)
+        .current_dir(project.path(""))
+        .env("HOME", "/nonexistent")
+        .env("NO_COLOR", "1");
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .start()
 }
 
 /// Waits until something is so; what takes longer than this will not come.
@@ -197,7 +291,10 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// The whole lines of a file that grows.
 fn count_lines(path: &Path) -> usize {
-    fs::read_to_string(path).unwrap_or_default().matches('\n').count()
+    fs::read_to_string(path)
+        .unwrap_or_default()
+        .matches('\n')
+        .count()
 }
 
 /// Programs that wrote their numbers into a file and still run.
@@ -205,12 +302,23 @@ fn alive(project: &Project, pids: &str) -> Vec<String> {
     let pids = fs::read_to_string(project.path(pids)).unwrap_or_default();
     // One that has ended and was not asked after yet is no more than a number.
     let runs = |pid: &&str| {
-        fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
+        fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+            !stat
+                .rsplit(')')
+                .next()
+                .unwrap_or_default()
+                .starts_with(" Z")
+        })
     };
     pids.lines().filter(runs).map(str::to_owned).collect()
 }
 
 #[track_caller]
 fn contains(output: &Output, words: &str) {
-    assert!(output.stderr.contains(words) || output.stdout.contains(words), "{words}\n{}\n{}", output.stdout, output.stderr);
+    assert!(
+        output.stderr.contains(words) || output.stdout.contains(words),
+        "{words}\n{}\n{}",
+        output.stdout,
+        output.stderr
+    );
 }

@@ -19,10 +19,19 @@ fn published() -> Project {
 
 /// A run that failed the first questions of 40.
 fn run(project: &Project, id: &str, approach: &str, failed: usize) {
-    project.result(&result(id, "own", approach, json!({"status": "completed", "batch_id": "b", "cost_usd": 0.5})));
+    project.result(&result(
+        id,
+        "own",
+        approach,
+        json!({"status": "completed", "batch_id": "b", "cost_usd": 0.5}),
+    ));
     let items: Vec<Value> = (1..=40)
         .map(|number| {
-            let mut item = question(&format!("q{number}"), 1, if number <= failed { "fail" } else { "pass" });
+            let mut item = question(
+                &format!("q{number}"),
+                1,
+                if number <= failed { "fail" } else { "pass" },
+            );
             item["details"] = json!({"answer": "A", "expected": ["B"], "reason": "it is B"});
             item
         })
@@ -31,9 +40,20 @@ fn run(project: &Project, id: &str, approach: &str, failed: usize) {
 }
 
 fn table(suite: &str, arms: &[&str]) -> String {
-    let row =
-        |arm: &str, item: usize| format!("{suite},{arm},q{item},{}\n", if item.is_multiple_of(2 + arm.len()) { "fail" } else { "pass" });
-    let rows: String = arms.iter().flat_map(|arm| (1..=30).map(move |item| row(arm, item))).collect();
+    let row = |arm: &str, item: usize| {
+        format!(
+            "{suite},{arm},q{item},{}\n",
+            if item.is_multiple_of(2 + arm.len()) {
+                "fail"
+            } else {
+                "pass"
+            }
+        )
+    };
+    let rows: String = arms
+        .iter()
+        .flat_map(|arm| (1..=30).map(move |item| row(arm, item)))
+        .collect();
     format!("suite,model,question,status\n{rows}")
 }
 
@@ -50,26 +70,59 @@ fn bytes(project: &Project, path: &str) -> Vec<u8> {
 fn a_site_and_a_page_come_back_as_they_were() {
     let project = published();
     assert_eq!(project.run(["build"]).code, 0);
-    assert_eq!(project.run(["build", "--single-file", "report.html"]).code, 0);
+    assert_eq!(
+        project.run(["build", "--single-file", "report.html"]).code,
+        0
+    );
     let page = project.read("site/index.html");
-    assert!(page.contains("4 runs and 140 outcomes: <code>evalreport import</code>"), "{page}");
-    for path in ["site", "site/index.html", "site/data/results.bundle", "report.html"] {
+    assert!(
+        page.contains("4 runs and 140 outcomes: <code>evalreport import</code>"),
+        "{page}"
+    );
+    for path in [
+        "site",
+        "site/index.html",
+        "site/data/results.bundle",
+        "report.html",
+    ] {
         let reader = Project::new();
         import(&reader, &project, path);
         assert_eq!(reader.run(["build"]).code, 0);
-        for file in project.files("site").iter().filter(|file| *file != "site/.evalreport-manifest.json") {
-            assert!(bytes(&reader, file) == bytes(&project, file), "{file} after {path}");
+        for file in project
+            .files("site")
+            .iter()
+            .filter(|file| *file != "site/.evalreport-manifest.json")
+        {
+            assert!(
+                bytes(&reader, file) == bytes(&project, file),
+                "{file} after {path}"
+            );
         }
         assert_eq!(reader.files("site"), project.files("site"), "{path}");
         // It is all there already.
         let again = reader.run(["import", &project.path(path).to_string_lossy()]);
         assert_eq!(again.code, 0, "{}", again.stderr);
-        assert_eq!(reader.run(["list", "--format", "json"]).json()["runs"], 4, "{path}");
+        assert_eq!(
+            reader.run(["list", "--format", "json"]).json()["runs"],
+            4,
+            "{path}"
+        );
     }
     // The same board, without storing anything.
     let own = project.run(["leaderboard", "--format", "json"]).json();
     for path in ["site", "report.html"] {
-        assert_eq!(Project::new().run(["leaderboard", &project.path(path).to_string_lossy(), "--format", "json"]).json(), own, "{path}");
+        assert_eq!(
+            Project::new()
+                .run([
+                    "leaderboard",
+                    &project.path(path).to_string_lossy(),
+                    "--format",
+                    "json"
+                ])
+                .json(),
+            own,
+            "{path}"
+        );
     }
 }
 
@@ -80,12 +133,18 @@ fn two_sites_make_one_board() {
         let project = Project::new();
         project.file("table.csv", table("shared", &arms));
         assert_eq!(project.run(["import", "table.csv", "--yes"]).code, 0);
-        assert_eq!(project.run(["build", "--single-file", "report.html"]).code, 0);
+        assert_eq!(
+            project.run(["build", "--single-file", "report.html"]).code,
+            0
+        );
         import(&reader, &project, "report.html");
     }
     let board = reader.run(["leaderboard", "--format", "json"]).json();
     assert_eq!(board["suites"].as_array().map(Vec::len), Some(1));
-    assert_eq!(board["suites"][0]["entries"].as_array().map(Vec::len), Some(4));
+    assert_eq!(
+        board["suites"][0]["entries"].as_array().map(Vec::len),
+        Some(4)
+    );
 }
 
 /// Of results that are read where they lie, not even the data's digest may depend on the folder.
@@ -101,14 +160,20 @@ fn a_site_of_other_tools_results_is_the_same_in_any_folder() {
     let [one, other] = &projects;
     assert_eq!(one.files("site"), other.files("site"));
     for file in one.files("site") {
-        assert!(bytes(one, &file) == bytes(other, &file), "{file} depends on the folder");
+        assert!(
+            bytes(one, &file) == bytes(other, &file),
+            "{file} depends on the folder"
+        );
     }
 }
 
 #[test]
 fn a_site_is_a_baseline() {
     let project = published();
-    assert_eq!(project.run(["build", "--single-file", "report.html"]).code, 0);
+    assert_eq!(
+        project.run(["build", "--single-file", "report.html"]).code,
+        0
+    );
     assert_eq!(project.run(["build"]).code, 0);
     let reader = Project::new();
     run(&reader, "r3", "planner", 33);
@@ -125,7 +190,11 @@ fn a_site_is_a_baseline() {
             "json",
         ]);
         assert_eq!(output.code, 1, "{path}: {}", output.stderr);
-        assert!(output.stdout.contains("\"ruling\": \"regression\""), "{}", output.stdout);
+        assert!(
+            output.stdout.contains("\"ruling\": \"regression\""),
+            "{}",
+            output.stdout
+        );
     }
 }
 
@@ -135,7 +204,12 @@ fn results_stay_out_where_they_are_to() {
     assert_eq!(project.run(["build", "--without-results"]).code, 0);
     assert!(!project.path("site/data/results.bundle").exists());
     assert!(!project.read("site/index.html").contains("results.bundle"));
-    assert_eq!(project.run(["build", "--single-file", "report.html", "--without-results"]).code, 0);
+    assert_eq!(
+        project
+            .run(["build", "--single-file", "report.html", "--without-results"])
+            .code,
+        0
+    );
     let reader = Project::new();
     let output = reader.run(["import", &project.path("report.html").to_string_lossy()]);
     assert_eq!(output.code, 2, "{}", output.stdout);
@@ -148,12 +222,22 @@ fn results_stay_out_where_they_are_to() {
 #[test]
 fn a_secret_of_the_environment_is_not_packed() {
     let project = published();
-    let output = project.run_in(["export", "bundle", "all.bundle"], &[("API_TOKEN", "planner-react-table")]);
+    let output = project.run_in(
+        ["export", "bundle", "all.bundle"],
+        &[("API_TOKEN", "planner-react-table")],
+    );
     assert_eq!(output.code, 0, "{}", output.stderr);
     let item = json!({"item": "q41", "kind": "question", "evaluator": "exact", "status": "pass", "details": {"answer": "it is s3cr3t-value-of-ours"}});
     let lines = format!("{}{item}\n", project.read("results/r1/items.jsonl"));
     project.file("results/r1/items.jsonl", lines);
-    let output = project.run_in(["export", "bundle", "all.bundle"], &[("API_TOKEN", "s3cr3t-value-of-ours")]);
+    let output = project.run_in(
+        ["export", "bundle", "all.bundle"],
+        &[("API_TOKEN", "s3cr3t-value-of-ours")],
+    );
     assert_eq!(output.code, 2, "{}", output.stdout);
-    assert!(output.stderr.contains("would hold the value of $API_TOKEN"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("would hold the value of $API_TOKEN"),
+        "{}",
+        output.stderr
+    );
 }

@@ -35,27 +35,43 @@ impl Served {
             .stderr(Stdio::null())
             .start_for(LONG_PATIENCE);
         let mut address = String::new();
-        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut address).expect("an address");
-        let address = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        BufReader::new(child.stdout.take().expect("a pipe"))
+            .read_line(&mut address)
+            .expect("an address");
+        let address = address
+            .trim()
+            .trim_start_matches("http://")
+            .trim_end_matches('/')
+            .to_owned();
         assert!(address.starts_with("127.0.0.1:"), "{address}");
         Self { child, address }
     }
 
     fn port(&self) -> &str {
-        self.address.rsplit(':').next().expect("an address has a port")
+        self.address
+            .rsplit(':')
+            .next()
+            .expect("an address has a port")
     }
 
     /// Sends a request and leaves the answer to be read.
     fn ask(&self, path: &str, fields: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n{fields}\r\n", self.address).expect("it reads");
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {}\r\n{fields}\r\n",
+            self.address
+        )
+        .expect("it reads");
         stream
     }
 
     fn get(&self, path: &str) -> String {
         let mut answer = String::new();
-        self.ask(path, "").read_to_string(&mut answer).expect("an answer");
+        self.ask(path, "")
+            .read_to_string(&mut answer)
+            .expect("an answer");
         answer
     }
 
@@ -79,9 +95,22 @@ fn project() -> Project {
     let project = Project::new();
     for (run, approach) in ["first", "second", "third"].into_iter().enumerate() {
         let id = format!("r{run}");
-        let items: Vec<Value> =
-            (0..10).map(|item| question(&format!("q{item}"), 1, if item % (run + 2) == 0 { "fail" } else { "pass" })).collect();
-        project.result(&result(&id, "s", approach, json!({}))).items(&id, &items);
+        let items: Vec<Value> = (0..10)
+            .map(|item| {
+                question(
+                    &format!("q{item}"),
+                    1,
+                    if item % (run + 2) == 0 {
+                        "fail"
+                    } else {
+                        "pass"
+                    },
+                )
+            })
+            .collect();
+        project
+            .result(&result(&id, "s", approach, json!({})))
+            .items(&id, &items);
     }
     project
 }
@@ -91,11 +120,29 @@ fn a_served_site_follows_its_store_and_ends_when_asked() {
     let project = project();
     let served = Served::begin(&project, &[]);
     let page = served.get("/");
-    assert!(page.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/html"), "{page}");
-    assert!(served.get("/runs/late/index.html").starts_with("HTTP/1.1 404"));
-    assert!(served.get("/../evalreport.yaml").starts_with("HTTP/1.1 404"));
-    project.result(&result("late", "s", "late", json!({"shared_tests_passed": 1, "shared_tests_total": 2})));
-    served.wait_for("/runs/late/index.html", |answer| answer.starts_with("HTTP/1.1 200"));
+    assert!(
+        page.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/html"),
+        "{page}"
+    );
+    assert!(
+        served
+            .get("/runs/late/index.html")
+            .starts_with("HTTP/1.1 404")
+    );
+    assert!(
+        served
+            .get("/../evalreport.yaml")
+            .starts_with("HTTP/1.1 404")
+    );
+    project.result(&result(
+        "late",
+        "s",
+        "late",
+        json!({"shared_tests_passed": 1, "shared_tests_total": 2}),
+    ));
+    served.wait_for("/runs/late/index.html", |answer| {
+        answer.starts_with("HTTP/1.1 200")
+    });
     served.end();
 }
 
@@ -105,11 +152,20 @@ fn a_served_site_follows_the_logs_of_another_tool() {
     project.fixture("import/inspect/plain.json", "logs/first.json");
     let served = Served::begin(&project, &["logs"]);
     let page = served.get("/");
-    assert!(page.contains("capitals") && !page.contains("dict-scores"), "{page}");
-    project.fixture("import/inspect/dict-scores.json", "logs/deeper/output/second.json");
+    assert!(
+        page.contains("capitals") && !page.contains("dict-scores"),
+        "{page}"
+    );
+    project.fixture(
+        "import/inspect/dict-scores.json",
+        "logs/deeper/output/second.json",
+    );
     served.wait_for("/", |answer| answer.contains("dict-scores"));
     served.end();
-    assert!(!project.path("results").exists(), "the store stays as it is");
+    assert!(
+        !project.path("results").exists(),
+        "the store stays as it is"
+    );
 }
 
 /// Ten readers who stop after the first bytes of 200 MB leave the program as small as it was, and one who reads on gets every byte.
@@ -119,11 +175,21 @@ fn many_readers_of_a_large_file_need_little_memory() {
     const LARGE: u64 = 200 << 20;
     let project = project();
     let served = Served::begin(&project, &["--out", "site"]);
-    File::create(project.path("site/large.bin")).and_then(|file| file.set_len(LARGE)).expect("room for no bytes");
+    File::create(project.path("site/large.bin"))
+        .and_then(|file| file.set_len(LARGE))
+        .expect("room for no bytes");
     let resident = || -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", served.child.id())).expect("it runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
-        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
+        let status = std::fs::read_to_string(format!("/proc/{}/status", served.child.id()))
+            .expect("it runs");
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .expect("a size");
+        line.trim()
+            .trim_end_matches(" kB")
+            .parse::<u64>()
+            .expect("a number")
+            << 10
     };
     let before = resident();
     let readers: Vec<TcpStream> = (0..10)
@@ -134,22 +200,36 @@ fn many_readers_of_a_large_file_need_little_memory() {
         })
         .collect();
     let grown = resident().saturating_sub(before);
-    assert!(grown < 32 << 20, "{} MiB for {} readers", grown >> 20, readers.len());
+    assert!(
+        grown < 32 << 20,
+        "{} MiB for {} readers",
+        grown >> 20,
+        readers.len()
+    );
     drop(readers);
     let mut reader = BufReader::new(served.ask("/large.bin", ""));
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         assert_ne!(reader.read_line(&mut head).expect("a head"), 0, "{head}");
     }
-    assert!(head.contains(&format!("Content-Length: {LARGE}\r\n")), "{head}");
-    assert_eq!(std::io::copy(&mut reader, &mut std::io::sink()).expect("the content"), LARGE);
+    assert!(
+        head.contains(&format!("Content-Length: {LARGE}\r\n")),
+        "{head}"
+    );
+    assert_eq!(
+        std::io::copy(&mut reader, &mut std::io::sink()).expect("the content"),
+        LARGE
+    );
     served.end();
 }
 
 /// A page that tries everything a page can do to read another origin's files, and notes what it got.
 fn thief(target: &str, scripts: &[String]) -> String {
-    let script =
-        |path: &String| format!("<script src=\"{target}{path}\" onload=\"ran('{path}')\" onerror=\"refused('{path}')\"></script>\n");
+    let script = |path: &String| {
+        format!(
+            "<script src=\"{target}{path}\" onload=\"ran('{path}')\" onerror=\"refused('{path}')\"></script>\n"
+        )
+    };
     let scripts: String = scripts.iter().map(script).collect();
     format!(
         "<!doctype html><meta charset=utf-8><title>thief</title><script>
@@ -206,8 +286,11 @@ fn answer(mut stream: &TcpStream, page: &str) {
         line.clear();
     }
     // The browser may have gone: that is its right.
-    let _ =
-        write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{page}", page.len());
+    let _ = write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{page}",
+        page.len()
+    );
 }
 
 impl Drop for OnePage {
@@ -264,22 +347,51 @@ fn gets_nothing(browser: &mut impl Look, opens: bool) {
     let scripts: Vec<String> = project
         .files("site")
         .into_iter()
-        .filter(|path| Path::new(path).extension().is_some_and(|extension| extension == "js"))
+        .filter(|path| {
+            Path::new(path)
+                .extension()
+                .is_some_and(|extension| extension == "js")
+        })
         .map(|path| path.trim_start_matches("site").to_owned())
         .collect();
-    assert!(scripts.iter().any(|path| path.starts_with("/d/pairs-s-0")), "{scripts:?}");
+    assert!(
+        scripts.iter().any(|path| path.starts_with("/d/pairs-s-0")),
+        "{scripts:?}"
+    );
     for host in ["127.0.0.1", "localhost"] {
         let target = format!("http://{host}:{}", served.port());
         let page = thief(&target, &scripts);
         project.file("thief.html", &page);
-        let file = format!("file://{}", project.path("thief.html").canonicalize().expect("written").display());
+        let file = format!(
+            "file://{}",
+            project
+                .path("thief.html")
+                .canonicalize()
+                .expect("written")
+                .display()
+        );
         let other = OnePage::begin(page);
-        for origin in [format!("http://127.0.0.1:{}/", other.port), format!("http://localhost:{}/", other.port), file] {
+        for origin in [
+            format!("http://127.0.0.1:{}/", other.port),
+            format!("http://localhost:{}/", other.port),
+            file,
+        ] {
             browser.go(&origin);
             browser.wait("return window.tried || null");
-            assert_eq!(browser.ask("return window.stolen"), json!([]), "{origin} of {target}");
-            let refusals = browser.wait(&format!("return window.refusals >= {} ? window.refusals : null", scripts.len() + 7));
-            assert_eq!(refusals, json!(scripts.len() + 7), "scripts, a picture and requests; {origin} of {target}");
+            assert_eq!(
+                browser.ask("return window.stolen"),
+                json!([]),
+                "{origin} of {target}"
+            );
+            let refusals = browser.wait(&format!(
+                "return window.refusals >= {} ? window.refusals : null",
+                scripts.len() + 7
+            ));
+            assert_eq!(
+                refusals,
+                json!(scripts.len() + 7),
+                "scripts, a picture and requests; {origin} of {target}"
+            );
             // The site's style sheet would give the page its colours.
             let colour = "return getComputedStyle(document.documentElement).getPropertyValue('--back').trim()";
             assert_eq!(browser.ask(colour), json!(""), "{origin} of {target}");
@@ -291,12 +403,19 @@ fn gets_nothing(browser: &mut impl Look, opens: bool) {
             browser.ask("setTimeout(() => document.getElementById('link').click(), 0)");
             browser
                 .wait("return location.href.endsWith('/') && document.querySelector('main') && document.readyState === 'complete' || null");
-            assert_eq!(browser.ask("return location.origin"), json!(target), "{origin}");
+            assert_eq!(
+                browser.ask("return location.origin"),
+                json!(target),
+                "{origin}"
+            );
         }
         // The site itself has all that it asks for.
         browser.go(&format!("{target}/compare/s/any.html"));
         browser.wait("return document.getElementById('any').hidden ? null : true");
-        assert_eq!(browser.ask("return document.querySelectorAll('#any option').length"), json!(6));
+        assert_eq!(
+            browser.ask("return document.querySelectorAll('#any option').length"),
+            json!(6)
+        );
     }
     served.end();
 }

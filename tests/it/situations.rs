@@ -54,15 +54,32 @@ fn every_situation_has_its_answer() {
         .map(|entry| entry.expect("it can be read").path())
         .filter(|path| path.is_dir() && !path.ends_with(MAKERS))
         .collect();
-    folders.retain(|folder| wanted.as_ref().is_none_or(|part| name(folder).contains(part.as_str())));
+    folders.retain(|folder| {
+        wanted
+            .as_ref()
+            .is_none_or(|part| name(folder).contains(part.as_str()))
+    });
     folders.sort();
     assert!(!folders.is_empty(), "no situation has this name");
-    let faults: Vec<String> = folders.par_iter().flat_map_iter(|folder| faults(folder, wanted.is_some())).collect();
-    assert!(faults.is_empty(), "{} faults in {} situations\n\n{}", faults.len(), folders.len(), faults.join("\n\n"));
+    let faults: Vec<String> = folders
+        .par_iter()
+        .flat_map_iter(|folder| faults(folder, wanted.is_some()))
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "{} faults in {} situations\n\n{}",
+        faults.len(),
+        folders.len(),
+        faults.join("\n\n")
+    );
 }
 
 fn name(folder: &Path) -> String {
-    folder.file_name().expect("a folder has a name").to_string_lossy().into_owned()
+    folder
+        .file_name()
+        .expect("a folder has a name")
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Plays a situation and returns where the program's answers are other ones.
@@ -82,7 +99,10 @@ fn faults(folder: &Path, is_shown: bool) -> Vec<String> {
         let path = entry.expect("a situation can be read").into_path();
         let below = path.strip_prefix(folder).expect("below its folder");
         if path.is_file() && below != Path::new(ANSWER) {
-            project.bytes(&below.to_string_lossy(), &fs::read(&path).expect("a file can be read"));
+            project.bytes(
+                &below.to_string_lossy(),
+                &fs::read(&path).expect("a file can be read"),
+            );
         }
     }
     let mut faults = Vec::new();
@@ -93,7 +113,12 @@ fn faults(folder: &Path, is_shown: bool) -> Vec<String> {
         }
         let wrong = differences(step, &output);
         if !wrong.is_empty() {
-            faults.push(format!("{name}: $ {}\n  {}\n{}", step.run, wrong.join("\n  "), output.snapshot()));
+            faults.push(format!(
+                "{name}: $ {}\n  {}\n{}",
+                step.run,
+                wrong.join("\n  "),
+                output.snapshot()
+            ));
             // What follows builds on it.
             break;
         }
@@ -103,32 +128,57 @@ fn faults(folder: &Path, is_shown: bool) -> Vec<String> {
 
 /// Runs a command as somebody types it.
 fn shell(project: &Project, command: &str) -> Output {
-    let bin = Path::new(BINARY).parent().expect("the program is in a folder").display().to_string();
+    let bin = Path::new(BINARY)
+        .parent()
+        .expect("the program is in a folder")
+        .display()
+        .to_string();
     let path = std::env::var("PATH").unwrap_or_default();
     let mut shell = Command::new("sh");
-    shell.args(["-c", command]).env("MAKERS", Path::new(FOLDER).join(MAKERS)).envs([
-        ("PATH", format!("{bin}:{path}").as_str()),
-        ("HOME", "/nonexistent"),
-        ("NO_COLOR", "1"),
-        ("COLUMNS", "200"),
-        ("GIT_CONFIG_NOSYSTEM", "1"),
-        ("GIT_AUTHOR_NAME", "a"),
-        ("GIT_AUTHOR_EMAIL", "a@example.org"),
-        ("GIT_COMMITTER_NAME", "a"),
-        ("GIT_COMMITTER_EMAIL", "a@example.org"),
-    ]);
+    shell
+        .args(["-c", command])
+        .env("MAKERS", Path::new(FOLDER).join(MAKERS))
+        .envs([
+            ("PATH", format!("{bin}:{path}").as_str()),
+            ("HOME", "/nonexistent"),
+            ("NO_COLOR", "1"),
+            ("COLUMNS", "200"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_AUTHOR_NAME", "a"),
+            ("GIT_AUTHOR_EMAIL", "a@example.org"),
+            ("GIT_COMMITTER_NAME", "a"),
+            ("GIT_COMMITTER_EMAIL", "a@example.org"),
+        ]);
     project.output(&mut shell)
 }
 
 fn differences(step: &Step, output: &Output) -> Vec<String> {
     let mut wrong = Vec::new();
     if output.code != step.exit {
-        wrong.push(format!("exits with {}, not with {}", output.code, step.exit));
+        wrong.push(format!(
+            "exits with {}, not with {}",
+            output.code, step.exit
+        ));
     }
     let (stdout, stderr) = (folded(&output.stdout), folded(&output.stderr));
-    wrong.extend(step.says.iter().filter(|text| !has(&stdout, text)).map(|text| format!("does not say `{text}`")));
-    wrong.extend(step.warns.iter().filter(|text| !has(&stderr, text)).map(|text| format!("does not warn `{text}`")));
-    wrong.extend(step.silent.iter().filter(|text| has(&stdout, text) || has(&stderr, text)).map(|text| format!("says `{text}`")));
+    wrong.extend(
+        step.says
+            .iter()
+            .filter(|text| !has(&stdout, text))
+            .map(|text| format!("does not say `{text}`")),
+    );
+    wrong.extend(
+        step.warns
+            .iter()
+            .filter(|text| !has(&stderr, text))
+            .map(|text| format!("does not warn `{text}`")),
+    );
+    wrong.extend(
+        step.silent
+            .iter()
+            .filter(|text| has(&stdout, text) || has(&stderr, text))
+            .map(|text| format!("says `{text}`")),
+    );
     if step.json.is_empty() && step.within.is_empty() {
         return wrong;
     }
@@ -139,7 +189,9 @@ fn differences(step: &Step, output: &Output) -> Vec<String> {
     for (place, expected) in &step.json {
         let found = answer.pointer(place).unwrap_or(&Value::Null);
         let is_same = match (found.as_f64(), expected.as_f64()) {
-            (Some(found), Some(expected)) => (found - expected).abs() <= 1e-9 * expected.abs().max(1.0),
+            (Some(found), Some(expected)) => {
+                (found - expected).abs() <= 1e-9 * expected.abs().max(1.0)
+            }
             _ => found == expected,
         };
         if !is_same {
@@ -148,8 +200,15 @@ fn differences(step: &Step, output: &Output) -> Vec<String> {
     }
     for (place, ends) in &step.within {
         let found = answer.pointer(place).unwrap_or(&Value::Null);
-        let end = |number: usize| ends.get(number).and_then(Value::as_f64).expect("two numbers");
-        if !found.as_f64().is_some_and(|value| (end(0)..=end(1)).contains(&value)) {
+        let end = |number: usize| {
+            ends.get(number)
+                .and_then(Value::as_f64)
+                .expect("two numbers")
+        };
+        if !found
+            .as_f64()
+            .is_some_and(|value| (end(0)..=end(1)).contains(&value))
+        {
             wrong.push(format!("{place} is {found}, not within {ends}"));
         }
     }
@@ -168,39 +227,59 @@ fn folded(text: &str) -> String {
 fn has(text: &str, wanted: &str) -> bool {
     let wanted = folded(wanted);
     let mut rest = text;
-    wanted.split('…').all(|part| match rest.split_once(part.trim()) {
-        Some((_, after)) => {
-            rest = after;
-            true
-        }
-        None => false,
-    })
+    wanted
+        .split('…')
+        .all(|part| match rest.split_once(part.trim()) {
+            Some((_, after)) => {
+                rest = after;
+                true
+            }
+            None => false,
+        })
 }
 
 fn read(folder: &Path) -> Result<(Vec<String>, Vec<Step>), String> {
-    let text = fs::read_to_string(folder.join(ANSWER)).map_err(|error| format!("{ANSWER}: {error}"))?;
+    let text =
+        fs::read_to_string(folder.join(ANSWER)).map_err(|error| format!("{ANSWER}: {error}"))?;
     let node = parse(ANSWER, &text).map_err(|problems| format!("{problems:?}"))?;
-    let Value::Object(fields) = content(&node) else { return Err("is no map".to_owned()) };
+    let Value::Object(fields) = content(&node) else {
+        return Err("is no map".to_owned());
+    };
     let mut fields: BTreeMap<String, Value> = fields.into_iter().collect();
-    let about = fields.remove("about").and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default();
+    let about = fields
+        .remove("about")
+        .and_then(|text| text.as_str().map(str::to_owned))
+        .unwrap_or_default();
     if about.split_whitespace().count() < 4 {
         return Err("`about` tells the situation in a sentence".to_owned());
     }
     let needs = texts(fields.remove("needs"))?;
-    let Some(Value::Array(steps)) = fields.remove("steps") else { return Err("`steps` is a list".to_owned()) };
+    let Some(Value::Array(steps)) = fields.remove("steps") else {
+        return Err("`steps` is a list".to_owned());
+    };
     if let Some(key) = fields.keys().next() {
         return Err(format!("unknown key `{key}`"));
     }
-    Ok((needs, steps.into_iter().map(step).collect::<Result<_, _>>()?))
+    Ok((
+        needs,
+        steps.into_iter().map(step).collect::<Result<_, _>>()?,
+    ))
 }
 
 fn step(step: Value) -> Result<Step, String> {
-    let Value::Object(fields) = step else { return Err("a step is a map".to_owned()) };
+    let Value::Object(fields) = step else {
+        return Err("a step is a map".to_owned());
+    };
     let mut read = Step::default();
     for (key, value) in fields {
         match (key.as_str(), value) {
             ("run", Value::String(text)) => read.run = text,
-            ("exit", value) => read.exit = value.as_i64().and_then(|code| i32::try_from(code).ok()).ok_or("`exit` is a number")?,
+            ("exit", value) => {
+                read.exit = value
+                    .as_i64()
+                    .and_then(|code| i32::try_from(code).ok())
+                    .ok_or("`exit` is a number")?
+            }
             ("says", value) => read.says = texts(Some(value))?,
             ("silent", value) => read.silent = texts(Some(value))?,
             ("warns", value) => read.warns = texts(Some(value))?,
@@ -209,16 +288,25 @@ fn step(step: Value) -> Result<Step, String> {
             (key, _) => return Err(format!("key `{key}` of a step")),
         }
     }
-    if read.run.is_empty() { Err("a step has `run`".to_owned()) } else { Ok(read) }
+    if read.run.is_empty() {
+        Err("a step has `run`".to_owned())
+    } else {
+        Ok(read)
+    }
 }
 
 fn texts(value: Option<Value>) -> Result<Vec<String>, String> {
     match value {
         None => Ok(Vec::new()),
         Some(Value::String(text)) => Ok(vec![text]),
-        Some(Value::Array(list)) => {
-            list.into_iter().map(|text| text.as_str().map(str::to_owned).ok_or_else(|| format!("`{text}` is no text"))).collect()
-        }
+        Some(Value::Array(list)) => list
+            .into_iter()
+            .map(|text| {
+                text.as_str()
+                    .map(str::to_owned)
+                    .ok_or_else(|| format!("`{text}` is no text"))
+            })
+            .collect(),
         Some(other) => Err(format!("`{other}` is no list of texts")),
     }
 }
@@ -226,7 +314,12 @@ fn texts(value: Option<Value>) -> Result<Vec<String>, String> {
 fn content(node: &Node) -> Value {
     match &node.value {
         Content::List(nodes) => nodes.iter().map(content).collect(),
-        Content::Map(entries) => Value::Object(entries.iter().map(|(key, node)| (key.text.clone(), content(node))).collect()),
+        Content::Map(entries) => Value::Object(
+            entries
+                .iter()
+                .map(|(key, node)| (key.text.clone(), content(node)))
+                .collect(),
+        ),
         Content::Scalar(scalar) => match scalar.kind {
             ScalarKind::Text => Value::String(scalar.text.clone()),
             ScalarKind::Null => Value::Null,
@@ -240,14 +333,40 @@ fn content(node: &Node) -> Value {
 #[test]
 fn answers_that_differ_are_found() {
     let output = Output::of(1, "a │ b\n  c", "");
-    let step = |says: &str| Step { exit: 1, says: vec![says.to_owned()], ..Step::default() };
-    assert!(differences(&step("a b c"), &output).is_empty() && differences(&step("a … c"), &output).is_empty());
-    assert_eq!(differences(&step("c … a"), &output), ["does not say `c … a`"]);
-    assert_eq!(differences(&Step { silent: vec!["b".to_owned()], ..Step::default() }, &output).len(), 2);
+    let step = |says: &str| Step {
+        exit: 1,
+        says: vec![says.to_owned()],
+        ..Step::default()
+    };
+    assert!(
+        differences(&step("a b c"), &output).is_empty()
+            && differences(&step("a … c"), &output).is_empty()
+    );
+    assert_eq!(
+        differences(&step("c … a"), &output),
+        ["does not say `c … a`"]
+    );
+    assert_eq!(
+        differences(
+            &Step {
+                silent: vec!["b".to_owned()],
+                ..Step::default()
+            },
+            &output
+        )
+        .len(),
+        2
+    );
     let json = Output::of(0, r#"{"a": [{"b": 0.5}]}"#, "");
     let places = |places: Value| places.as_object().expect("a map").clone();
-    let step = Step { json: places(serde_json::json!({"/a/0/b": 0.5, "/c": null})), ..Step::default() };
+    let step = Step {
+        json: places(serde_json::json!({"/a/0/b": 0.5, "/c": null})),
+        ..Step::default()
+    };
     assert!(differences(&step, &json).is_empty());
-    let step = Step { within: places(serde_json::json!({"/a/0/b": [0.6, 1], "/c": [0, 1]})), ..Step::default() };
+    let step = Step {
+        within: places(serde_json::json!({"/a/0/b": [0.6, 1], "/c": [0, 1]})),
+        ..Step::default()
+    };
     assert_eq!(differences(&step, &json).len(), 2);
 }

@@ -10,11 +10,29 @@ use crate::support::{Project, question, result};
 fn project() -> Project {
     let scores = json!([{"metric": "quality", "value": 71.5, "unit": "points", "direction": "up", "evaluator": "judge", "revision": 0}]);
     let project = Project::with(&[
-        result("run-1", "quiz", "a", json!({"cost_usd": 0.5, "total_tokens": 100, "scores": scores, "timestamp": "2026-03-01T10:00:00Z"})),
-        result("run-2", "quiz", "=b", json!({"error": "bo\"om, \n", "tags": {"k": "v"}})),
-        result("run-3", "other", "c", json!({"shared_tests_passed": 1, "shared_tests_total": 3})),
+        result(
+            "run-1",
+            "quiz",
+            "a",
+            json!({"cost_usd": 0.5, "total_tokens": 100, "scores": scores, "timestamp": "2026-03-01T10:00:00Z"}),
+        ),
+        result(
+            "run-2",
+            "quiz",
+            "=b",
+            json!({"error": "bo\"om, \n", "tags": {"k": "v"}}),
+        ),
+        result(
+            "run-3",
+            "other",
+            "c",
+            json!({"shared_tests_passed": 1, "shared_tests_total": 3}),
+        ),
     ]);
-    project.items("run-1", &[question("q1", 1, "pass"), question("q2", 1, "fail")]);
+    project.items(
+        "run-1",
+        &[question("q1", 1, "pass"), question("q2", 1, "fail")],
+    );
     project.items("run-2", &[question("q1", 1, "infra")]);
     project
 }
@@ -33,7 +51,11 @@ fn the_four_tables_answer() {
             json!(["status", "n"]),
             json!([["fail", 1], ["infra", 1], ["pass", 1]]),
         ),
-        ("select metric, value, unit from scores", json!(["metric", "value", "unit"]), json!([["quality", 71.5, "points"]])),
+        (
+            "select metric, value, unit from scores",
+            json!(["metric", "value", "unit"]),
+            json!([["quality", 71.5, "points"]]),
+        ),
         (
             "select cost_usd, total_tokens from usage order by run_id",
             json!(["cost_usd", "total_tokens"]),
@@ -45,8 +67,16 @@ fn the_four_tables_answer() {
             json!(["approach", "n"]),
             json!([["=b", 1], ["a", 2]]),
         ),
-        ("with passed as (select * from items where status = 'pass') select run_id from passed", json!(["run_id"]), json!([["run-1"]])),
-        ("select run_id from runs where cost_usd is null limit 1", json!(null), json!(null)),
+        (
+            "with passed as (select * from items where status = 'pass') select run_id from passed",
+            json!(["run_id"]),
+            json!([["run-1"]]),
+        ),
+        (
+            "select run_id from runs where cost_usd is null limit 1",
+            json!(null),
+            json!(null),
+        ),
     ] {
         let output = project.run(["sql", query, "--format", "json"]);
         if columns.is_null() {
@@ -54,7 +84,11 @@ fn the_four_tables_answer() {
             continue;
         }
         let answer = output.json();
-        assert_eq!((&answer["columns"], &answer["rows"]), (&columns, &rows), "{query}");
+        assert_eq!(
+            (&answer["columns"], &answer["rows"]),
+            (&columns, &rows),
+            "{query}"
+        );
         assert_eq!(answer["schema"], "evalreport/sql/1");
     }
 }
@@ -63,24 +97,52 @@ fn the_four_tables_answer() {
 fn of_several_revisions_one_stands() {
     let project = project();
     let all = |query: &str| project.run(["sql", query, "--format", "json"]).json()["rows"].clone();
-    assert_eq!(all("select count(*) as n from items where standing"), json!([[3]]), "what was evaluated once stands");
+    assert_eq!(
+        all("select count(*) as n from items where standing"),
+        json!([[3]]),
+        "what was evaluated once stands"
+    );
     let again = |status: &str, revision: u64| {
         let mut line = question("q1", 1, status);
         line["revision"] = json!(revision);
         line
     };
     // Whatever the order of the lines, and of each outcome by itself.
-    project.items("run-1", &[again("fail", 2), again("pass", 0), question("q2", 1, "fail"), again("pass", 1)]);
+    project.items(
+        "run-1",
+        &[
+            again("fail", 2),
+            again("pass", 0),
+            question("q2", 1, "fail"),
+            again("pass", 1),
+        ],
+    );
     assert_eq!(
-        all("select run_id, item, revision, status from items where standing order by run_id, item"),
-        json!([["run-1", "q1", 2, "fail"], ["run-1", "q2", 0, "fail"], ["run-2", "q1", 0, "infra"]])
+        all(
+            "select run_id, item, revision, status from items where standing order by run_id, item"
+        ),
+        json!([
+            ["run-1", "q1", 2, "fail"],
+            ["run-1", "q2", 0, "fail"],
+            ["run-2", "q1", 0, "infra"]
+        ])
     );
     assert_eq!(all("select count(*) as n from items"), json!([[5]]));
-    assert_eq!(all("select count(*) as n from items where not standing"), json!([[2]]));
+    assert_eq!(
+        all("select count(*) as n from items where not standing"),
+        json!([[2]])
+    );
     assert_eq!(all("select standing from scores"), json!([[true]]));
-    assert_eq!(project.run(["export", "csv", "out", "--quiet"]).answer(), "");
+    assert_eq!(
+        project.run(["export", "csv", "out", "--quiet"]).answer(),
+        ""
+    );
     let rows = csv_rows(&project, "out/items.csv");
-    assert_eq!(rows.iter().filter(|row| row["standing"] == "true").count(), 3, "{rows:?}");
+    assert_eq!(
+        rows.iter().filter(|row| row["standing"] == "true").count(),
+        3,
+        "{rows:?}"
+    );
 }
 
 #[test]
@@ -88,8 +150,16 @@ fn answers_in_every_format() {
     let project = project();
     let query = "select approach, error from runs where suite = 'quiz' order by run_id";
     insta::assert_snapshot!("sql_table", project.run(["sql", query]).snapshot());
-    assert_eq!(project.run(["sql", query, "--format", "csv"]).answer(), "approach,error\na,\n'=b,\"bo\"\"om, ␊\"\n");
-    assert!(project.run(["sql", query, "--format", "markdown"]).answer().starts_with("| approach | error |\n"));
+    assert_eq!(
+        project.run(["sql", query, "--format", "csv"]).answer(),
+        "approach,error\na,\n'=b,\"bo\"\"om, ␊\"\n"
+    );
+    assert!(
+        project
+            .run(["sql", query, "--format", "markdown"])
+            .answer()
+            .starts_with("| approach | error |\n")
+    );
 }
 
 #[test]
@@ -119,10 +189,23 @@ fn everything_else_is_refused() {
         "",
     ] {
         let output = project.run(["sql", query]);
-        assert!(output.refusal().starts_with("error: "), "{query}: {}", output.stderr);
-        assert!(!output.stderr.contains("hidden") && !output.stderr.contains("panicked"), "{query}: {}", output.stderr);
+        assert!(
+            output.refusal().starts_with("error: "),
+            "{query}: {}",
+            output.stderr
+        );
+        assert!(
+            !output.stderr.contains("hidden") && !output.stderr.contains("panicked"),
+            "{query}: {}",
+            output.stderr
+        );
     }
-    assert_eq!(project.run(["sql", "select count(*) as n from runs", "--format", "csv"]).column("n"), ["3"]);
+    assert_eq!(
+        project
+            .run(["sql", "select count(*) as n from runs", "--format", "csv"])
+            .column("n"),
+        ["3"]
+    );
 }
 
 #[test]
@@ -130,12 +213,20 @@ fn an_empty_store_has_empty_tables() {
     let project = Project::new();
     for table in ["runs", "items", "scores", "usage"] {
         let query = format!("select count(*) as n from {table}");
-        assert_eq!(project.run(["sql", &query, "--format", "csv"]).column("n"), ["0"], "{table}");
+        assert_eq!(
+            project.run(["sql", &query, "--format", "csv"]).column("n"),
+            ["0"],
+            "{table}"
+        );
     }
 }
 
 fn csv_rows(project: &Project, path: &str) -> Vec<BTreeMap<String, String>> {
-    csv::Reader::from_path(project.path(path)).expect("it is there").deserialize().map(|row| row.expect("CSV")).collect()
+    csv::Reader::from_path(project.path(path))
+        .expect("it is there")
+        .deserialize()
+        .map(|row| row.expect("CSV"))
+        .collect()
 }
 
 #[test]
@@ -149,25 +240,66 @@ fn csv_export() {
     );
     assert_eq!(project.files("out").len(), 4, "no temporary file stays");
     let runs = csv_rows(&project, "out/deep/runs.csv");
-    let run = runs.iter().find(|row| row["run_id"] == "run-2").expect("a row");
-    assert_eq!((run["approach"].as_str(), run["error"].as_str()), ("=b", "bo\"om, \n"), "data for programs is not changed");
+    let run = runs
+        .iter()
+        .find(|row| row["run_id"] == "run-2")
+        .expect("a row");
+    assert_eq!(
+        (run["approach"].as_str(), run["error"].as_str()),
+        ("=b", "bo\"om, \n"),
+        "data for programs is not changed"
+    );
     assert_eq!(run["shared_tests_total"], "", "not measured is empty");
     let items = csv_rows(&project, "out/deep/items.csv");
-    assert_eq!(items.iter().filter(|row| row["status"] == "pass").count(), 1);
-    assert_eq!(project.run(["export", "csv", "out/deep", "--quiet"]).answer(), "", "a second export replaces the first");
-    assert!(project.run(["export", "csv", "out/deep/runs.csv"]).refusal().contains("out/deep/runs.csv"));
+    assert_eq!(
+        items.iter().filter(|row| row["status"] == "pass").count(),
+        1
+    );
+    assert_eq!(
+        project
+            .run(["export", "csv", "out/deep", "--quiet"])
+            .answer(),
+        "",
+        "a second export replaces the first"
+    );
+    assert!(
+        project
+            .run(["export", "csv", "out/deep/runs.csv"])
+            .refusal()
+            .contains("out/deep/runs.csv")
+    );
 }
 
 #[test]
 fn parquet_export() {
     let project = project();
-    assert_eq!(project.run(["export", "parquet", "out", "--quiet"]).answer(), "");
-    assert_eq!(project.files("out"), ["out/items.parquet", "out/runs.parquet", "out/scores.parquet", "out/usage.parquet"]);
+    assert_eq!(
+        project
+            .run(["export", "parquet", "out", "--quiet"])
+            .answer(),
+        ""
+    );
+    assert_eq!(
+        project.files("out"),
+        [
+            "out/items.parquet",
+            "out/runs.parquet",
+            "out/scores.parquet",
+            "out/usage.parquet"
+        ]
+    );
     for file in project.files("out") {
         let bytes = fs::read(project.path(&file)).expect("it is there");
-        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{file}");
+        assert!(
+            bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"),
+            "{file}"
+        );
         // The footer's length stands before the last mark, and the footer fits into the file.
-        let length = u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().expect("four bytes"));
+        let length = u32::from_le_bytes(
+            bytes[bytes.len() - 8..bytes.len() - 4]
+                .try_into()
+                .expect("four bytes"),
+        );
         assert!((length as usize) < bytes.len() - 8, "{file}");
     }
 }
@@ -175,11 +307,29 @@ fn parquet_export() {
 #[test]
 fn retracted_runs_are_in_no_table() {
     let project = project();
-    assert_eq!(project.run(["retract", "run-1", "--reason", "x", "--quiet"]).code, 0);
-    for (table, rows) in [("runs", "2"), ("items", "1"), ("scores", "0"), ("usage", "2")] {
+    assert_eq!(
+        project
+            .run(["retract", "run-1", "--reason", "x", "--quiet"])
+            .code,
+        0
+    );
+    for (table, rows) in [
+        ("runs", "2"),
+        ("items", "1"),
+        ("scores", "0"),
+        ("usage", "2"),
+    ] {
         let query = format!("select count(*) as n from {table}");
-        assert_eq!(project.run(["sql", &query, "--format", "csv"]).column("n"), [rows], "{table}");
+        assert_eq!(
+            project.run(["sql", &query, "--format", "csv"]).column("n"),
+            [rows],
+            "{table}"
+        );
     }
     assert_eq!(project.run(["export", "csv", "out", "--quiet"]).code, 0);
-    assert!(csv_rows(&project, "out/items.csv").iter().all(|row| row["run_id"] == "run-2"));
+    assert!(
+        csv_rows(&project, "out/items.csv")
+            .iter()
+            .all(|row| row["run_id"] == "run-2")
+    );
 }

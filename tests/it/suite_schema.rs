@@ -58,7 +58,10 @@ fn refusals(project: &Project, suite: &Value) -> Vec<String> {
 
 fn project() -> Project {
     let project = Project::new();
-    project.file("r.md", "Build it.").file("start/x", "").file("q.yaml", "version: 1");
+    project
+        .file("r.md", "Build it.")
+        .file("start/x", "")
+        .file("q.yaml", "version: 1");
     project
 }
 
@@ -67,9 +70,19 @@ fn the_program_prints_the_schemas() {
     let project = Project::new();
     for name in ["suite", "questions"] {
         let schema = read(&format!("docs/schemas/{name}.json"));
-        assert_eq!(project.run(["help", &format!("schemas/{name}")]).answer(), schema, "{name}");
+        assert_eq!(
+            project.run(["help", &format!("schemas/{name}")]).answer(),
+            schema,
+            "{name}"
+        );
         let schema: Value = serde_json::from_str(&schema).expect("JSON");
-        assert!(schema["$id"].as_str().is_some_and(|id| id.ends_with(&format!("/docs/schemas/{name}.json"))), "{}", schema["$id"]);
+        assert!(
+            schema["$id"]
+                .as_str()
+                .is_some_and(|id| id.ends_with(&format!("/docs/schemas/{name}.json"))),
+            "{}",
+            schema["$id"]
+        );
     }
 }
 
@@ -78,16 +91,29 @@ fn suites_and_questions_here_are_valid() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut count = 0;
     for folder in ["suites", "src/cli/init", "tests/fixtures"] {
-        for entry in walkdir::WalkDir::new(root.join(folder)).into_iter().filter_map(Result::ok) {
-            let Ok(text) = fs::read_to_string(entry.path()) else { continue };
-            let is_yaml = entry.path().extension().is_some_and(|extension| extension == "yaml");
+        for entry in walkdir::WalkDir::new(root.join(folder))
+            .into_iter()
+            .filter_map(Result::ok)
+        {
+            let Ok(text) = fs::read_to_string(entry.path()) else {
+                continue;
+            };
+            let is_yaml = entry
+                .path()
+                .extension()
+                .is_some_and(|extension| extension == "yaml");
             let name = match entry.file_name().to_str() {
                 Some("suite.yaml") => "suite",
                 Some(file) if is_yaml && suite::parse_questions(file, &text).is_ok() => "questions",
                 _ => continue,
             };
             count += 1;
-            assert_eq!(validate(name, &parsed(&text)), Ok(()), "{}", entry.path().display());
+            assert_eq!(
+                validate(name, &parsed(&text)),
+                Ok(()),
+                "{}",
+                entry.path().display()
+            );
         }
     }
     assert!(count >= 6, "{count}");
@@ -96,7 +122,9 @@ fn suites_and_questions_here_are_valid() {
 #[test]
 fn schema_and_program_agree_about_every_place_of_a_suite() {
     let project = project();
-    let (taken, refused) = agrees_everywhere("suite", &suite_of_code(), &|suite| refusals(&project, suite));
+    let (taken, refused) = agrees_everywhere("suite", &suite_of_code(), &|suite| {
+        refusals(&project, suite)
+    });
     assert!(taken > 60 && refused > 300, "{taken} {refused}");
     let of_questions = json!({"name": "s", "questions": "q.yaml", "tags": {"a": "b"}});
     agrees_everywhere("suite", &of_questions, &|suite| refusals(&project, suite));
@@ -112,7 +140,10 @@ fn schema_and_program_agree_about_every_place_of_a_question_spec() {
         {"id": "q1", "question": "One?", "answers": ["x", "y"], "correct_answers": ["x"], "category": "c", "cluster": "d"},
         {"question": "Two?", "answers": ["x", "y"], "correct_answers": ["x", "y"]},
     ]});
-    agrees_everywhere("questions", &whole, &|spec| match suite::parse_questions("q.json", &spec.to_string()) {
+    agrees_everywhere("questions", &whole, &|spec| match suite::parse_questions(
+        "q.json",
+        &spec.to_string(),
+    ) {
         Ok(_) => Vec::new(),
         Err(problems) => problems.iter().map(ToString::to_string).collect(),
     });

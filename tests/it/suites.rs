@@ -37,15 +37,26 @@ pub fn environment(name: &str, packages: &[&str]) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     fs::create_dir_all(folder).expect("the build's folder");
     let (environment, done) = (folder.join(name), folder.join(format!("{name}.done")));
-    let lock = File::create(folder.join(format!("{name}.lock"))).expect("the build's folder can be written");
+    let lock = File::create(folder.join(format!("{name}.lock")))
+        .expect("the build's folder can be written");
     lock.lock().expect("one at a time");
     let python = environment.join("bin/python");
     if !done.exists() {
-        let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment).finish();
-        let filled = made.status.success().then(|| Command::new(&python).args(["-m", "pip", "install", "-q"]).args(packages).finish());
+        let made = Command::new("python3")
+            .args(["-m", "venv", "--clear"])
+            .arg(&environment)
+            .finish();
+        let filled = made.status.success().then(|| {
+            Command::new(&python)
+                .args(["-m", "pip", "install", "-q"])
+                .args(packages)
+                .finish()
+        });
         let last = filled.as_ref().unwrap_or(&made);
         if !last.status.success() {
-            let why = [&last.stdout, &last.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat();
+            let why = [&last.stdout, &last.stderr]
+                .map(|text| String::from_utf8_lossy(text).into_owned())
+                .concat();
             eprintln!("there is no Python with {}: {why}", packages.join(" and "));
             return None;
         }
@@ -55,32 +66,56 @@ pub fn environment(name: &str, packages: &[&str]) -> Option<PathBuf> {
 }
 
 fn breaks(suite: &str) -> Map<String, Value> {
-    let text = fs::read_to_string(root().join("tests/references").join(suite).join("breaks.json")).expect("the suite has breaks");
+    let text = fs::read_to_string(
+        root()
+            .join("tests/references")
+            .join(suite)
+            .join("breaks.json"),
+    )
+    .expect("the suite has breaks");
     serde_json::from_str(&text).expect("breaks.json is a map")
 }
 
 /// Runs the suite against its reference, broken or not.
 fn check(suite: &str, broken: Option<&str>) -> Value {
     let mut command = Command::new(python());
-    command.arg(root().join("tests/references/check.py")).arg(suite);
+    command
+        .arg(root().join("tests/references/check.py"))
+        .arg(suite);
     if let Some(broken) = broken {
         command.args(["--break", broken]);
     }
     let output = command.finish();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).expect("it prints JSON")
 }
 
 fn names(value: &Value) -> Vec<&str> {
-    let mut names: Vec<&str> = value.as_array().expect("a list").iter().map(|name| name.as_str().expect("a name")).collect();
+    let mut names: Vec<&str> = value
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|name| name.as_str().expect("a name"))
+        .collect();
     names.sort_unstable();
     names
 }
 
 fn reference_passes(suite: &str, least: usize) {
     let result = check(suite, None);
-    assert_eq!((names(&result["failed"]), names(&result["skipped"])), (vec![], vec![]));
-    assert!(names(&result["passed"]).len() >= least, "{}", names(&result["passed"]).len());
+    assert_eq!(
+        (names(&result["failed"]), names(&result["skipped"])),
+        (vec![], vec![])
+    );
+    assert!(
+        names(&result["passed"]).len() >= least,
+        "{}",
+        names(&result["passed"]).len()
+    );
 }
 
 /// Tries some of the breaks.
@@ -89,7 +124,11 @@ fn breaks_are_caught(suite: &str) {
     let chosen: Vec<(&String, &Value)> = breaks.iter().step_by(ONE_OF).collect();
     for (name, entry) in chosen {
         let result = check(suite, Some(name));
-        assert_eq!(names(&result["failed"]), names(&entry["caught_by"]), "{suite}: {name}");
+        assert_eq!(
+            names(&result["failed"]),
+            names(&entry["caught_by"]),
+            "{suite}: {name}"
+        );
         assert!(!names(&entry["caught_by"]).is_empty(), "{suite}: {name}");
     }
 }
@@ -104,10 +143,18 @@ fn every_shipped_suite_loads() {
         suite::suite_version(root(), &suite).unwrap_or_else(|problems| panic!("{problems:?}"));
         assert!(suite.description.is_some());
         if let Some(questions) = &suite.questions {
-            let spec = suite::load_questions(questions).unwrap_or_else(|problems| panic!("{problems:?}"));
-            assert!(spec.questions.len() >= 60, "{name}: {}", spec.questions.len());
+            let spec =
+                suite::load_questions(questions).unwrap_or_else(|problems| panic!("{problems:?}"));
+            assert!(
+                spec.questions.len() >= 60,
+                "{name}: {}",
+                spec.questions.len()
+            );
         } else {
-            assert!(suite.timeout.is_some() && !suite.acceptance_criteria.is_empty(), "{name}");
+            assert!(
+                suite.timeout.is_some() && !suite.acceptance_criteria.is_empty(),
+                "{name}"
+            );
         }
     }
 }
@@ -121,9 +168,17 @@ fn breaks_name_tests_that_are_there() {
         for (id, entry) in &breaks {
             for test in names(&entry["caught_by"]) {
                 let (file, rest) = test.split_once("::").expect("FILE::NAME");
-                let function = rest.rsplit("::").next().and_then(|name| name.split('[').next()).expect("a name");
-                let text = fs::read_to_string(root().join("suites").join(name).join(file)).expect("the file of tests");
-                assert!(text.contains(&format!("def {function}(")), "{name}: {id}: {test}");
+                let function = rest
+                    .rsplit("::")
+                    .next()
+                    .and_then(|name| name.split('[').next())
+                    .expect("a name");
+                let text = fs::read_to_string(root().join("suites").join(name).join(file))
+                    .expect("the file of tests");
+                assert!(
+                    text.contains(&format!("def {function}(")),
+                    "{name}: {id}: {test}"
+                );
             }
         }
     }

@@ -45,12 +45,18 @@ pub struct Output {
 impl Project {
     pub fn new() -> Self {
         let temporary = tempfile::tempdir().expect("a temporary folder");
-        Self { folder: temporary.path().to_owned(), _temporary: Some(temporary) }
+        Self {
+            folder: temporary.path().to_owned(),
+            _temporary: Some(temporary),
+        }
     }
 
     /// A folder that stays.
     pub fn at(folder: PathBuf) -> Self {
-        Self { folder, _temporary: None }
+        Self {
+            folder,
+            _temporary: None,
+        }
     }
 
     /// A project whose store holds these results, one file each.
@@ -72,7 +78,8 @@ impl Project {
 
     pub fn bytes(&self, path: &str, bytes: &[u8]) -> &Self {
         let path = self.path(path);
-        fs::create_dir_all(path.parent().expect("a file has a folder")).expect("the folder can be made");
+        fs::create_dir_all(path.parent().expect("a file has a folder"))
+            .expect("the folder can be made");
         fs::write(path, bytes).expect("the file can be written");
         self
     }
@@ -90,8 +97,13 @@ impl Project {
 
     /// Copies a file of `tests/fixtures`.
     pub fn fixture(&self, fixture: &str, path: &str) -> &Self {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(fixture);
-        self.bytes(path, &fs::read(from).expect("the fixture is in the repository"))
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures")
+            .join(fixture);
+        self.bytes(
+            path,
+            &fs::read(from).expect("the fixture is in the repository"),
+        )
     }
 
     pub fn read(&self, path: &str) -> String {
@@ -104,7 +116,14 @@ impl Project {
             .into_iter()
             .filter_map(Result::ok)
             .filter(|entry| entry.file_type().is_file())
-            .map(|entry| entry.path().strip_prefix(&self.folder).expect("below the project").display().to_string())
+            .map(|entry| {
+                entry
+                    .path()
+                    .strip_prefix(&self.folder)
+                    .expect("below the project")
+                    .display()
+                    .to_string()
+            })
             .collect();
         files.sort();
         files
@@ -113,7 +132,10 @@ impl Project {
     /// Lists the records of a store: every file below it but its chain, whose entries are of a time of their own.
     pub fn records(&self, store: &str) -> Vec<String> {
         let chain = format!("{store}/chain/");
-        self.files(store).into_iter().filter(|file| !file.starts_with(&chain)).collect()
+        self.files(store)
+            .into_iter()
+            .filter(|file| !file.starts_with(&chain))
+            .collect()
     }
 
     pub fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Output {
@@ -121,7 +143,11 @@ impl Project {
     }
 
     /// Runs with more environment than the usual.
-    pub fn run_in<'a>(&self, arguments: impl IntoIterator<Item = &'a str>, environment: &[(&str, &str)]) -> Output {
+    pub fn run_in<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = &'a str>,
+        environment: &[(&str, &str)],
+    ) -> Output {
         let mut command = Command::new(BINARY);
         command.args(arguments).envs(Self::environment());
         self.output(command.envs(environment.iter().copied()))
@@ -129,13 +155,26 @@ impl Project {
 
     pub fn environment() -> BTreeMap<&'static str, String> {
         let path = std::env::var("PATH").unwrap_or_default();
-        BTreeMap::from([("COLUMNS", "100".to_owned()), ("HOME", "/nonexistent".to_owned()), ("NO_COLOR", "1".to_owned()), ("PATH", path)])
+        BTreeMap::from([
+            ("COLUMNS", "100".to_owned()),
+            ("HOME", "/nonexistent".to_owned()),
+            ("NO_COLOR", "1".to_owned()),
+            ("PATH", path),
+        ])
     }
 
     /// Runs any command in the project.
     pub fn output(&self, command: &mut Command) -> Output {
-        let kept: Vec<_> = command.get_envs().filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned()))).collect();
-        let output = command.env_clear().envs(kept).current_dir(&self.folder).stdin(Stdio::null()).finish();
+        let kept: Vec<_> = command
+            .get_envs()
+            .filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned())))
+            .collect();
+        let output = command
+            .env_clear()
+            .envs(kept)
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .finish();
         Output {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),
@@ -148,26 +187,44 @@ impl Project {
 impl Output {
     /// What a command did that printed these texts.
     pub fn of(code: i32, stdout: &str, stderr: &str) -> Self {
-        Self { code, stdout: stdout.to_owned(), stderr: stderr.to_owned(), folder: PathBuf::from("/nonexistent") }
+        Self {
+            code,
+            stdout: stdout.to_owned(),
+            stderr: stderr.to_owned(),
+            folder: PathBuf::from("/nonexistent"),
+        }
     }
 
     /// Exit code, stdout and stderr, without what differs from machine to machine.
     pub fn snapshot(&self) -> String {
-        let text = format!("exit {}\n----- stdout -----\n{}----- stderr -----\n{}", self.code, self.stdout, self.stderr);
+        let text = format!(
+            "exit {}\n----- stdout -----\n{}----- stderr -----\n{}",
+            self.code, self.stdout, self.stderr
+        );
         text.replace(&self.folder.display().to_string(), "[DIR]")
     }
 
     /// The answer, which must have come without a word on stderr.
     #[track_caller]
     pub fn answer(&self) -> &str {
-        assert_eq!((self.code, self.stderr.as_str()), (0, ""), "{}", self.stdout);
+        assert_eq!(
+            (self.code, self.stderr.as_str()),
+            (0, ""),
+            "{}",
+            self.stdout
+        );
         &self.stdout
     }
 
     /// The message of a command that was refused with exit code 2 and no answer.
     #[track_caller]
     pub fn refusal(&self) -> &str {
-        assert_eq!((self.code, self.stdout.as_str()), (2, ""), "{}", self.stderr);
+        assert_eq!(
+            (self.code, self.stdout.as_str()),
+            (2, ""),
+            "{}",
+            self.stderr
+        );
         &self.stderr
     }
 
@@ -181,7 +238,10 @@ impl Output {
     #[track_caller]
     pub fn rows(&self) -> Vec<BTreeMap<String, String>> {
         assert_eq!(self.code, 0, "{}", self.stderr);
-        csv::Reader::from_reader(self.stdout.as_bytes()).deserialize().map(|row| row.expect("the answer is CSV")).collect()
+        csv::Reader::from_reader(self.stdout.as_bytes())
+            .deserialize()
+            .map(|row| row.expect("the answer is CSV"))
+            .collect()
     }
 
     /// The rows of a Markdown answer as people read them, by the titles of its columns.
@@ -189,17 +249,31 @@ impl Output {
     pub fn shown(&self) -> Vec<BTreeMap<String, String>> {
         assert_eq!(self.code, 0, "{}", self.stderr);
         let cells = |line: &str| -> Vec<String> {
-            let inner = line.trim_start_matches("| ").trim_end_matches(" |").replace("\\|", "\u{0}").replace('\\', "");
+            let inner = line
+                .trim_start_matches("| ")
+                .trim_end_matches(" |")
+                .replace("\\|", "\u{0}")
+                .replace('\\', "");
             inner
                 .split(" | ")
-                .map(|cell| cell.replace('\u{0}', "|").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+                .map(|cell| {
+                    cell.replace('\u{0}', "|")
+                        .replace("&lt;", "<")
+                        .replace("&gt;", ">")
+                        .replace("&amp;", "&")
+                })
                 .collect()
         };
         let tables = self.stdout.lines().collect::<Vec<_>>();
-        let tables = tables.chunk_by(|one, other| one.starts_with('|') == other.starts_with('|')).filter(|lines| lines[0].starts_with('|'));
+        let tables = tables
+            .chunk_by(|one, other| one.starts_with('|') == other.starts_with('|'))
+            .filter(|lines| lines[0].starts_with('|'));
         let rows = tables.flat_map(|lines| {
             let titles = cells(lines[0]);
-            lines[2..].iter().map(move |line| titles.iter().cloned().zip(cells(line)).collect()).collect::<Vec<_>>()
+            lines[2..]
+                .iter()
+                .map(move |line| titles.iter().cloned().zip(cells(line)).collect())
+                .collect::<Vec<_>>()
         });
         rows.collect()
     }
@@ -207,7 +281,10 @@ impl Output {
     /// One column of a Markdown answer.
     #[track_caller]
     pub fn shown_column(&self, title: &str) -> Vec<String> {
-        self.shown().into_iter().map(|row| row[title].clone()).collect()
+        self.shown()
+            .into_iter()
+            .map(|row| row[title].clone())
+            .collect()
     }
 
     /// What passed, record by record of a CSV answer.
@@ -219,7 +296,10 @@ impl Output {
     /// One column of a CSV answer.
     #[track_caller]
     pub fn column(&self, name: &str) -> Vec<String> {
-        self.rows().into_iter().map(|row| row[name].clone()).collect()
+        self.rows()
+            .into_iter()
+            .map(|row| row[name].clone())
+            .collect()
     }
 }
 
@@ -231,8 +311,13 @@ pub fn passed(record: &BTreeMap<String, String>) -> String {
 /// A result of the original schema with these fields more or other.
 pub fn result(id: &str, suite: &str, approach: &str, fields: Value) -> Value {
     let mut result = json!({"id": id, "suite": suite, "approach": approach, "model": "m1"});
-    let Value::Object(fields) = fields else { unreachable!("the fields are an object") };
-    result.as_object_mut().expect("a result is an object").extend(fields);
+    let Value::Object(fields) = fields else {
+        unreachable!("the fields are an object")
+    };
+    result
+        .as_object_mut()
+        .expect("a result is an object")
+        .extend(fields);
     result
 }
 
@@ -251,14 +336,18 @@ pub fn in_parallel<T: Sync, R: Send>(values: &[T], each: impl Fn(&T) -> R + Sync
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
-        while let Some(value) = values.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+        while let Some(value) = values.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+        {
             done.push(each(value));
         }
         done
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().expect("no panic"))
+            .collect()
     })
 }
 
@@ -276,5 +365,8 @@ pub fn inspect_log(samples: &[(u64, &str)]) -> String {
 
 /// One value a line.
 pub fn lines(values: impl IntoIterator<Item = impl Display>) -> String {
-    values.into_iter().flat_map(|value| [value.to_string(), "\n".to_owned()]).collect()
+    values
+        .into_iter()
+        .flat_map(|value| [value.to_string(), "\n".to_owned()])
+        .collect()
 }

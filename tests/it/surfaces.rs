@@ -11,8 +11,9 @@ use evalreport::render::html::{Plan, published_files, single_file, site_files};
 use evalreport::render::table::Table;
 use evalreport::render::{board, csv, markdown, summary, terminal, verdicts, words};
 use evalreport::views::{
-    Arm, Comparison, ComparisonRow, Grouping, Overview, PairEvidence, PairOrder, Place, Policy, Scale, SiteOptions, SortKey, SuiteBoard,
-    Verdict, board_groups, compare, leaderboard, news, overview,
+    Arm, Comparison, ComparisonRow, Grouping, Overview, PairEvidence, PairOrder, Place, Policy,
+    Scale, SiteOptions, SortKey, SuiteBoard, Verdict, board_groups, compare, leaderboard, news,
+    overview,
 };
 use evalreport::warehouse::{LookedThrough, Options, Progress, ShownNames, Warehouse};
 use proptest::prelude::*;
@@ -50,8 +51,18 @@ impl Chance {
 }
 
 /// What a made-up suite consists of.
-const KINDS: [&str; 10] =
-    ["questions", "tasks", "tests", "counts", "counted tasks", "scores", "judges", "missing outcomes", "failed runs", "a crashed arm"];
+const KINDS: [&str; 10] = [
+    "questions",
+    "tasks",
+    "tests",
+    "counts",
+    "counted tasks",
+    "scores",
+    "judges",
+    "missing outcomes",
+    "failed runs",
+    "a crashed arm",
+];
 /// Names of arms; a renaming turns their order round.
 const NAMES: [&str; 4] = ["ash", "birch", "cedar", "dogwood"];
 
@@ -78,14 +89,20 @@ fn suite(project: &Project, chance: &mut Chance, number: u64, names: &[&str; 4])
     for arm in 0..arms {
         let skill = 1.2 * chance.share() - 0.3;
         let price = 0.01 + 0.2 * chance.share() * chance.share();
-        let runs = if chance.happens(0.7) { most_runs } else { 1 + chance.below(5) };
+        let runs = if chance.happens(0.7) {
+            most_runs
+        } else {
+            1 + chance.below(5)
+        };
         for run in 0..runs {
             let id = format!("r-{number}-{arm}-{run}");
             let time = format!("2026-03-{:02}T0{arm}:00:00Z", run + 1);
-            let mut fields = json!({"suite_version": "v1", "timestamp": time, "batch_id": format!("b-{arm}")});
+            let mut fields =
+                json!({"suite_version": "v1", "timestamp": time, "batch_id": format!("b-{arm}")});
             if has_costs {
                 fields["cost_usd"] = json!(price * (0.8 + 0.4 * chance.share()) * items as f64);
-                fields["duration_seconds"] = json!(30.0 + 900.0 * price * (0.8 + 0.4 * chance.share()));
+                fields["duration_seconds"] =
+                    json!(30.0 + 900.0 * price * (0.8 + 0.4 * chance.share()));
                 fields["total_tokens"] = json!(1_000 + chance.below(50_000));
             }
             let has_crashed = kind == "a crashed arm" && arm == 0;
@@ -96,10 +113,20 @@ fn suite(project: &Project, chance: &mut Chance, number: u64, names: &[&str; 4])
             let mut lines = Vec::new();
             let mut passed = 0;
             for (item, hardness) in hardness.iter().enumerate() {
-                let draw = if is_fixed { Chance::new(seed_of(number, arm, item)).share() } else { chance.share() };
-                let is_pass = draw < (0.5 * hardness + skill).clamp(0.02, 0.98) && !(is_failed && item % 2 == 0);
+                let draw = if is_fixed {
+                    Chance::new(seed_of(number, arm, item)).share()
+                } else {
+                    chance.share()
+                };
+                let is_pass = draw < (0.5 * hardness + skill).clamp(0.02, 0.98)
+                    && !(is_failed && item % 2 == 0);
                 passed += u64::from(is_pass);
-                lines.extend(outcomes(if has_crashed { "crash" } else { kind }, item, is_pass, chance));
+                lines.extend(outcomes(
+                    if has_crashed { "crash" } else { kind },
+                    item,
+                    is_pass,
+                    chance,
+                ));
             }
             match kind {
                 "counts" | "counted tasks" => {
@@ -144,7 +171,10 @@ fn outcomes(kind: &str, item: usize, is_pass: bool, chance: &mut Chance) -> Vec<
         }
         "judges" => {
             let other = if chance.happens(0.85) { status } else { "fail" };
-            vec![line("question", "judge-a", status), line("question", "judge-b", other)]
+            vec![
+                line("question", "judge-a", status),
+                line("question", "judge-b", other),
+            ]
         }
         "crash" => vec![line("question", "answers", "error")],
         "missing outcomes" if chance.happens(0.1) => vec![line("question", "answers", "infra")],
@@ -153,13 +183,24 @@ fn outcomes(kind: &str, item: usize, is_pass: bool, chance: &mut Chance) -> Vec<
 }
 
 fn open(folder: PathBuf) -> Warehouse {
-    let options = Options { stores: vec![folder], ..Options::default() };
+    let options = Options {
+        stores: vec![folder],
+        ..Options::default()
+    };
     Warehouse::open(&options, &Progress::SILENT).expect("the tombstones can be read")
 }
 
 fn comparisons(warehouse: &Warehouse) -> Vec<Comparison> {
-    let groups = board_groups(warehouse, &Filter::default(), Grouping::AllBatches, &Policy::default());
-    groups.iter().map(|group| compare(warehouse, group, &Policy::default(), PairOrder::AheadFirst)).collect()
+    let groups = board_groups(
+        warehouse,
+        &Filter::default(),
+        Grouping::AllBatches,
+        &Policy::default(),
+    );
+    groups
+        .iter()
+        .map(|group| compare(warehouse, group, &Policy::default(), PairOrder::AheadFirst))
+        .collect()
 }
 
 /// What is known of who is best on a suite.
@@ -175,13 +216,28 @@ enum State {
 
 /// The state by the table's JSON, which is what the others are held against.
 fn state(comparison: &Comparison) -> State {
-    let Some(row) = comparison.primary().filter(|row| !row.evidence.pairs.is_empty()) else { return State::Alone };
+    let Some(row) = comparison
+        .primary()
+        .filter(|row| !row.evidence.pairs.is_empty())
+    else {
+        return State::Alone;
+    };
     let evidence = &row.evidence;
-    let Some(winner) = evidence.winner else { return State::Open };
+    let Some(winner) = evidence.winner else {
+        return State::Open;
+    };
     let arm = comparison.arms[winner].arm.clone();
-    let mut known = evidence.pairs.iter().filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
-    let is_fixed = known.all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }));
-    if is_fixed { State::Fixed(arm) } else { State::Wins(arm) }
+    let mut known = evidence
+        .pairs
+        .iter()
+        .filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
+    let is_fixed =
+        known.all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }));
+    if is_fixed {
+        State::Fixed(arm)
+    } else {
+        State::Wins(arm)
+    }
 }
 
 /// Text without markup: tags, escapes of HTML and of Markdown.
@@ -197,12 +253,20 @@ pub fn bare(text: &str) -> String {
             _ => {}
         }
     }
-    shown.replace("&lt;", "<").replace("&gt;", ">").replace("&#60;", "<").replace("&#62;", ">").replace("&#39;", "'").replace("&amp;", "&")
+    shown
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&#60;", "<")
+        .replace("&#62;", ">")
+        .replace("&#39;", "'")
+        .replace("&amp;", "&")
 }
 
 /// The rest of a text from a mark on, up to another.
 fn between<'t>(text: &'t str, from: &str, to: &str) -> Option<&'t str> {
-    text.split_once(from).and_then(|(_, rest)| rest.split_once(to)).map(|(found, _)| found)
+    text.split_once(from)
+        .and_then(|(_, rest)| rest.split_once(to))
+        .map(|(found, _)| found)
 }
 
 /// Collects what does not agree.
@@ -217,11 +281,21 @@ impl Complaints {
     }
 
     /// Holds a sentence, or several, to the state.
-    fn sentence(&mut self, surface: &str, text: &str, state: &State, label: impl Fn(&Arm) -> String) {
+    fn sentence(
+        &mut self,
+        surface: &str,
+        text: &str,
+        state: &State,
+        label: impl Fn(&Arm) -> String,
+    ) {
         let claims = text.contains(" wins") || text.contains("in every run");
         let holds = match state {
             State::Wins(arm) => text.contains(&format!("{} wins", label(arm))),
-            State::Fixed(arm) => text.contains("in every run") && text.contains(&label(arm)) && !text.contains(" wins"),
+            State::Fixed(arm) => {
+                text.contains("in every run")
+                    && text.contains(&label(arm))
+                    && !text.contains(" wins")
+            }
             State::Open | State::Alone => !claims,
         };
         self.unless(holds, || format!("{surface}: {state:?} but {text:?}"));
@@ -234,10 +308,26 @@ fn check(warehouse: &mut Warehouse, complaints: &mut Complaints) -> Vec<State> {
     let redactor = Redactor::new(&[], &evalreport::domain::Secrets::default());
     let run = |run: &Run| Some(redactor.publish(run.clone(), &mut |_, _| true));
     let accepted = |one: &Acceptance| redactor.publish(one.clone(), &mut |_, _| true);
-    let warehouse = &warehouse.show_published(redactor.publish(ShownNames::default(), &mut |_, _| true), (run, accepted));
+    let warehouse = &warehouse.show_published(
+        redactor.publish(ShownNames::default(), &mut |_, _| true),
+        (run, accepted),
+    );
     let comparisons = comparisons(warehouse);
-    let board = leaderboard(warehouse, &Filter::default(), Grouping::AllBatches, SortKey::Primary, &policy, false);
-    let site = overview(warehouse, (&Filter::default(), &policy, &SiteOptions::default()), &[], "0", "digest");
+    let board = leaderboard(
+        warehouse,
+        &Filter::default(),
+        Grouping::AllBatches,
+        SortKey::Primary,
+        &policy,
+        false,
+    );
+    let site = overview(
+        warehouse,
+        (&Filter::default(), &policy, &SiteOptions::default()),
+        &[],
+        "0",
+        "digest",
+    );
     let pages = Pages::of(warehouse, &site, &policy);
     assert_eq!(comparisons.len(), board.suites.len());
     let mut states = Vec::new();
@@ -259,14 +349,31 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
     let suite = &comparison.suite;
     let arms: Vec<Arm> = comparison.arms.iter().map(|arm| arm.arm.clone()).collect();
     let labels = words::arm_labels(suite, &arms);
-    let label = |arm: &Arm| arms.iter().position(|known| known == arm).map_or_else(String::new, |at| labels[at].clone());
+    let label = |arm: &Arm| {
+        arms.iter()
+            .position(|known| known == arm)
+            .map_or_else(String::new, |at| labels[at].clone())
+    };
     let headline = summary::headline(comparison, &labels);
     complaints.sentence(&format!("{suite}: headline"), &headline, state, label);
     let laid = laid_out(comparison);
-    let text = terminal::table(&laid, terminal::Style { width: 4_000, color: false });
-    complaints.unless(text.contains(&headline), || format!("{suite}: the table does not say {headline:?}"));
-    let marked = markdown::tables(std::slice::from_ref(&laid)).replace('\\', "").replace("&lt;", "<").replace("&gt;", ">");
-    complaints.unless(marked.contains(&headline), || format!("{suite}: Markdown does not say {headline:?}: {marked}"));
+    let text = terminal::table(
+        &laid,
+        terminal::Style {
+            width: 4_000,
+            color: false,
+        },
+    );
+    complaints.unless(text.contains(&headline), || {
+        format!("{suite}: the table does not say {headline:?}")
+    });
+    let marked = markdown::tables(std::slice::from_ref(&laid))
+        .replace('\\', "")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">");
+    complaints.unless(marked.contains(&headline), || {
+        format!("{suite}: Markdown does not say {headline:?}: {marked}")
+    });
     if let Some(row) = comparison.primary() {
         let short = verdicts::short(comparison, row);
         let holds = match state {
@@ -274,26 +381,45 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
             State::Fixed(arm) => short.contains(&label(arm)) && short.contains("ahead"),
             State::Open | State::Alone => !short.contains("wins") && !short.contains("ahead"),
         };
-        complaints.unless(holds, || format!("{suite}: column: {state:?} but {short:?}"));
-        let (csv, json) = (csv::table(&laid), serde_json::to_value(comparison).expect("JSON"));
+        complaints.unless(holds, || {
+            format!("{suite}: column: {state:?} but {short:?}")
+        });
+        let (csv, json) = (
+            csv::table(&laid),
+            serde_json::to_value(comparison).expect("JSON"),
+        );
         let in_csv = figure(&csv, &row.metric.name, "winner");
         let named = match state {
             State::Wins(arm) | State::Fixed(arm) => words::arm_name(suite, arm),
             State::Open | State::Alone => String::new(),
         };
-        complaints.unless(in_csv == named, || format!("{suite}: CSV says {in_csv:?}, not {named:?}"));
+        complaints.unless(in_csv == named, || {
+            format!("{suite}: CSV says {in_csv:?}, not {named:?}")
+        });
         let rows = json["rows"].as_array().map_or(&[][..], Vec::as_slice);
-        let winner = rows.iter().find(|row| row["role"] == "primary").map(|row| &row["evidence"]["winner"]);
+        let winner = rows
+            .iter()
+            .find(|row| row["role"] == "primary")
+            .map(|row| &row["evidence"]["winner"]);
         let expected = match state {
-            State::Wins(arm) | State::Fixed(arm) => json!(arms.iter().position(|known| known == arm)),
+            State::Wins(arm) | State::Fixed(arm) => {
+                json!(arms.iter().position(|known| known == arm))
+            }
             State::Open | State::Alone => Value::Null,
         };
-        complaints.unless(winner == Some(&expected), || format!("{suite}: JSON names {winner:?}, not {expected}"));
+        complaints.unless(winner == Some(&expected), || {
+            format!("{suite}: JSON names {winner:?}, not {expected}")
+        });
     }
     decision(comparison, state, &labels, complaints);
     if let ([first, _], Some(row)) = (comparison.arms.as_slice(), comparison.primary()) {
-        let behind = |pair: &PairEvidence| pair.better().is_some_and(|better| comparison.arms[better].arm != first.arm);
-        complaints.unless(!row.evidence.pairs.iter().any(behind), || format!("{suite}: the better arm stands second"));
+        let behind = |pair: &PairEvidence| {
+            pair.better()
+                .is_some_and(|better| comparison.arms[better].arm != first.arm)
+        };
+        complaints.unless(!row.evidence.pairs.iter().any(behind), || {
+            format!("{suite}: the better arm stands second")
+        });
     }
 }
 
@@ -301,27 +427,54 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
 fn figure(csv: &str, metric: &str, column: &str) -> String {
     let mut reader = ::csv::Reader::from_reader(csv.as_bytes());
     let header = reader.headers().expect("a header").clone();
-    let place = |name: &str| header.iter().position(|known| known == name).expect("the column is there");
+    let place = |name: &str| {
+        header
+            .iter()
+            .position(|known| known == name)
+            .expect("the column is there")
+    };
     let (named, asked) = (place("metric"), place(column));
-    let records = reader.records().map(|record| record.expect("as many fields as the header"));
-    let mut of_metric = records.filter(|record| &record[named] == metric).map(|record| record[asked].to_owned());
+    let records = reader
+        .records()
+        .map(|record| record.expect("as many fields as the header"));
+    let mut of_metric = records
+        .filter(|record| &record[named] == metric)
+        .map(|record| record[asked].to_owned());
     of_metric.next().unwrap_or_default()
 }
 
 /// A decision ships no arm that another is better than, and a winner is shipped, or chosen by price.
-fn decision(comparison: &Comparison, state: &State, labels: &[String], complaints: &mut Complaints) {
+fn decision(
+    comparison: &Comparison,
+    state: &State,
+    labels: &[String],
+    complaints: &mut Complaints,
+) {
     let suite = &comparison.suite;
-    let Some(said) = summary::decision(comparison, labels) else { return };
-    let shipped = labels.iter().position(|label| said.starts_with(&format!("Decision: ship {label} ")));
-    let loses = |arm: usize| {
-        let pairs = comparison.primary().map_or(&[][..], |row| &row.evidence.pairs);
-        pairs.iter().any(|pair| (pair.first == arm || pair.second == arm) && pair.better().is_some_and(|better| better != arm))
+    let Some(said) = summary::decision(comparison, labels) else {
+        return;
     };
-    complaints.unless(!shipped.is_some_and(loses), || format!("{suite}: ships what another arm is better than: {said}"));
+    let shipped = labels
+        .iter()
+        .position(|label| said.starts_with(&format!("Decision: ship {label} ")));
+    let loses = |arm: usize| {
+        let pairs = comparison
+            .primary()
+            .map_or(&[][..], |row| &row.evidence.pairs);
+        pairs.iter().any(|pair| {
+            (pair.first == arm || pair.second == arm)
+                && pair.better().is_some_and(|better| better != arm)
+        })
+    };
+    complaints.unless(!shipped.is_some_and(loses), || {
+        format!("{suite}: ships what another arm is better than: {said}")
+    });
     if let State::Wins(arm) | State::Fixed(arm) = state {
         let is_it = shipped.is_some_and(|shipped| comparison.arms[shipped].arm == *arm);
-        complaints
-            .unless(is_it || said.contains("by price") || said.contains("cannot be settled"), || format!("{suite}: {state:?} but {said}"));
+        complaints.unless(
+            is_it || said.contains("by price") || said.contains("cannot be settled"),
+            || format!("{suite}: {state:?} but {said}"),
+        );
     }
 }
 
@@ -331,21 +484,37 @@ fn signs(comparison: &Comparison, complaints: &mut Complaints) {
     let labels = words::arm_labels(&comparison.suite, &arms);
     for row in &comparison.rows {
         for pair in &row.evidence.pairs {
-            let Some(difference) = pair.difference else { continue };
+            let Some(difference) = pair.difference else {
+                continue;
+            };
             let sentence = verdicts::sentence(&row.metric, pair, &labels, &row.evidence);
             let turned = verdicts::sentence(&row.metric, &pair.reversed(), &labels, &row.evidence);
             let is_equal = difference.centred() == 0.0;
             let what = || format!("{}: {}: {sentence:?}", comparison.suite, row.metric.name);
-            complaints.unless(is_equal || sentence == turned, || format!("{} is {turned:?} from the other arm", what()));
-            complaints.0.extend(contradiction(row, pair, &labels, &sentence).map(|why| format!("{}: {why}", what())));
+            complaints.unless(is_equal || sentence == turned, || {
+                format!("{} is {turned:?} from the other arm", what())
+            });
+            complaints.0.extend(
+                contradiction(row, pair, &labels, &sentence)
+                    .map(|why| format!("{}: {why}", what())),
+            );
         }
     }
 }
 
 /// What in a sentence contradicts itself.
-fn contradiction(row: &ComparisonRow, pair: &PairEvidence, labels: &[String], sentence: &str) -> Option<&'static str> {
+fn contradiction(
+    row: &ComparisonRow,
+    pair: &PairEvidence,
+    labels: &[String],
+    sentence: &str,
+) -> Option<&'static str> {
     let difference = pair.difference?;
-    let centre = if difference.scale == Scale::Ratio { 1.0 } else { 0.0 };
+    let centre = if difference.scale == Scale::Ratio {
+        1.0
+    } else {
+        0.0
+    };
     if let Some(ends) = difference.interval
         && !(ends.low <= difference.value && difference.value <= ends.high)
     {
@@ -353,15 +522,27 @@ fn contradiction(row: &ComparisonRow, pair: &PairEvidence, labels: &[String], se
     }
     let direction_up = row.metric.direction != evalreport::domain::Direction::Down;
     let is_first_ahead = (difference.value > centre) == direction_up;
-    let ahead = if is_first_ahead { Place::First } else { Place::Second };
+    let ahead = if is_first_ahead {
+        Place::First
+    } else {
+        Place::Second
+    };
     if pair.verdict.better().is_some_and(|better| better != ahead) {
         return Some("the verdict's arm is behind");
     }
-    if pair.verdict.winner().is_some() && difference.interval.is_some_and(|ends| ends.low < centre && centre < ends.high) {
+    if pair.verdict.winner().is_some()
+        && difference
+            .interval
+            .is_some_and(|ends| ends.low < centre && centre < ends.high)
+    {
         return Some("a winner whose interval holds no difference");
     }
     // Seen from the arm ahead: the first number of the interval belongs to the claim.
-    let (first, second) = if is_first_ahead { (pair.first, pair.second) } else { (pair.second, pair.first) };
+    let (first, second) = if is_first_ahead {
+        (pair.first, pair.second)
+    } else {
+        (pair.second, pair.first)
+    };
     if difference.centred() != 0.0 && !sentence.starts_with(&labels[first]) {
         return Some("does not begin with the arm ahead");
     }
@@ -371,7 +552,10 @@ fn contradiction(row: &ComparisonRow, pair: &PairEvidence, labels: &[String], se
         && let Some(shown) = between(sentence, "CI ", ",")
     {
         let is_minus = shown.starts_with('−');
-        let is_zero = !shown.split(" to ").next().is_some_and(|end| end.contains(|letter: char| ('1'..='9').contains(&letter)));
+        let is_zero = !shown
+            .split(" to ")
+            .next()
+            .is_some_and(|end| end.contains(|letter: char| ('1'..='9').contains(&letter)));
         if !is_zero && is_minus != (interval.low < 0.0) {
             return Some("the interval's sign is turned");
         }
@@ -379,10 +563,16 @@ fn contradiction(row: &ComparisonRow, pair: &PairEvidence, labels: &[String], se
     if let Some(record) = seen.record.filter(|record| record.won != record.lost) {
         let expected = [
             format!(": {} only {}", record.won, labels[first]),
-            format!(": {} better on {}, {} on {}", labels[first], record.won, labels[second], record.lost),
+            format!(
+                ": {} better on {}, {} on {}",
+                labels[first], record.won, labels[second], record.lost
+            ),
         ];
         let is_said = sentence.contains(" only ") || sentence.contains(" better on ");
-        if is_said && difference.centred() != 0.0 && !expected.iter().any(|part| sentence.contains(part.as_str())) {
+        if is_said
+            && difference.centred() != 0.0
+            && !expected.iter().any(|part| sentence.contains(part.as_str()))
+        {
             return Some("won and lost are turned");
         }
     }
@@ -390,38 +580,78 @@ fn contradiction(row: &ComparisonRow, pair: &PairEvidence, labels: &[String], se
 }
 
 /// The board and what it says.
-fn one_board(comparison: &Comparison, board: &SuiteBoard, state: &State, complaints: &mut Complaints) {
+fn one_board(
+    comparison: &Comparison,
+    board: &SuiteBoard,
+    state: &State,
+    complaints: &mut Complaints,
+) {
     let suite = &board.suite;
-    let winner = board.evidence.as_ref().and_then(|evidence| evidence.winner.clone());
+    let winner = board
+        .evidence
+        .as_ref()
+        .and_then(|evidence| evidence.winner.clone());
     let expected = match state {
         State::Wins(arm) | State::Fixed(arm) => Some(arm.clone()),
         State::Open | State::Alone => None,
     };
-    complaints.unless(winner == expected, || format!("{suite}: the board's winner is {winner:?}, the table's {expected:?}"));
+    complaints.unless(winner == expected, || {
+        format!("{suite}: the board's winner is {winner:?}, the table's {expected:?}")
+    });
     let label = words::names_on(board);
     if let Some(sentence) = verdicts::board_sentence(board) {
         complaints.sentence(&format!("{suite}: board"), &sentence, state, &label);
-        let text = terminal::table(&board::table(board), terminal::Style { width: 4_000, color: false });
-        complaints.unless(text.contains(&sentence), || format!("{suite}: the board does not say {sentence:?}"));
+        let text = terminal::table(
+            &board::table(board),
+            terminal::Style {
+                width: 4_000,
+                color: false,
+            },
+        );
+        complaints.unless(text.contains(&sentence), || {
+            format!("{suite}: the board does not say {sentence:?}")
+        });
     }
     let first: Vec<&Arm> = board
         .entries
         .iter()
-        .filter(|entry| entry.standing.as_ref().is_some_and(|standing| (standing.rank.best, standing.rank.worst) == (1, 1)))
+        .filter(|entry| {
+            entry
+                .standing
+                .as_ref()
+                .is_some_and(|standing| (standing.rank.best, standing.rank.worst) == (1, 1))
+        })
         .map(|entry| &entry.arm)
         .collect();
-    complaints.unless(first.first().copied() == expected.as_ref() || first.len() > 1, || {
-        format!("{suite}: rank 1 alone is {first:?}, the winner {expected:?}")
-    });
+    complaints.unless(
+        first.first().copied() == expected.as_ref() || first.len() > 1,
+        || format!("{suite}: rank 1 alone is {first:?}, the winner {expected:?}"),
+    );
     // Places follow from the pairs of the table.
     if let Some(row) = comparison.primary() {
         for entry in &board.entries {
-            let Some(standing) = &entry.standing else { continue };
-            let own = comparison.arms.iter().position(|arm| arm.arm == entry.arm).expect("the arm is in the table");
-            let better = row.evidence.pairs.iter().filter(|pair| (pair.first == own) != (pair.second == own));
-            let lost = better.filter(|pair| pair.better().is_some_and(|better| better != own)).count();
-            complaints
-                .unless(standing.rank.best == lost + 1, || format!("{suite}: {:?} ranks {:?} and loses {lost}", entry.arm, standing.rank));
+            let Some(standing) = &entry.standing else {
+                continue;
+            };
+            let own = comparison
+                .arms
+                .iter()
+                .position(|arm| arm.arm == entry.arm)
+                .expect("the arm is in the table");
+            let better = row
+                .evidence
+                .pairs
+                .iter()
+                .filter(|pair| (pair.first == own) != (pair.second == own));
+            let lost = better
+                .filter(|pair| pair.better().is_some_and(|better| better != own))
+                .count();
+            complaints.unless(standing.rank.best == lost + 1, || {
+                format!(
+                    "{suite}: {:?} ranks {:?} and loses {lost}",
+                    entry.arm, standing.rank
+                )
+            });
         }
     }
 }
@@ -438,11 +668,26 @@ struct Pages {
 impl Pages {
     fn of(warehouse: &LookedThrough<'_>, site: &Published<Overview>, policy: &Policy) -> Self {
         let plan = Plan::new(site);
-        let is_text = |path: &str| [".html", ".svg", ".xml", ".json"].iter().any(|ending| path.ends_with(ending));
+        let is_text = |path: &str| {
+            [".html", ".svg", ".xml", ".json"]
+                .iter()
+                .any(|ending| path.ends_with(ending))
+        };
         let is_wanted = |path: &str| !path.contains("/items/") && !path.contains("assets");
-        let files = site_files(site, &plan).chain(published_files(site, &plan, &news(warehouse, &Filter::default(), policy, site)));
+        let files = site_files(site, &plan).chain(published_files(
+            site,
+            &plan,
+            &news(warehouse, &Filter::default(), policy, site),
+        ));
         let files = files.filter(|file| is_text(&file.path) && is_wanted(&file.path));
-        let files: Vec<(String, String)> = files.map(|file| (file.path, String::from_utf8(file.bytes).expect("pages are UTF-8"))).collect();
+        let files: Vec<(String, String)> = files
+            .map(|file| {
+                (
+                    file.path,
+                    String::from_utf8(file.bytes).expect("pages are UTF-8"),
+                )
+            })
+            .collect();
         // In the order of the suites.
         let badges: Vec<String> = files
             .iter()
@@ -451,26 +696,58 @@ impl Pages {
             .collect();
         let files: BTreeMap<String, String> = files.into_iter().collect();
         let like = |start: &str, end: &str| -> Vec<String> {
-            files.keys().filter(|path| path.starts_with(start) && path.ends_with(end)).cloned().collect()
+            files
+                .keys()
+                .filter(|path| path.starts_with(start) && path.ends_with(end))
+                .cloned()
+                .collect()
         };
-        let suites: Vec<String> = badges.iter().map(|badge| badge.replace("badge/", "suites/").replace(".svg", "/")).collect();
-        let of_suite =
-            |suite: &String| like(&suite.replace("suites/", "compare/"), ".html").iter().map(|path| bare(&files[path])).collect();
+        let suites: Vec<String> = badges
+            .iter()
+            .map(|badge| badge.replace("badge/", "suites/").replace(".svg", "/"))
+            .collect();
+        let of_suite = |suite: &String| {
+            like(&suite.replace("suites/", "compare/"), ".html")
+                .iter()
+                .map(|path| bare(&files[path]))
+                .collect()
+        };
         let pairs = suites.iter().map(of_suite).collect();
-        Self { single: bare(&String::from_utf8(single_file(site, &plan, "")).expect("UTF-8")), badges, pairs, suites, files }
+        Self {
+            single: bare(&String::from_utf8(single_file(site, &plan, "")).expect("UTF-8")),
+            badges,
+            pairs,
+            suites,
+            files,
+        }
     }
 
-    fn check(&self, place: usize, overview: &Overview, comparison: &Comparison, state: &State, complaints: &mut Complaints) {
+    fn check(
+        &self,
+        place: usize,
+        overview: &Overview,
+        comparison: &Comparison,
+        state: &State,
+        complaints: &mut Complaints,
+    ) {
         let suite = &overview.suites[place];
         let name = &suite.board.suite;
-        assert_eq!((name, overview.suites.len()), (&comparison.suite, self.badges.len()));
+        assert_eq!(
+            (name, overview.suites.len()),
+            (&comparison.suite, self.badges.len())
+        );
         let board = &suite.board;
         let label = words::names_on(board);
         let index = &self.files["index.html"];
-        let said =
-            index.split("<li><a class=\"what\"").nth(place + 1).and_then(|rest| rest.split_once("</li>")).map_or("", |(said, _)| said);
-        let (mark, sentence) =
-            (between(said, "aria-hidden=\"true\">", "<").unwrap_or("?"), between(said, "class=\"said\"><bdi>", "</bdi>"));
+        let said = index
+            .split("<li><a class=\"what\"")
+            .nth(place + 1)
+            .and_then(|rest| rest.split_once("</li>"))
+            .map_or("", |(said, _)| said);
+        let (mark, sentence) = (
+            between(said, "aria-hidden=\"true\">", "<").unwrap_or("?"),
+            between(said, "class=\"said\"><bdi>", "</bdi>"),
+        );
         let sentence = bare(sentence.unwrap_or_default());
         complaints.sentence(&format!("{name}: overview"), &sentence, state, &label);
         let holds = match state {
@@ -479,24 +756,41 @@ impl Pages {
             State::Open => "○=✕".contains(mark),
             State::Alone => mark == "✕",
         };
-        complaints.unless(holds, || format!("{name}: overview: mark {mark} of {state:?}"));
+        complaints.unless(holds, || {
+            format!("{name}: overview: mark {mark} of {state:?}")
+        });
         let page = bare(&self.files[&format!("{}index.html", self.suites[place])]);
         let shown = &self.single;
         if let State::Wins(_) | State::Fixed(_) = state {
-            let first = sentence.split(". ").find(|part| part.contains(" wins") || part.contains("in every run")).unwrap_or(&sentence);
-            complaints.unless(page.contains(first), || format!("{name}: the suite's page lacks {first:?}"));
-            complaints.unless(shown.contains(first), || format!("{name}: the single file lacks {first:?}"));
+            let first = sentence
+                .split(". ")
+                .find(|part| part.contains(" wins") || part.contains("in every run"))
+                .unwrap_or(&sentence);
+            complaints.unless(page.contains(first), || {
+                format!("{name}: the suite's page lacks {first:?}")
+            });
+            complaints.unless(shown.contains(first), || {
+                format!("{name}: the single file lacks {first:?}")
+            });
         }
-        let badge = bare(&between(&self.files[&self.badges[place]], "<title>", "</title>").unwrap_or_default().replace("&#38;", "&"));
+        let badge = bare(
+            &between(&self.files[&self.badges[place]], "<title>", "</title>")
+                .unwrap_or_default()
+                .replace("&#38;", "&"),
+        );
         let expected = match state {
             State::Wins(arm) | State::Fixed(arm) => {
-                badge.contains(&format!("the leader is {}", words::arm_name(&board.suite, arm)))
-                    && board
-                        .entries
-                        .iter()
-                        .find(|entry| entry.arm == *arm)
-                        .and_then(|entry| entry.primary.as_ref())
-                        .is_some_and(|figure| badge.contains(&words::figure_with_interval(&board.primary, figure)))
+                badge.contains(&format!(
+                    "the leader is {}",
+                    words::arm_name(&board.suite, arm)
+                )) && board
+                    .entries
+                    .iter()
+                    .find(|entry| entry.arm == *arm)
+                    .and_then(|entry| entry.primary.as_ref())
+                    .is_some_and(|figure| {
+                        badge.contains(&words::figure_with_interval(&board.primary, figure))
+                    })
             }
             State::Open => badge.contains("not enough evidence"),
             State::Alone => !badge.contains("leader"),
@@ -508,18 +802,36 @@ impl Pages {
             State::Wins(arm) | State::Fixed(arm) => *leader == json!(arm),
             State::Open | State::Alone => leader.is_null(),
         };
-        complaints.unless(is_leader, || format!("{name}: leaderboard.json: {leader} of {state:?}"));
+        complaints.unless(is_leader, || {
+            format!("{name}: leaderboard.json: {leader} of {state:?}")
+        });
         // Of several versions of a suite each has a label of its own.
         let place_label = badge.split(": ").next().unwrap_or(name);
         self.feed(place_label, state, complaints);
         for pair in &suite.pairs {
             let own = self::state(pair);
-            let labels = words::arm_labels(&pair.suite, &pair.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+            let labels = words::arm_labels(
+                &pair.suite,
+                &pair
+                    .arms
+                    .iter()
+                    .map(|arm| arm.arm.clone())
+                    .collect::<Vec<_>>(),
+            );
             let headline = summary::headline(pair, &labels);
-            let of_arm = |arm: &Arm| pair.arms.iter().position(|known| known.arm == *arm).map_or_else(String::new, |at| labels[at].clone());
+            let of_arm = |arm: &Arm| {
+                pair.arms
+                    .iter()
+                    .position(|known| known.arm == *arm)
+                    .map_or_else(String::new, |at| labels[at].clone())
+            };
             complaints.sentence(&format!("{name}: pair page"), &headline, &own, of_arm);
-            let is_there = self.pairs[place].iter().any(|page| page.contains(&headline));
-            complaints.unless(is_there, || format!("{name}: no page of a pair says {headline:?}"));
+            let is_there = self.pairs[place]
+                .iter()
+                .any(|page| page.contains(&headline));
+            complaints.unless(is_there, || {
+                format!("{name}: no page of a pair says {headline:?}")
+            });
             same_as_in_table(pair, comparison, complaints);
         }
     }
@@ -527,15 +839,24 @@ impl Pages {
     /// What the feed said last of who leads.
     fn feed(&self, suite: &str, state: &State, complaints: &mut Complaints) {
         let feed = &self.files["feed.xml"];
-        let titles: Vec<String> =
-            feed.split("<entry>").skip(1).filter_map(|entry| between(entry, "<title>", "</title>")).map(bare).collect();
-        let newest = titles.iter().find(|title| title.starts_with(&format!("{suite}: ")) && title.contains("lead"));
+        let titles: Vec<String> = feed
+            .split("<entry>")
+            .skip(1)
+            .filter_map(|entry| between(entry, "<title>", "</title>"))
+            .map(bare)
+            .collect();
+        let newest = titles
+            .iter()
+            .find(|title| title.starts_with(&format!("{suite}: ")) && title.contains("lead"));
         let Some(newest) = newest else { return };
         let holds = match state {
             State::Wins(arm) | State::Fixed(arm) => {
-                newest.contains(&format!("{} leads", words::arm_name(suite, arm))) && !newest.contains("no more")
+                newest.contains(&format!("{} leads", words::arm_name(suite, arm)))
+                    && !newest.contains("no more")
             }
-            State::Open | State::Alone => newest.contains("no more") || newest.contains("no leader"),
+            State::Open | State::Alone => {
+                newest.contains("no more") || newest.contains("no leader")
+            }
         };
         complaints.unless(holds, || format!("{suite}: feed {newest:?} of {state:?}"));
     }
@@ -550,17 +871,37 @@ fn near(one: Option<f64>, other: Option<f64>) -> bool {
 
 /// A page of two arms says what the table of all says of them.
 fn same_as_in_table(pair: &Comparison, comparison: &Comparison, complaints: &mut Complaints) {
-    let place = |arm: &Arm| comparison.arms.iter().position(|known| known.arm == *arm).expect("the arm is in the table");
+    let place = |arm: &Arm| {
+        comparison
+            .arms
+            .iter()
+            .position(|known| known.arm == *arm)
+            .expect("the arm is in the table")
+    };
     let (one, other) = (place(&pair.arms[0].arm), place(&pair.arms[1].arm));
     for row in &pair.rows {
-        let of_table = comparison.rows.iter().find(|known| known.metric.name == row.metric.name);
-        let of_table = of_table.and_then(|known| known.evidence.pair(one, other)).map(|known| known.seen_from(one));
+        let of_table = comparison
+            .rows
+            .iter()
+            .find(|known| known.metric.name == row.metric.name);
+        let of_table = of_table
+            .and_then(|known| known.evidence.pair(one, other))
+            .map(|known| known.seen_from(one));
         let shown = row.evidence.pairs.first();
         let alike = of_table.zip(shown).is_none_or(|(known, shown)| {
-            (known.verdict, known.p_adjusted, known.record) == (shown.verdict, shown.p_adjusted, shown.record)
-                && near(known.difference.map(|found| found.value), shown.difference.map(|found| found.value))
+            (known.verdict, known.p_adjusted, known.record)
+                == (shown.verdict, shown.p_adjusted, shown.record)
+                && near(
+                    known.difference.map(|found| found.value),
+                    shown.difference.map(|found| found.value),
+                )
         });
-        complaints.unless(alike, || format!("{}: {}: the pair's page differs from the table", pair.suite, row.metric.name));
+        complaints.unless(alike, || {
+            format!(
+                "{}: {}: the pair's page differs from the table",
+                pair.suite, row.metric.name
+            )
+        });
     }
 }
 
@@ -568,28 +909,59 @@ fn same_as_in_table(pair: &Comparison, comparison: &Comparison, complaints: &mut
 fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints: &mut Complaints) {
     let mut seen = BTreeMap::<(String, String), BTreeMap<String, String>>::new();
     let mut note = |surface: &str, label: &str, arm: &str, text: &str| {
-        let text = text.split(" [").next().unwrap_or(text).trim_start_matches("▸ ").trim().to_owned();
+        let text = text
+            .split(" [")
+            .next()
+            .unwrap_or(text)
+            .trim_start_matches("▸ ")
+            .trim()
+            .to_owned();
         // What a rate was counted over comes with more words where there is room.
         if label != "n" && !text.is_empty() && !["unknown", "n/a"].contains(&text.as_str()) {
-            seen.entry((label.to_owned(), arm.to_owned())).or_default().insert(surface.to_owned(), text);
+            seen.entry((label.to_owned(), arm.to_owned()))
+                .or_default()
+                .insert(surface.to_owned(), text);
         }
     };
     let laid = laid_out(comparison);
-    let labels = words::arm_labels(&comparison.suite, &comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+    let labels = words::arm_labels(
+        &comparison.suite,
+        &comparison
+            .arms
+            .iter()
+            .map(|arm| arm.arm.clone())
+            .collect::<Vec<_>>(),
+    );
     let arms: BTreeSet<&str> = labels.iter().map(String::as_str).collect();
     // The first column that is seen names the metric.
-    let metric = |row: &[Cell]| row.iter().find(|cell| !cell.text.is_empty()).map_or_else(String::new, |cell| cell.text.clone());
+    let metric = |row: &[Cell]| {
+        row.iter()
+            .find(|cell| !cell.text.is_empty())
+            .map_or_else(String::new, |cell| cell.text.clone())
+    };
     let mut of_table = |surface: &str, table: &Table| {
         // Items are shared with the arms beside: with other arms, they are other items.
-        let beside: BTreeSet<&str> =
-            table.columns.iter().map(|column| column.label.as_str()).filter(|label| arms.contains(label)).collect();
+        let beside: BTreeSet<&str> = table
+            .columns
+            .iter()
+            .map(|column| column.label.as_str())
+            .filter(|label| arms.contains(label))
+            .collect();
         for row in &table.rows {
             for (column, cell) in table.columns.iter().zip(row) {
                 if arms.contains(column.label.as_str()) {
                     let metric = metric(row);
-                    let of_pair = metric.contains("shared items").then(|| format!("{metric} of {beside:?}"));
-                    note(surface, &of_pair.unwrap_or(metric), &column.label, &cell.line());
-                } else if let Some(arm) = row.iter().find(|cell| arms.contains(cell.text.as_str())) {
+                    let of_pair = metric
+                        .contains("shared items")
+                        .then(|| format!("{metric} of {beside:?}"));
+                    note(
+                        surface,
+                        &of_pair.unwrap_or(metric),
+                        &column.label,
+                        &cell.line(),
+                    );
+                } else if let Some(arm) = row.iter().find(|cell| arms.contains(cell.text.as_str()))
+                {
                     note(surface, &column.title(), &arm.text, &cell.line());
                 }
             }
@@ -598,8 +970,17 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
     let mut boards = 0;
     of_table("compare", &laid);
     of_table("leaderboard", &board::table(board));
-    for (path, page) in pages.files.iter().filter(|(path, _)| path.ends_with("html")) {
-        if !path.contains("compare") && !pages.suites.iter().any(|suite| *path == format!("{suite}leaderboard.html")) {
+    for (path, page) in pages
+        .files
+        .iter()
+        .filter(|(path, _)| path.ends_with("html"))
+    {
+        if !path.contains("compare")
+            && !pages
+                .suites
+                .iter()
+                .any(|suite| *path == format!("{suite}leaderboard.html"))
+        {
             continue;
         }
         // Pages of other suites tell of other runs.
@@ -610,16 +991,23 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
             continue;
         }
         for grid in page.split("<table id=\"").skip(1) {
-            if grid.starts_with("metrics-table") || grid.starts_with("board") || grid.starts_with("leaderboard") {
+            if grid.starts_with("metrics-table")
+                || grid.starts_with("board")
+                || grid.starts_with("leaderboard")
+            {
                 boards += usize::from(grid.starts_with("board"));
                 of_table(path, &grid_of(grid));
             }
         }
     }
-    complaints.unless(boards > 0, || format!("{}: no page has its board", comparison.suite));
+    complaints.unless(boards > 0, || {
+        format!("{}: no page has its board", comparison.suite)
+    });
     for ((label, arm), said) in seen {
         let texts: BTreeSet<&String> = said.values().collect();
-        complaints.unless(texts.len() == 1, || format!("{}: {label} of {arm}: {said:?}", comparison.suite));
+        complaints.unless(texts.len() == 1, || {
+            format!("{}: {label} of {arm}: {said:?}", comparison.suite)
+        });
     }
 }
 
@@ -629,8 +1017,15 @@ fn grid_of(html: &str) -> Table {
     let mut table = Table::new("");
     let (head, body) = html.split_once("</thead>").unwrap_or((html, ""));
     for cell in head.split("<th").skip(2) {
-        let text = cell.split_once('>').map_or("", |(_, rest)| rest).split("</th>").next().unwrap_or_default();
-        let (name, sub) = text.split_once("<span class=\"sub\">").unwrap_or((text, ""));
+        let text = cell
+            .split_once('>')
+            .map_or("", |(_, rest)| rest)
+            .split("</th>")
+            .next()
+            .unwrap_or_default();
+        let (name, sub) = text
+            .split_once("<span class=\"sub\">")
+            .unwrap_or((text, ""));
         let (name, sub) = (bare(name).trim().to_owned(), bare(sub).trim().to_owned());
         let title = match sub.as_str() {
             "" => name,
@@ -640,9 +1035,16 @@ fn grid_of(html: &str) -> Table {
         table.left(&title, 0);
     }
     for row in body.split("<tr>").skip(1) {
-        let cells = row.split(['\n', '\r']).filter(|line| line.starts_with("<th") || line.starts_with("<td"));
-        let cells: Vec<String> =
-            cells.map(|cell| bare(cell.split("<span class=\"sub\">").next().unwrap_or(cell)).trim().to_owned()).collect();
+        let cells = row
+            .split(['\n', '\r'])
+            .filter(|line| line.starts_with("<th") || line.starts_with("<td"));
+        let cells: Vec<String> = cells
+            .map(|cell| {
+                bare(cell.split("<span class=\"sub\">").next().unwrap_or(cell))
+                    .trim()
+                    .to_owned()
+            })
+            .collect();
         table.row(cells);
     }
     table
@@ -667,11 +1069,21 @@ fn made_up(seeds: std::ops::Range<u64>) {
             };
             *states.entry(name).or_default() += 1;
         }
-        complaints.0[before..].iter_mut().for_each(|complaint| complaint.insert_str(0, &format!("store {seed}: ")));
+        complaints.0[before..]
+            .iter_mut()
+            .for_each(|complaint| complaint.insert_str(0, &format!("store {seed}: ")));
     }
-    assert!(complaints.0.is_empty(), "{} complaints:\n{}", complaints.0.len(), complaints.0.join("\n"));
+    assert!(
+        complaints.0.is_empty(),
+        "{} complaints:\n{}",
+        complaints.0.len(),
+        complaints.0.join("\n")
+    );
     for state in ["wins", "open"] {
-        assert!(states.get(state).is_some_and(|count| *count >= 5), "the stores have too little of {state}: {states:?}");
+        assert!(
+            states.get(state).is_some_and(|count| *count >= 5),
+            "the stores have too little of {state}: {states:?}"
+        );
     }
 }
 
@@ -701,21 +1113,43 @@ const STORES: u64 = 200;
 #[test]
 fn every_surface_of_the_shipped_suites_says_the_same() {
     let mut complaints = Complaints::default();
-    check(&mut open(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results")), &mut complaints);
+    check(
+        &mut open(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results")),
+        &mut complaints,
+    );
     assert!(complaints.0.is_empty(), "{}", complaints.0.join("\n"));
 }
 
 /// What is said of every suite with the arms' names mapped back, in no order that names decide.
 fn said(project: &Project, names: &[&str; 4]) -> Vec<BTreeMap<String, String>> {
     let warehouse = open(project.path("results"));
-    let back = |arm: &Arm| NAMES[names.iter().position(|name| *name == arm.approach).expect("the arm was named by us")].to_owned();
-    let board = leaderboard(&warehouse, &Filter::default(), Grouping::AllBatches, SortKey::Primary, &Policy::default(), false);
+    let back = |arm: &Arm| {
+        NAMES[names
+            .iter()
+            .position(|name| *name == arm.approach)
+            .expect("the arm was named by us")]
+        .to_owned()
+    };
+    let board = leaderboard(
+        &warehouse,
+        &Filter::default(),
+        Grouping::AllBatches,
+        SortKey::Primary,
+        &Policy::default(),
+        false,
+    );
     let boards = board.suites.iter().map(|suite| {
         let mut said = BTreeMap::new();
         for entry in &suite.entries {
             let rank = entry.standing.as_ref().map(|standing| standing.rank);
-            let figures = [entry.primary.as_ref().map(|figure| round(figure.value)), entry.cost.as_ref().map(|money| round(money.usd))];
-            said.insert(format!("board {}", back(&entry.arm)), format!("{rank:?} {figures:?}"));
+            let figures = [
+                entry.primary.as_ref().map(|figure| round(figure.value)),
+                entry.cost.as_ref().map(|money| round(money.usd)),
+            ];
+            said.insert(
+                format!("board {}", back(&entry.arm)),
+                format!("{rank:?} {figures:?}"),
+            );
         }
         said
     });
@@ -726,28 +1160,59 @@ fn said(project: &Project, names: &[&str; 4]) -> Vec<BTreeMap<String, String>> {
         for row in &table.rows {
             for pair in &row.evidence.pairs {
                 // From the arm that comes first by the names mapped back.
-                let seen = if labels[pair.first] < labels[pair.second] { pair.clone() } else { pair.reversed() };
-                let name = format!("{} {} {}", row.metric.name, labels[seen.first], labels[seen.second]);
-                let difference =
-                    seen.difference.map(|found| (round(found.value), found.interval.map(|ends| [round(ends.low), round(ends.high)])));
+                let seen = if labels[pair.first] < labels[pair.second] {
+                    pair.clone()
+                } else {
+                    pair.reversed()
+                };
+                let name = format!(
+                    "{} {} {}",
+                    row.metric.name, labels[seen.first], labels[seen.second]
+                );
+                let difference = seen.difference.map(|found| {
+                    (
+                        round(found.value),
+                        found
+                            .interval
+                            .map(|ends| [round(ends.low), round(ends.high)]),
+                    )
+                });
                 let p = seen.p_adjusted.map(round);
-                let beyond = seen.beyond.as_ref().map(|beyond| (beyond.verdict, beyond.p_adjusted.map(round)));
+                let beyond = seen
+                    .beyond
+                    .as_ref()
+                    .map(|beyond| (beyond.verdict, beyond.p_adjusted.map(round)));
                 let plans = (seen.detectable.map(round), seen.needed);
-                let facts = format!("{:?} {difference:?} {p:?} {:?} {:?} {beyond:?} {plans:?}", seen.verdict, seen.record, seen.bounds);
+                let facts = format!(
+                    "{:?} {difference:?} {p:?} {:?} {:?} {beyond:?} {plans:?}",
+                    seen.verdict, seen.record, seen.bounds
+                );
                 said.insert(name.clone(), facts);
                 let is_ahead = seen.difference.is_some_and(|found| found.centred() != 0.0);
                 if is_ahead {
-                    said.insert(format!("{name}, sentence"), verdicts::sentence(&row.metric, &seen, &labels, &row.evidence));
+                    said.insert(
+                        format!("{name}, sentence"),
+                        verdicts::sentence(&row.metric, &seen, &labels, &row.evidence),
+                    );
                 }
             }
-            let mut leading: Vec<&String> = row.evidence.leading.iter().map(|arm| &labels[*arm]).collect();
+            let mut leading: Vec<&String> = row
+                .evidence
+                .leading
+                .iter()
+                .map(|arm| &labels[*arm])
+                .collect();
             leading.sort();
             let winner = row.evidence.winner.map(|winner| &labels[winner]);
-            said.insert(format!("{} together", row.metric.name), format!("{winner:?} {leading:?}"));
+            said.insert(
+                format!("{} together", row.metric.name),
+                format!("{winner:?} {leading:?}"),
+            );
         }
         // Of equal arms the one that stands first is told of.
         let value = |arm: usize| table.primary().and_then(|row| row.cells[arm].value);
-        let is_tied = (0..labels.len()).any(|one| (0..one).any(|other| near(value(one), value(other))));
+        let is_tied =
+            (0..labels.len()).any(|one| (0..one).any(|other| near(value(one), value(other))));
         if let Some(decision) = summary::decision(table, &labels).filter(|_| !is_tied) {
             said.insert("decision".to_owned(), decision);
         }
@@ -763,11 +1228,17 @@ fn round(value: f64) -> String {
 
 #[track_caller]
 fn mirrored(seed: u64, names: &[&str; 4]) -> Result<(), String> {
-    let (one, other) = (said(&store(seed, &NAMES), &NAMES), said(&store(seed, names), names));
+    let (one, other) = (
+        said(&store(seed, &NAMES), &NAMES),
+        said(&store(seed, names), names),
+    );
     for (one, other) in one.iter().zip(&other) {
         for (name, value) in one {
             if other.get(name) != Some(value) {
-                return Err(format!("store {seed}, {names:?}: {name}:\n  {value}\n  {:?}", other.get(name)));
+                return Err(format!(
+                    "store {seed}, {names:?}: {name}:\n  {value}\n  {:?}",
+                    other.get(name)
+                ));
             }
         }
     }
@@ -778,8 +1249,16 @@ fn mirrored(seed: u64, names: &[&str; 4]) -> Result<(), String> {
 fn renamed_arms_are_mirrored_in_made_up_stores() {
     let turned = ["dogwood", "cedar", "birch", "ash"];
     // Those of other seeds are in the property below.
-    let failures: Vec<String> = (0..STORES).step_by(2).filter_map(|seed| mirrored(seed, &turned).err()).collect();
-    assert!(failures.is_empty(), "{}:\n{}", failures.len(), failures.join("\n"));
+    let failures: Vec<String> = (0..STORES)
+        .step_by(2)
+        .filter_map(|seed| mirrored(seed, &turned).err())
+        .collect();
+    assert!(
+        failures.is_empty(),
+        "{}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }
 
 proptest! {

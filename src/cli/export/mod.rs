@@ -21,18 +21,25 @@ use super::{exit_code, output, selection};
 pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure> {
     let filter = arguments.selection.filter()?;
     if arguments.slim && arguments.format != ExportAs::Bundle {
-        return Err(Failure::new("--slim is for bundles").with_hint("other formats have no messages and files"));
+        return Err(Failure::new("--slim is for bundles")
+            .with_hint("other formats have no messages and files"));
     }
     if arguments.sign_key.is_some() && arguments.format != ExportAs::Bundle {
-        return Err(Failure::new("--sign-key is for bundles").with_hint("`ssh-keygen -Y sign` signs any file"));
+        return Err(Failure::new("--sign-key is for bundles")
+            .with_hint("`ssh-keygen -Y sign` signs any file"));
     }
     let mut warehouse = settings.open_whole("an export")?;
     let filter = selection::with_model_names(&warehouse, filter);
     let tables = |format| {
-        let written = warehouse.export(&arguments.path, format, &filter).map_err(|error| Failure::new(visible(&error.to_string())))?;
+        let written = warehouse
+            .export(&arguments.path, format, &filter)
+            .map_err(|error| Failure::new(visible(&error.to_string())))?;
         for (path, rows) in written {
             info!(file = %path.display(), rows, "file written");
-            output::say(settings, &format!("{}: {}", shown(&path), output::count(rows, "row")));
+            output::say(
+                settings,
+                &format!("{}: {}", shown(&path), output::count(rows, "row")),
+            );
         }
         Ok::<(), Failure>(())
     };
@@ -40,7 +47,10 @@ pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure
         selection::check(&warehouse, &filter)?;
     }
     // An empty store has empty tables, but a filter that selects nothing is a mistake.
-    let is_table = matches!(arguments.format, ExportAs::Parquet | ExportAs::Csv | ExportAs::Lake);
+    let is_table = matches!(
+        arguments.format,
+        ExportAs::Parquet | ExportAs::Csv | ExportAs::Lake
+    );
     if !is_table || !filter.is_empty() {
         selection::check(&warehouse, &filter)?;
     }

@@ -5,7 +5,9 @@ use std::path::Path;
 use tracing::info;
 
 use crate::domain::{Filter, Run};
-use crate::render::export::{counts_alone, ctrf as ctrf_report, eee as every_eval_ever, junit as junit_report};
+use crate::render::export::{
+    counts_alone, ctrf as ctrf_report, eee as every_eval_ever, junit as junit_report,
+};
 use crate::results::RecordsWriter;
 use crate::views::RunTally;
 use crate::warehouse::{RunOutcomes, Warehouse};
@@ -29,19 +31,37 @@ struct Count {
 impl Count {
     fn say(&self, settings: &Settings, path: &Path) {
         info!(path = %path.display(), runs = self.runs, outcomes = self.outcomes, "exported");
-        let (runs, outcomes) = (output::count(self.runs, "run"), output::count(self.outcomes, "outcome"));
+        let (runs, outcomes) = (
+            output::count(self.runs, "run"),
+            output::count(self.outcomes, "outcome"),
+        );
         output::say(settings, &format!("{}: {runs}, {outcomes}", shown(path)));
         if self.empty > 0 {
             let have = if self.empty == 1 { "has" } else { "have" };
-            let counted = output::count(usize::try_from(self.counted).unwrap_or(usize::MAX), "outcome");
-            let counts = if self.counted > 0 { format!("; of {counted} there are counts, which are properties") } else { String::new() };
-            output::say(settings, &format!("note: {} {have} no outcomes and no tests here{counts}", output::count(self.empty, "run")));
+            let counted = output::count(
+                usize::try_from(self.counted).unwrap_or(usize::MAX),
+                "outcome",
+            );
+            let counts = if self.counted > 0 {
+                format!("; of {counted} there are counts, which are properties")
+            } else {
+                String::new()
+            };
+            output::say(
+                settings,
+                &format!(
+                    "note: {} {have} no outcomes and no tests here{counts}",
+                    output::count(self.empty, "run")
+                ),
+            );
         }
     }
 
     fn note(&mut self, run: &Run, tally: &RunTally) {
         self.empty += usize::from(tally.all().total() == 0);
-        self.counted = self.counted.saturating_add(counts_alone(run, tally).map_or(0, |(_, total)| total));
+        self.counted = self
+            .counted
+            .saturating_add(counts_alone(run, tally).map_or(0, |(_, total)| total));
     }
 }
 
@@ -55,9 +75,17 @@ fn tally(outcomes: &mut RunOutcomes<'_>) -> Result<RunTally, Failure> {
     Ok(tally)
 }
 
-pub(super) fn json(settings: &Settings, path: &Path, warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
+pub(super) fn json(
+    settings: &Settings,
+    path: &Path,
+    warehouse: &Warehouse,
+    filter: &Filter,
+) -> Result<(), Failure> {
     let mut count = Count::default();
-    let runs: Vec<_> = warehouse.select(filter).map(|row| row.run.as_ref()).collect();
+    let runs: Vec<_> = warehouse
+        .select(filter)
+        .map(|row| row.run.as_ref())
+        .collect();
     count.runs = runs.len();
     let mut file = Written::create(path)?;
     file.push(&RecordsWriter::begin(&runs))?;
@@ -74,7 +102,12 @@ pub(super) fn json(settings: &Settings, path: &Path, warehouse: &Warehouse, filt
     Ok(())
 }
 
-pub(super) fn junit(settings: &Settings, path: &Path, warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
+pub(super) fn junit(
+    settings: &Settings,
+    path: &Path,
+    warehouse: &Warehouse,
+    filter: &Filter,
+) -> Result<(), Failure> {
     let mut count = Count::default();
     let mut file = Written::create(path)?;
     file.push(junit_report::BEGIN)?;
@@ -95,12 +128,23 @@ pub(super) fn junit(settings: &Settings, path: &Path, warehouse: &Warehouse, fil
     Ok(())
 }
 
-pub(super) fn ctrf(settings: &Settings, path: &Path, warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
-    let is_file = path.extension().is_some_and(|extension| extension == "json") || path.exists() && !path.is_dir();
+pub(super) fn ctrf(
+    settings: &Settings,
+    path: &Path,
+    warehouse: &Warehouse,
+    filter: &Filter,
+) -> Result<(), Failure> {
+    let is_file = path
+        .extension()
+        .is_some_and(|extension| extension == "json")
+        || path.exists() && !path.is_dir();
     let selected = warehouse.select(filter).count();
     if is_file && selected > 1 {
-        return Err(Failure::new(format!("a CTRF report is of one run, and {} are selected", output::count(selected, "run")))
-            .with_hint("give a folder, which gets a report for each run; or select one run"));
+        return Err(Failure::new(format!(
+            "a CTRF report is of one run, and {} are selected",
+            output::count(selected, "run")
+        ))
+        .with_hint("give a folder, which gets a report for each run; or select one run"));
     }
     let mut count = Count::default();
     warehouse.each_run(filter, |run, outcomes| {
@@ -108,7 +152,11 @@ pub(super) fn ctrf(settings: &Settings, path: &Path, warehouse: &Warehouse, filt
         count.runs += 1;
         count.note(run, &tally);
         // An id is safe as a file name.
-        let target = if is_file { path.to_owned() } else { path.join(format!("{}.json", run.id)) };
+        let target = if is_file {
+            path.to_owned()
+        } else {
+            path.join(format!("{}.json", run.id))
+        };
         let mut file = Written::create(&target)?;
         file.push(&ctrf_report::begin(run, &tally, env!("CARGO_PKG_VERSION")))?;
         let mut is_first = true;
@@ -126,7 +174,12 @@ pub(super) fn ctrf(settings: &Settings, path: &Path, warehouse: &Warehouse, filt
     Ok(())
 }
 
-pub(super) fn eee(settings: &Settings, path: &Path, warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
+pub(super) fn eee(
+    settings: &Settings,
+    path: &Path,
+    warehouse: &Warehouse,
+    filter: &Filter,
+) -> Result<(), Failure> {
     let mut count = Count::default();
     let mut without = 0;
     warehouse.each_run(filter, |run, outcomes| {
@@ -136,7 +189,9 @@ pub(super) fn eee(settings: &Settings, path: &Path, warehouse: &Warehouse, filte
         let mut rows = 0_u64;
         let mut samples: Option<Written> = None;
         outcomes.each(|outcome, details| {
-            let Some(sample) = every_eval_ever::sample(run, &groups, outcome, details) else { return Ok(()) };
+            let Some(sample) = every_eval_ever::sample(run, &groups, outcome, details) else {
+                return Ok(());
+            };
             let file = match &mut samples {
                 Some(file) => file,
                 none => none.insert(Written::create(&path.join(place.samples()))?),
@@ -146,7 +201,10 @@ pub(super) fn eee(settings: &Settings, path: &Path, warehouse: &Warehouse, filte
             file.push("\n")
         })?;
         let samples = match samples {
-            Some(file) => Some(every_eval_ever::Samples { sha256: file.commit()?, rows }),
+            Some(file) => Some(every_eval_ever::Samples {
+                sha256: file.commit()?,
+                rows,
+            }),
             None => None,
         };
         match every_eval_ever::record(run, &tally, &place, samples.as_ref()) {
@@ -163,7 +221,13 @@ pub(super) fn eee(settings: &Settings, path: &Path, warehouse: &Warehouse, filte
     })?;
     count.say(settings, path);
     if without > 0 {
-        output::say(settings, &format!("note: {} without any figure: there is no record of them", output::count(without, "run")));
+        output::say(
+            settings,
+            &format!(
+                "note: {} without any figure: there is no record of them",
+                output::count(without, "run")
+            ),
+        );
     }
     Ok(())
 }

@@ -21,21 +21,36 @@ pub(super) struct Written {
 impl Written {
     pub fn create(path: &Path) -> Result<Self, Failure> {
         if path.is_dir() {
-            return Err(Failure::new(format!("{} is a folder, and a file is to be written", shown(path))));
+            return Err(Failure::new(format!(
+                "{} is a folder, and a file is to be written",
+                shown(path)
+            )));
         }
-        let file = WholeFile::create(path).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
-        Ok(Self { path: path.to_owned(), writer: BufWriter::with_capacity(256 << 10, file), digest: Sha256::new() })
+        let file = WholeFile::create(path)
+            .map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
+        Ok(Self {
+            path: path.to_owned(),
+            writer: BufWriter::with_capacity(256 << 10, file),
+            digest: Sha256::new(),
+        })
     }
 
     pub fn push(&mut self, text: &str) -> Result<(), Failure> {
         self.digest.update(text);
-        self.writer.write_all(text.as_bytes()).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(&self.path))))
+        self.writer
+            .write_all(text.as_bytes())
+            .map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(&self.path))))
     }
 
     /// Puts the file into its place. Returns the SHA-256 of its bytes in lower-case hex.
     pub fn commit(self) -> Result<String, Failure> {
-        let cannot = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", shown(&self.path)));
-        let file = self.writer.into_inner().map_err(|error| cannot(error.into_error()))?;
+        let cannot = |error: std::io::Error| {
+            Failure::new(format!("cannot write {}: {error}", shown(&self.path)))
+        };
+        let file = self
+            .writer
+            .into_inner()
+            .map_err(|error| cannot(error.into_error()))?;
         file.commit().map_err(cannot)?;
         Ok(hex(&self.digest.finalize()))
     }

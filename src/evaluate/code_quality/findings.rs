@@ -54,17 +54,22 @@ fn pattern(text: &str) -> Regex {
 
 /// Reads a number; one that is too large counts as the largest possible. The score reaches 0 long before.
 fn number(found: &Captures, group: usize) -> u64 {
-    found.get(group).map_or(0, |digits| digits.as_str().parse().unwrap_or(u64::MAX))
+    found
+        .get(group)
+        .map_or(0, |digits| digits.as_str().parse().unwrap_or(u64::MAX))
 }
 
 /// eslint's `✖ 12 problems (5 errors, 7 warnings)`, pyright's `3 errors, 2 warnings, 0 informations`, `3 errors and 2 warnings`.
-static ERRORS_FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\d+) errors?(?:,| and) (\d+) warnings?\b"));
+static ERRORS_FIRST: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(\d+) errors?(?:,| and) (\d+) warnings?\b"));
 /// clang's `2 warnings and 1 error generated.`, oxlint's `Found 2 warnings and 1 error.`
-static WARNINGS_FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\d+) warnings? and (\d+) errors?\b"));
+static WARNINGS_FIRST: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(\d+) warnings? and (\d+) errors?\b"));
 /// ruff, mypy, tsc and biome: `Found 3 errors in 2 files`.
 static FOUND: LazyLock<Regex> = LazyLock::new(|| pattern(r"^Found (\d+) (error|warning)s?\b"));
 /// javac's `3 errors`, clang's `1 warning generated.`, golangci-lint's `2 issues:`
-static ALONE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+) (error|warning|issue)s?(?: generated)?[.:]?$"));
+static ALONE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(\d+) (error|warning|issue)s?(?: generated)?[.:]?$"));
 
 fn summary(line: &str) -> Option<Findings> {
     let line = line.trim();
@@ -73,22 +78,41 @@ fn summary(line: &str) -> Option<Findings> {
         return None;
     }
     if let Some(found) = ERRORS_FIRST.captures(line) {
-        return Some(Findings { errors: number(&found, 1), warnings: number(&found, 2) });
+        return Some(Findings {
+            errors: number(&found, 1),
+            warnings: number(&found, 2),
+        });
     }
     if let Some(found) = WARNINGS_FIRST.captures(line) {
-        return Some(Findings { errors: number(&found, 2), warnings: number(&found, 1) });
+        return Some(Findings {
+            errors: number(&found, 2),
+            warnings: number(&found, 1),
+        });
     }
     let found = FOUND.captures(line).or_else(|| ALONE.captures(line))?;
     let count = number(&found, 1);
-    Some(if &found[2] == "warning" { Findings { errors: 0, warnings: count } } else { Findings { errors: count, warnings: 0 } })
+    Some(if &found[2] == "warning" {
+        Findings {
+            errors: 0,
+            warnings: count,
+        }
+    } else {
+        Findings {
+            errors: count,
+            warnings: 0,
+        }
+    })
 }
 
 /// cargo's ``warning: `x` (bin "x") generated 3 warnings (1 duplicate)``
-static GENERATED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^warning: `([^`]+)`.* generated (\d+) warnings?(?: \((\d+) duplicates?\))?"));
+static GENERATED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^warning: `([^`]+)`.* generated (\d+) warnings?(?: \((\d+) duplicates?\))?")
+});
 /// cargo's ``error: could not compile `x` (bin "x") due to 2 previous errors; 1 warning emitted``, and rustc's own words.
 static FAILED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^error: (?:could not compile `([^`]+)`.*|aborting) due to (?:(\d+) )?previous errors?(?:; (\d+) warnings? emitted)?")
+    pattern(
+        r"^error: (?:could not compile `([^`]+)`.*|aborting) due to (?:(\d+) )?previous errors?(?:; (\d+) warnings? emitted)?",
+    )
 });
 /// rustc's `warning: 2 warnings emitted`
 static EMITTED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^warning: (\d+) warnings? emitted$"));
@@ -113,8 +137,15 @@ impl Crates {
             let of_crate = self.0.entry(found[1].to_owned()).or_default();
             of_crate.generated = of_crate.generated.saturating_add(new);
         } else if let Some(found) = FAILED.captures(line) {
-            let of_crate = self.0.entry(found.get(1).map_or("", |name| name.as_str()).to_owned()).or_default();
-            let errors = if found.get(2).is_some() { number(&found, 2) } else { 1 };
+            let of_crate = self
+                .0
+                .entry(found.get(1).map_or("", |name| name.as_str()).to_owned())
+                .or_default();
+            let errors = if found.get(2).is_some() {
+                number(&found, 2)
+            } else {
+                1
+            };
             of_crate.errors = of_crate.errors.max(errors);
             of_crate.emitted = of_crate.emitted.max(number(&found, 3));
         } else if let Some(found) = EMITTED.captures(line) {
@@ -127,10 +158,16 @@ impl Crates {
     }
 
     fn found(&self) -> Option<Findings> {
-        let sum = self.0.values().fold(Findings::default(), |mut sum, of_crate| {
-            sum.add(Findings { errors: of_crate.errors, warnings: of_crate.generated.max(of_crate.emitted) });
-            sum
-        });
+        let sum = self
+            .0
+            .values()
+            .fold(Findings::default(), |mut sum, of_crate| {
+                sum.add(Findings {
+                    errors: of_crate.errors,
+                    warnings: of_crate.generated.max(of_crate.emitted),
+                });
+                sum
+            });
         (!self.0.is_empty()).then_some(sum)
     }
 }
@@ -142,12 +179,19 @@ static TYPESCRIPT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\berror TS\d+:")
 /// flake8's `a.py:1:1: E302 text`, pylint's `a.py:1:0: C0114: text`
 static CODED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\S[^:]*:\d+:\d+: ([A-Z]+)\d+:? "));
 /// Compilers' and mypy's `a.c:1:2: warning: text`
-static COMPILED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\S[^:]*:\d+(?::\d+)?:? (?:- )?(?:fatal )?(error|warning)\b"));
+static COMPILED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^\S[^:]*:\d+(?::\d+)?:? (?:- )?(?:fatal )?(error|warning)\b"));
 /// go vet's `./a.go:3:2: text`
 static GO: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:vet: )?[^:\s]+\.go:\d+:\d+: "));
 
-const ERROR: Findings = Findings { errors: 1, warnings: 0 };
-const WARNING: Findings = Findings { errors: 0, warnings: 1 };
+const ERROR: Findings = Findings {
+    errors: 1,
+    warnings: 0,
+};
+const WARNING: Findings = Findings {
+    errors: 0,
+    warnings: 1,
+};
 
 /// Reads a line that names one finding.
 fn place(line: &str) -> Option<Findings> {
@@ -158,7 +202,11 @@ fn place(line: &str) -> Option<Findings> {
         return Some(ERROR);
     }
     if let Some(found) = CODED.captures(line) {
-        return Some(if matches!(&found[1], "E" | "F") { ERROR } else { WARNING });
+        return Some(if matches!(&found[1], "E" | "F") {
+            ERROR
+        } else {
+            WARNING
+        });
     }
     if let Some(found) = COMPILED.captures(line) {
         return Some(if &found[1] == "error" { ERROR } else { WARNING });
@@ -172,7 +220,11 @@ mod tests {
 
     #[track_caller]
     fn check(output: &str, errors: u64, warnings: u64) {
-        assert_eq!(count(&[Output::new(output.as_bytes(), &[])]), Some(Findings { errors, warnings }), "{output}");
+        assert_eq!(
+            count(&[Output::new(output.as_bytes(), &[])]),
+            Some(Findings { errors, warnings }),
+            "{output}"
+        );
     }
 
     #[test]
@@ -191,12 +243,32 @@ mod tests {
             1,
             2,
         );
-        check("\u{1b}[31m\u{1b}[1m✖ 1 problem (1 error, 0 warnings)\u{1b}[22m\n", 1, 0);
-        check("a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n", 1, 0);
-        check("a.py:1: error: Name \"x\" is not defined  [name-defined]\nFound 1 error in 1 file (checked 2 source files)\n", 1, 0);
-        check("a.ts:1:7 - error TS2322: no\n\nFound 1 error in a.ts:1\n", 1, 0);
+        check(
+            "\u{1b}[31m\u{1b}[1m✖ 1 problem (1 error, 0 warnings)\u{1b}[22m\n",
+            1,
+            0,
+        );
+        check(
+            "a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n",
+            1,
+            0,
+        );
+        check(
+            "a.py:1: error: Name \"x\" is not defined  [name-defined]\nFound 1 error in 1 file (checked 2 source files)\n",
+            1,
+            0,
+        );
+        check(
+            "a.ts:1:7 - error TS2322: no\n\nFound 1 error in a.ts:1\n",
+            1,
+            0,
+        );
         check("0 errors, 1 warning, 0 informations", 0, 1);
-        check("a.c:1:2: error: x\na.c:3:4: warning: y\n1 warning and 1 error generated.\n", 1, 1);
+        check(
+            "a.c:1:2: error: x\na.c:3:4: warning: y\n1 warning and 1 error generated.\n",
+            1,
+            1,
+        );
         check("A.java:3: error: x\nB.java:3: error: x\n2 errors\n", 2, 0);
         check("Found 2 warnings and 1 error.\n", 1, 2);
         check("a.go:1:2: x (errcheck)\n1 issues:\n* errcheck: 1\n", 1, 0);
@@ -204,7 +276,11 @@ mod tests {
 
     #[test]
     fn crates_are_counted_once() {
-        check("warning: unused variable: `x`\n --> src/main.rs:2:9\n\nwarning: `x` generated 2 warnings\n", 0, 2);
+        check(
+            "warning: unused variable: `x`\n --> src/main.rs:2:9\n\nwarning: `x` generated 2 warnings\n",
+            0,
+            2,
+        );
         check(
             "warning: `x` (lib) generated 3 warnings (run `cargo clippy --fix --lib -p x` to apply 1 suggestion)\n\
              warning: `x` (lib test) generated 4 warnings (3 duplicates)\nwarning: `y` (bin \"y\") generated 1 warning\n",
@@ -219,28 +295,55 @@ mod tests {
             1,
         );
         check("error: could not compile `x` due to previous error\n", 1, 0);
-        check("error: aborting due to 3 previous errors; 1 warning emitted\n\n", 3, 1);
+        check(
+            "error: aborting due to 3 previous errors; 1 warning emitted\n\n",
+            3,
+            1,
+        );
         check("warning: unused\nwarning: 2 warnings emitted\n\n", 0, 2);
     }
 
     #[test]
     fn without_a_summary_the_lines_count() {
-        check("a.py:1:1: F401 'os' imported but unused\na.py:2:80: W291 trailing\na.py:3:1: E302 expected 2\na.py:4:1: C901 x\n", 2, 2);
+        check(
+            "a.py:1:1: F401 'os' imported but unused\na.py:2:80: W291 trailing\na.py:3:1: E302 expected 2\na.py:4:1: C901 x\n",
+            2,
+            2,
+        );
         check(
             "************* Module a\na.py:1:0: C0114: Missing module docstring (missing-module-docstring)\n\
              a.py:3:4: E0602: Undefined variable 'x' (undefined-variable)\n\nYour code has been rated at 5.00/10\n",
             1,
             1,
         );
-        check("a.ts(1,7): error TS2322: Type 'string'\nb.ts(1,7): error TS1005: ';' expected.\n", 2, 0);
+        check(
+            "a.ts(1,7): error TS2322: Type 'string'\nb.ts(1,7): error TS1005: ';' expected.\n",
+            2,
+            0,
+        );
         check("a.py:1: error: x\na.py:1: note: y\n", 1, 0);
-        check("# example.com/a\nvet: ./a.go:3:2: undefined: x\n./b.go:3:2: unreachable code\n", 2, 0);
+        check(
+            "# example.com/a\nvet: ./a.go:3:2: undefined: x\n./b.go:3:2: unreachable code\n",
+            2,
+            0,
+        );
     }
 
     #[test]
     fn other_words_count_nothing() {
-        for other in ["", "All checks passed!", "Success: no issues found in 3 source files", "error", "12:30:05: E", "http://x:80:1: a"] {
-            assert_eq!(count(&[Output::new(other.as_bytes(), &[])]), None, "{other}");
+        for other in [
+            "",
+            "All checks passed!",
+            "Success: no issues found in 3 source files",
+            "error",
+            "12:30:05: E",
+            "http://x:80:1: a",
+        ] {
+            assert_eq!(
+                count(&[Output::new(other.as_bytes(), &[])]),
+                None,
+                "{other}"
+            );
         }
     }
 
@@ -248,8 +351,21 @@ mod tests {
     fn hostile_output_is_bounded() {
         let digits = "9".repeat(100_000);
         check(&format!("Found {} errors\n", &digits[..1_000]), u64::MAX, 0);
-        check(&format!("{} errors and 1 warning\nFound 1 error\n", &digits[..500]), u64::MAX, 1);
-        assert_eq!(count(&[Output::new(format!("Found {digits} errors").as_bytes(), &[])]), None);
-        assert_eq!(count(&[Output::new(&b"a:1:1: ".repeat(1 << 20), &[])]), None);
+        check(
+            &format!("{} errors and 1 warning\nFound 1 error\n", &digits[..500]),
+            u64::MAX,
+            1,
+        );
+        assert_eq!(
+            count(&[Output::new(
+                format!("Found {digits} errors").as_bytes(),
+                &[]
+            )]),
+            None
+        );
+        assert_eq!(
+            count(&[Output::new(&b"a:1:1: ".repeat(1 << 20), &[])]),
+            None
+        );
     }
 }

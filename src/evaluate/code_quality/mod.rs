@@ -22,7 +22,11 @@ pub struct CodeQualitySettings {
 
 impl Default for CodeQualitySettings {
     fn default() -> Self {
-        Self { points_per_error: 10.0, points_per_warning: 2.0, commands: Vec::new() }
+        Self {
+            points_per_error: 10.0,
+            points_per_warning: 2.0,
+            commands: Vec::new(),
+        }
     }
 }
 
@@ -31,7 +35,11 @@ impl CodeQualitySettings {
         let mut settings = Self::default();
         Layer::read_all(layers, problems, |fields| {
             amount(fields, "points_per_error", &mut settings.points_per_error);
-            amount(fields, "points_per_warning", &mut settings.points_per_warning);
+            amount(
+                fields,
+                "points_per_warning",
+                &mut settings.points_per_warning,
+            );
             if fields.child("commands").is_some() {
                 settings.commands = fields.texts("commands");
             }
@@ -41,9 +49,17 @@ impl CodeQualitySettings {
 }
 
 /// Runs each analysis once. `None` if the run was stopped meanwhile.
-pub fn code_quality(runner: &Runner, piece: &Workpiece, settings: &CodeQualitySettings) -> Option<Evaluated> {
+pub fn code_quality(
+    runner: &Runner,
+    piece: &Workpiece,
+    settings: &CodeQualitySettings,
+) -> Option<Evaluated> {
     let declared = &piece.suite.static_analysis;
-    let commands = if declared.is_empty() { &settings.commands } else { declared };
+    let commands = if declared.is_empty() {
+        &settings.commands
+    } else {
+        declared
+    };
     let (mut all, mut rows, mut unknown) = (Findings::default(), Vec::new(), Vec::new());
     for command in commands {
         let result = runner(command, Purpose::Analysis)?;
@@ -62,12 +78,24 @@ pub fn code_quality(runner: &Runner, piece: &Workpiece, settings: &CodeQualitySe
     let score = if commands.is_empty() {
         Err("the suite declares no `static_analysis`".to_owned())
     } else if unknown.is_empty() {
-        Ok(points(100.0 - settings.points_per_error * all.errors as f64 - settings.points_per_warning * all.warnings as f64))
+        Ok(points(
+            100.0
+                - settings.points_per_error * all.errors as f64
+                - settings.points_per_warning * all.warnings as f64,
+        ))
     } else {
         Err(unknown.join("; "))
     };
-    let details = if rows.is_empty() { Value::Null } else { json!({"errors": all.errors, "warnings": all.warnings, "commands": rows}) };
-    Some(Evaluated { score, details, ..Evaluated::missing(Evaluator::CodeQuality, "") })
+    let details = if rows.is_empty() {
+        Value::Null
+    } else {
+        json!({"errors": all.errors, "warnings": all.warnings, "commands": rows})
+    };
+    Some(Evaluated {
+        score,
+        details,
+        ..Evaluated::missing(Evaluator::CodeQuality, "")
+    })
 }
 
 /// Counts the findings of one analysis, or returns the reason why they are unknown.
@@ -79,12 +107,27 @@ fn judged(command: &str, result: &CommandResult) -> Result<Findings, String> {
     match result.ending {
         Ending::Code(0) => Ok(counted.unwrap_or_default()),
         // By convention, an analysis exits with 1 if it has findings, and with a higher code if it failed to run.
-        Ending::Code(1) => Ok(counted.filter(|found| *found != Findings::default()).unwrap_or(Findings { errors: 1, warnings: 0 })),
+        Ending::Code(1) => Ok(counted
+            .filter(|found| *found != Findings::default())
+            .unwrap_or(Findings {
+                errors: 1,
+                warnings: 0,
+            })),
         Ending::Code(_) => {
             let found = counted.filter(|found| *found != Findings::default());
-            found.ok_or_else(|| format!("{} ended with {} and named nothing that counts", quote(command), result.ending_words()))
+            found.ok_or_else(|| {
+                format!(
+                    "{} ended with {} and named nothing that counts",
+                    quote(command),
+                    result.ending_words()
+                )
+            })
         }
-        Ending::Signal(_) | Ending::TimedOut => Err(format!("{} did not come to an end: {}", quote(command), result.ending_words())),
+        Ending::Signal(_) | Ending::TimedOut => Err(format!(
+            "{} did not come to an end: {}",
+            quote(command),
+            result.ending_words()
+        )),
     }
 }
 
@@ -98,8 +141,20 @@ mod tests {
     use super::*;
     use crate::suite::Suite;
 
-    fn evaluated(commands: &[&str], settings: &CodeQualitySettings, ending: Ending, stdout: &str, stderr: &str) -> Evaluated {
-        let suite = Suite { static_analysis: commands.iter().map(|command| (*command).to_owned()).collect(), ..sample::suite() };
+    fn evaluated(
+        commands: &[&str],
+        settings: &CodeQualitySettings,
+        ending: Ending,
+        stdout: &str,
+        stderr: &str,
+    ) -> Evaluated {
+        let suite = Suite {
+            static_analysis: commands
+                .iter()
+                .map(|command| (*command).to_owned())
+                .collect(),
+            ..sample::suite()
+        };
         let runner = |_: &str, _: Purpose| {
             Some(CommandResult {
                 ending,
@@ -110,65 +165,152 @@ mod tests {
                 tests: None,
             })
         };
-        let piece = Workpiece { suite: &suite, folder: None, files: &[], transcript: &[], effort: Effort::default() };
+        let piece = Workpiece {
+            suite: &suite,
+            folder: None,
+            files: &[],
+            transcript: &[],
+            effort: Effort::default(),
+        };
         code_quality(&runner, &piece, settings).expect("not stopped")
     }
 
     #[track_caller]
     fn check(ending: Ending, stdout: &str, score: f64) {
-        assert_eq!(evaluated(&["lint"], &CodeQualitySettings::default(), ending, stdout, "").score, Ok(score), "{stdout}");
+        assert_eq!(
+            evaluated(
+                &["lint"],
+                &CodeQualitySettings::default(),
+                ending,
+                stdout,
+                ""
+            )
+            .score,
+            Ok(score),
+            "{stdout}"
+        );
     }
 
     #[test]
     fn pinned_cases() {
-        check(Ending::Code(1), "✖ 5 problems (2 errors, 3 warnings)\n", 74.0);
-        check(Ending::Code(1), "✖ 15 problems (15 errors, 0 warnings)\n", 0.0);
+        check(
+            Ending::Code(1),
+            "✖ 5 problems (2 errors, 3 warnings)\n",
+            74.0,
+        );
+        check(
+            Ending::Code(1),
+            "✖ 15 problems (15 errors, 0 warnings)\n",
+            0.0,
+        );
         check(Ending::Code(0), "All checks passed!\n", 100.0);
         check(Ending::Code(0), "", 100.0);
         check(Ending::Code(0), "[WARNING] a\n[WARNING] b\n", 96.0);
-        check(Ending::Code(101), "error: could not compile `x` (bin \"x\") due to 1 previous error\n", 90.0);
+        check(
+            Ending::Code(101),
+            "error: could not compile `x` (bin \"x\") due to 1 previous error\n",
+            90.0,
+        );
     }
 
     #[test]
     fn an_analysis_that_could_not_be_done_is_missing() {
         let default = CodeQualitySettings::default();
-        let reason = |ending, stderr| evaluated(&["ruff check ."], &default, ending, "", stderr).score.err();
+        let reason = |ending, stderr| {
+            evaluated(&["ruff check ."], &default, ending, "", stderr)
+                .score
+                .err()
+        };
         let none = "`ruff check .` needs `ruff`, which is not here";
-        assert_eq!(reason(Ending::Code(127), "sh: 1: ruff: not found").as_deref(), Some(none));
+        assert_eq!(
+            reason(Ending::Code(127), "sh: 1: ruff: not found").as_deref(),
+            Some(none)
+        );
         let usage = "`ruff check .` ended with exit 2 and named nothing that counts";
-        assert_eq!(reason(Ending::Code(2), "unknown option").as_deref(), Some(usage));
-        assert!(reason(Ending::TimedOut, "Found 3 errors.").is_some() && reason(Ending::Signal(9), "").is_some());
+        assert_eq!(
+            reason(Ending::Code(2), "unknown option").as_deref(),
+            Some(usage)
+        );
+        assert!(
+            reason(Ending::TimedOut, "Found 3 errors.").is_some()
+                && reason(Ending::Signal(9), "").is_some()
+        );
         // The analysis has findings that cannot be counted.
         assert_eq!(reason(Ending::Code(1), "would reformat a.py"), None);
         check(Ending::Code(1), "would reformat a.py\n", 90.0);
         let of_none = evaluated(&[], &default, Ending::Code(0), "", "");
-        assert_eq!((of_none.score.err().as_deref(), of_none.details), (Some("the suite declares no `static_analysis`"), Value::Null));
+        assert_eq!(
+            (of_none.score.err().as_deref(), of_none.details),
+            (Some("the suite declares no `static_analysis`"), Value::Null)
+        );
     }
 
     #[test]
     fn several_commands_add_up_and_the_suite_goes_before_the_settings() {
-        let settings = CodeQualitySettings { commands: vec!["other".to_owned()], ..CodeQualitySettings::default() };
-        let two = evaluated(&["a", "b"], &settings, Ending::Code(1), "", "Found 2 errors.\n");
+        let settings = CodeQualitySettings {
+            commands: vec!["other".to_owned()],
+            ..CodeQualitySettings::default()
+        };
+        let two = evaluated(
+            &["a", "b"],
+            &settings,
+            Ending::Code(1),
+            "",
+            "Found 2 errors.\n",
+        );
         assert_eq!(two.score, Ok(60.0));
-        assert_eq!(two.details["commands"][1], json!({"command": "b", "errors": 2, "warnings": 0, "ending": "exit 1"}));
+        assert_eq!(
+            two.details["commands"][1],
+            json!({"command": "b", "errors": 2, "warnings": 0, "ending": "exit 1"})
+        );
         let one = evaluated(&[], &settings, Ending::Code(1), "Found 2 errors.\n", "");
-        assert_eq!((one.score, &one.details["commands"][0]["command"]), (Ok(80.0), &json!("other")));
+        assert_eq!(
+            (one.score, &one.details["commands"][0]["command"]),
+            (Ok(80.0), &json!("other"))
+        );
     }
 
     #[test]
     fn a_stopped_run_has_no_score() {
-        let suite = Suite { static_analysis: vec!["a".to_owned()], ..sample::suite() };
-        let piece = Workpiece { suite: &suite, folder: None, files: &[], transcript: &[], effort: Effort::default() };
-        assert_eq!(code_quality(&|_, _| None, &piece, &CodeQualitySettings::default()), None);
+        let suite = Suite {
+            static_analysis: vec!["a".to_owned()],
+            ..sample::suite()
+        };
+        let piece = Workpiece {
+            suite: &suite,
+            folder: None,
+            files: &[],
+            transcript: &[],
+            effort: Effort::default(),
+        };
+        assert_eq!(
+            code_quality(&|_, _| None, &piece, &CodeQualitySettings::default()),
+            None
+        );
     }
 
     #[test]
     fn settings_are_read() {
-        let (settings, problems) =
-            read(&["points_per_error: 5\ncommands: [a, b]\n", "points_per_warning: 0\ncommands: [c]\n"], CodeQualitySettings::read);
+        let (settings, problems) = read(
+            &[
+                "points_per_error: 5\ncommands: [a, b]\n",
+                "points_per_warning: 0\ncommands: [c]\n",
+            ],
+            CodeQualitySettings::read,
+        );
         assert_eq!(problems, [""; 0]);
-        assert_eq!(settings, CodeQualitySettings { points_per_error: 5.0, points_per_warning: 0.0, commands: vec!["c".to_owned()] });
-        assert_eq!(read(&["point: 1\n"], CodeQualitySettings::read).1, ["0.yaml:1:1: unknown key `evaluators.x.point`"]);
+        assert_eq!(
+            settings,
+            CodeQualitySettings {
+                points_per_error: 5.0,
+                points_per_warning: 0.0,
+                commands: vec!["c".to_owned()]
+            }
+        );
+        assert_eq!(
+            read(&["point: 1\n"], CodeQualitySettings::read).1,
+            ["0.yaml:1:1: unknown key `evaluators.x.point`"]
+        );
     }
 
     proptest! {

@@ -80,7 +80,11 @@ fn python(node: Node, text: &str, counts: &mut Counts) -> Role {
         "expression_statement" if is_documentation(node) => return Role::Comment,
         "integer" | "float" | "string" | "true" | "false" | "none" => counts.constants += 1,
         "call" => counts.calls += 1,
-        "if_statement" | "elif_clause" | "conditional_expression" | "if_clause" | "except_clause" => counts.conditions += 1,
+        "if_statement"
+        | "elif_clause"
+        | "conditional_expression"
+        | "if_clause"
+        | "except_clause" => counts.conditions += 1,
         "case_clause" if !is_wildcard(first_named(node), text) => counts.conditions += 1,
         "for_statement" | "while_statement" | "for_in_clause" => counts.loops += 1,
         // A type annotation alone assigns no value.
@@ -93,7 +97,8 @@ fn python(node: Node, text: &str, counts: &mut Counts) -> Role {
 
 fn is_documentation(statement: Node) -> bool {
     statement.named_child_count() == 1
-        && first_named(statement).is_some_and(|child| matches!(child.kind(), "string" | "concatenated_string"))
+        && first_named(statement)
+            .is_some_and(|child| matches!(child.kind(), "string" | "concatenated_string"))
 }
 
 fn javascript(node: Node, field: Option<&str>, counts: &mut Counts) -> Role {
@@ -103,14 +108,28 @@ fn javascript(node: Node, field: Option<&str>, counts: &mut Counts) -> Role {
         "literal_type" | "template_literal_type" => return Role::Lines,
         // The name of an imported module.
         "string" if field == Some("source") => return Role::Lines,
-        "number" | "string" | "template_string" | "regex" | "true" | "false" | "null" | "undefined" if node.is_named() => {
+        "number" | "string" | "template_string" | "regex" | "true" | "false" | "null"
+        | "undefined"
+            if node.is_named() =>
+        {
             counts.constants += 1;
         }
         "call_expression" | "new_expression" => counts.calls += 1,
-        "if_statement" | "ternary_expression" | "switch_case" | "catch_clause" => counts.conditions += 1,
-        "for_statement" | "for_in_statement" | "while_statement" | "do_statement" => counts.loops += 1,
-        "assignment_expression" | "augmented_assignment_expression" | "update_expression" => counts.assignments += 1,
-        "variable_declarator" | "field_definition" | "public_field_definition" | "enum_assignment" if has_value() => {
+        "if_statement" | "ternary_expression" | "switch_case" | "catch_clause" => {
+            counts.conditions += 1
+        }
+        "for_statement" | "for_in_statement" | "while_statement" | "do_statement" => {
+            counts.loops += 1
+        }
+        "assignment_expression" | "augmented_assignment_expression" | "update_expression" => {
+            counts.assignments += 1
+        }
+        "variable_declarator"
+        | "field_definition"
+        | "public_field_definition"
+        | "enum_assignment"
+            if has_value() =>
+        {
             counts.assignments += 1;
         }
         _ => {}
@@ -123,14 +142,19 @@ fn rust(node: Node, text: &str, counts: &mut Counts) -> Role {
     match node.kind() {
         "line_comment" | "block_comment" | "shebang" => return Role::Comment,
         "attribute_item" | "inner_attribute_item" => return Role::Lines,
-        "integer_literal" | "float_literal" | "string_literal" | "raw_string_literal" | "char_literal" | "boolean_literal" => {
+        "integer_literal" | "float_literal" | "string_literal" | "raw_string_literal"
+        | "char_literal" | "boolean_literal" => {
             counts.constants += 1;
         }
         "call_expression" | "macro_invocation" => counts.calls += 1,
         "if_expression" => counts.conditions += 1,
-        "match_arm" if !is_wildcard(node.child_by_field_name("pattern"), text) => counts.conditions += 1,
+        "match_arm" if !is_wildcard(node.child_by_field_name("pattern"), text) => {
+            counts.conditions += 1
+        }
         // A match guard.
-        "match_pattern" if node.child_by_field_name("condition").is_some() => counts.conditions += 1,
+        "match_pattern" if node.child_by_field_name("condition").is_some() => {
+            counts.conditions += 1
+        }
         "for_expression" | "while_expression" | "loop_expression" => counts.loops += 1,
         "let_declaration" if has_value() => {
             counts.assignments += 1;
@@ -151,5 +175,7 @@ fn first_named(node: Node) -> Option<Node> {
 
 /// Says whether a pattern matches everything, as `default` does in other languages.
 fn is_wildcard(pattern: Option<Node>, text: &str) -> bool {
-    pattern.and_then(|pattern| text.get(pattern.byte_range())).is_some_and(|pattern| pattern.trim() == "_")
+    pattern
+        .and_then(|pattern| text.get(pattern.byte_range()))
+        .is_some_and(|pattern| pattern.trim() == "_")
 }

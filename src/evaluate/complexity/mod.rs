@@ -44,7 +44,14 @@ pub struct ComplexitySettings {
 
 impl Default for ComplexitySettings {
     fn default() -> Self {
-        Self { threshold: 20.0, constant: 1.0, call: 2.0, condition: 4.0, r#loop: 5.0, assignment: 6.0 }
+        Self {
+            threshold: 20.0,
+            constant: 1.0,
+            call: 2.0,
+            condition: 4.0,
+            r#loop: 5.0,
+            assignment: 6.0,
+        }
     }
 }
 
@@ -70,7 +77,11 @@ impl ComplexitySettings {
             (self.r#loop, counts.loops),
             (self.assignment, counts.assignments),
         ];
-        weighted.iter().map(|(weight, count)| weight * *count as f64).sum::<f64>() / counts.lines as f64
+        weighted
+            .iter()
+            .map(|(weight, count)| weight * *count as f64)
+            .sum::<f64>()
+            / counts.lines as f64
     }
 
     fn score(&self, mean: f64) -> f64 {
@@ -86,7 +97,9 @@ pub fn complexity(piece: &Workpiece, settings: &ComplexitySettings) -> Evaluated
     let (mut measured, mut left_out, mut densities) = (Vec::new(), Named::default(), Vec::new());
     let mut bytes = 0;
     for path in piece.files {
-        let Some(language) = CodeLanguage::of(path) else { continue };
+        let Some(language) = CodeLanguage::of(path) else {
+            continue;
+        };
         let found = if densities.len() >= MOST_FILES || bytes >= MOST_BYTES_OF_ALL {
             Err("beyond the limit of files")
         } else {
@@ -116,18 +129,32 @@ pub fn complexity(piece: &Workpiece, settings: &ComplexitySettings) -> Evaluated
         // The densest files come first, because a reader looks for them. The sort is stable, so files of equal density keep their order by
         // name.
         measured.sort_by(|(left, _), (right, _)| right.total_cmp(left));
-        let rows: Vec<Value> = measured.into_iter().take(MOST_NAMED).map(|(_, row)| row).collect();
+        let rows: Vec<Value> = measured
+            .into_iter()
+            .take(MOST_NAMED)
+            .map(|(_, row)| row)
+            .collect();
         details.insert("files".to_owned(), Value::Array(rows));
     }
     if left_out.count > 0 {
-        details.insert("left_out".to_owned(), json!({"count": left_out.count, "files": left_out.rows}));
+        details.insert(
+            "left_out".to_owned(),
+            json!({"count": left_out.count, "files": left_out.rows}),
+        );
     }
     let score = mean.map(|mean| settings.score(mean));
     let score = score.ok_or_else(|| match left_out.count {
-        0 => format!("no file in {} was made or changed", CodeLanguage::all_names()),
+        0 => format!(
+            "no file in {} was made or changed",
+            CodeLanguage::all_names()
+        ),
         _ => "every file that could be measured was left out".to_owned(),
     });
-    Evaluated { score, details: Value::Object(details), ..Evaluated::missing(Evaluator::Complexity, "") }
+    Evaluated {
+        score,
+        details: Value::Object(details),
+        ..Evaluated::missing(Evaluator::Complexity, "")
+    }
 }
 
 #[derive(Default)]
@@ -146,7 +173,15 @@ impl Named {
 }
 
 fn row(file: &str, language: CodeLanguage, counts: &Counts, density: f64) -> Value {
-    let Counts { lines, constants, calls, conditions, loops, assignments, is_broken } = *counts;
+    let Counts {
+        lines,
+        constants,
+        calls,
+        conditions,
+        loops,
+        assignments,
+        is_broken,
+    } = *counts;
     let mut row = json!({"file": file, "language": language.name(), "density": rounded(density), "lines": lines, "constants": constants,
         "calls": calls, "conditions": conditions, "loops": loops, "assignments": assignments});
     if is_broken {
@@ -161,15 +196,22 @@ fn rounded(number: f64) -> f64 {
 
 /// Reads a file below the folder. Does not follow links and reads nothing beyond the size limit.
 fn read(folder: &Path, path: &Path) -> Result<String, &'static str> {
-    if !path.components().all(|component| matches!(component, Component::Normal(_))) {
+    if !path
+        .components()
+        .all(|component| matches!(component, Component::Normal(_)))
+    {
         return Err("not below the folder");
     }
     let path = folder.join(path);
-    if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
+    if !path
+        .symlink_metadata()
+        .is_ok_and(|metadata| metadata.is_file())
+    {
         return Err("not readable");
     }
     let mut bytes = Vec::new();
-    let read = files::open(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    let read =
+        files::open(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
     if read.is_err() {
         return Err("not readable");
     }

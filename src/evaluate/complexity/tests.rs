@@ -61,9 +61,21 @@ second"""
 
 #[test]
 fn python_is_counted_as_by_hand() {
-    let expected = Counts { lines: 32, constants: 15, calls: 5, conditions: 7, loops: 3, assignments: 12, is_broken: false };
+    let expected = Counts {
+        lines: 32,
+        constants: 15,
+        calls: 5,
+        conditions: 7,
+        loops: 3,
+        assignments: 12,
+        is_broken: false,
+    };
     check(CodeLanguage::Python, PYTHON, expected);
-    check(CodeLanguage::Python, &PYTHON.replace('\n', "\r\n"), expected);
+    check(
+        CodeLanguage::Python,
+        &PYTHON.replace('\n', "\r\n"),
+        expected,
+    );
     check(CodeLanguage::Python, &format!("\u{feff}{PYTHON}"), expected);
 }
 
@@ -101,7 +113,15 @@ switch (name) {
     try { a(); } catch (error) { throw error; }
 }
 "#;
-    let expected = Counts { lines: 26, constants: 16, calls: 5, conditions: 5, loops: 3, assignments: 8, is_broken: false };
+    let expected = Counts {
+        lines: 26,
+        constants: 16,
+        calls: 5,
+        conditions: 5,
+        loops: 3,
+        assignments: 8,
+        is_broken: false,
+    };
     check(CodeLanguage::JavaScript, text, expected);
     // Plain JavaScript has the same counts in the other two languages.
     check(CodeLanguage::TypeScript, text, expected);
@@ -127,7 +147,15 @@ export class Store<T> {
   }
 }
 "#;
-    let expected = Counts { lines: 16, constants: 2, calls: 0, conditions: 1, loops: 1, assignments: 3, is_broken: false };
+    let expected = Counts {
+        lines: 16,
+        constants: 2,
+        calls: 0,
+        conditions: 1,
+        loops: 1,
+        assignments: 3,
+        is_broken: false,
+    };
     check(CodeLanguage::TypeScript, text, expected);
 }
 
@@ -139,7 +167,15 @@ fn elements_are_read() {
                 {n > 0 ? <li key={n}>text</li> : null}\n\
                 </ul>\n\
                 );\n";
-    let expected = Counts { lines: 6, constants: 3, calls: 0, conditions: 1, loops: 0, assignments: 1, is_broken: false };
+    let expected = Counts {
+        lines: 6,
+        constants: 3,
+        calls: 0,
+        conditions: 1,
+        loops: 0,
+        assignments: 1,
+        is_broken: false,
+    };
     check(CodeLanguage::Tsx, text, expected);
 }
 
@@ -181,7 +217,15 @@ fn total(items: &[Option<i64>]) -> i64 {
     sum
 }
 "#;
-    let expected = Counts { lines: 31, constants: 12, calls: 3, conditions: 6, loops: 3, assignments: 7, is_broken: false };
+    let expected = Counts {
+        lines: 31,
+        constants: 12,
+        calls: 3,
+        conditions: 6,
+        loops: 3,
+        assignments: 7,
+        is_broken: false,
+    };
     check(CodeLanguage::Rust, text, expected);
 }
 
@@ -190,14 +234,22 @@ fn nothing_and_nonsense_are_counted_too() {
     for text in ["", "\n\n", "# only a comment\n", "\"\"\"only words\"\"\"\n"] {
         check(CodeLanguage::Python, text, Counts::default());
     }
-    let broken = count(CodeLanguage::Python, "def f(:\n    x = 1\n").expect("it is parsed all the same");
+    let broken =
+        count(CodeLanguage::Python, "def f(:\n    x = 1\n").expect("it is parsed all the same");
     assert!(broken.is_broken && broken.lines > 0, "{broken:?}");
 }
 
 #[test]
 fn hostile_texts_end() {
-    for part in ["(", "[{(", "a=", "if a:\n ", "`${", "x<y<", "/*", "f(\"", "\u{0}", "é"] {
-        for language in [CodeLanguage::Python, CodeLanguage::JavaScript, CodeLanguage::Tsx, CodeLanguage::Rust] {
+    for part in [
+        "(", "[{(", "a=", "if a:\n ", "`${", "x<y<", "/*", "f(\"", "\u{0}", "é",
+    ] {
+        for language in [
+            CodeLanguage::Python,
+            CodeLanguage::JavaScript,
+            CodeLanguage::Tsx,
+            CodeLanguage::Rust,
+        ] {
             // The text may be counted or refused, but must neither crash the parser nor take forever.
             let _ = count(language, &part.repeat(6_000 / part.len()));
         }
@@ -216,7 +268,13 @@ fn evaluated(files: &[(&str, &str)], settings: &ComplexitySettings) -> Evaluated
     let paths: Vec<PathBuf> = files.iter().map(|(path, _)| PathBuf::from(path)).collect();
     let suite = sample::suite();
     complexity(
-        &Workpiece { suite: &suite, folder: Some(folder.path()), files: &paths, transcript: &[], effort: Effort::default() },
+        &Workpiece {
+            suite: &suite,
+            folder: Some(folder.path()),
+            files: &paths,
+            transcript: &[],
+            effort: Effort::default(),
+        },
         settings,
     )
 }
@@ -224,16 +282,32 @@ fn evaluated(files: &[(&str, &str)], settings: &ComplexitySettings) -> Evaluated
 #[test]
 fn pinned_means() {
     let settings = ComplexitySettings::default();
-    for (mean, score) in [(0.0, 100.0), (10.0, 50.0), (20.0, 0.0), (30.0, 0.0), (2.5, 88.0)] {
-        assert_eq!(settings.score(mean).to_bits(), f64::to_bits(score), "{mean}");
+    for (mean, score) in [
+        (0.0, 100.0),
+        (10.0, 50.0),
+        (20.0, 0.0),
+        (30.0, 0.0),
+        (2.5, 88.0),
+    ] {
+        assert_eq!(
+            settings.score(mean).to_bits(),
+            f64::to_bits(score),
+            "{mean}"
+        );
     }
 }
 
 #[test]
 fn the_mean_is_over_files_and_the_densest_comes_first() {
     // `b.js` has a weight of 7 on one line; `a.py` of 7 + 2 + 0 on three lines.
-    let evaluated =
-        evaluated(&[("a.py", "x = 1\nprint(x)\npass\n"), ("b.js", "let x = 1;\n"), ("README.md", "# x\n")], &ComplexitySettings::default());
+    let evaluated = evaluated(
+        &[
+            ("a.py", "x = 1\nprint(x)\npass\n"),
+            ("b.js", "let x = 1;\n"),
+            ("README.md", "# x\n"),
+        ],
+        &ComplexitySettings::default(),
+    );
     assert_eq!(evaluated.score, Ok(75.0));
     assert_eq!(
         evaluated.details,
@@ -249,9 +323,17 @@ fn the_mean_is_over_files_and_the_densest_comes_first() {
 #[test]
 fn a_bundle_does_not_outweigh_what_was_written() {
     let bundle = "a=1;b(2);".repeat(1_000);
-    let plain = evaluated(&[("app.js", "let x = 1;\nx;\nx;\nx;\n")], &ComplexitySettings::default());
+    let plain = evaluated(
+        &[("app.js", "let x = 1;\nx;\nx;\nx;\n")],
+        &ComplexitySettings::default(),
+    );
     let both = evaluated(
-        &[("app.js", "let x = 1;\nx;\nx;\nx;\n"), ("page.js", &bundle), ("dist/app.js", "let x = 1;\n"), ("empty.py", "# nothing\n")],
+        &[
+            ("app.js", "let x = 1;\nx;\nx;\nx;\n"),
+            ("page.js", &bundle),
+            ("dist/app.js", "let x = 1;\n"),
+            ("empty.py", "# nothing\n"),
+        ],
         &ComplexitySettings::default(),
     );
     assert_eq!((plain.score.clone(), both.score), (plain.score, Ok(91.0)));
@@ -263,14 +345,36 @@ fn a_bundle_does_not_outweigh_what_was_written() {
 #[test]
 fn without_a_file_to_measure_there_is_no_score() {
     let default = ComplexitySettings::default();
-    let reason = |files: &[(&str, &str)]| evaluated(files, &default).score.expect_err("nothing to measure");
-    assert_eq!(reason(&[("a.go", "x")]), "no file in Python, JavaScript, TypeScript or Rust was made or changed");
-    assert_eq!(reason(&[("a.min.js", "x")]), "every file that could be measured was left out");
+    let reason = |files: &[(&str, &str)]| {
+        evaluated(files, &default)
+            .score
+            .expect_err("nothing to measure")
+    };
+    assert_eq!(
+        reason(&[("a.go", "x")]),
+        "no file in Python, JavaScript, TypeScript or Rust was made or changed"
+    );
+    assert_eq!(
+        reason(&[("a.min.js", "x")]),
+        "every file that could be measured was left out"
+    );
     let large = "x = 1\n".repeat(200_000);
-    assert_eq!(evaluated(&[("a.py", &large)], &default).details["left_out"]["files"][0]["reason"], "too large");
+    assert_eq!(
+        evaluated(&[("a.py", &large)], &default).details["left_out"]["files"][0]["reason"],
+        "too large"
+    );
     let suite = sample::suite();
-    let piece = Workpiece { suite: &suite, folder: None, files: &[], transcript: &[], effort: Effort::default() };
-    assert_eq!(complexity(&piece, &default).score.expect_err("no folder"), "the files were not kept");
+    let piece = Workpiece {
+        suite: &suite,
+        folder: None,
+        files: &[],
+        transcript: &[],
+        effort: Effort::default(),
+    };
+    assert_eq!(
+        complexity(&piece, &default).score.expect_err("no folder"),
+        "the files were not kept"
+    );
 }
 
 #[test]
@@ -280,15 +384,24 @@ fn files_elsewhere_are_not_read() {
     fs::write(folder.path().join("bytes.py"), b"\xff\xfe").expect("a file");
     let inside = folder.path().join("inside");
     fs::create_dir(&inside).expect("a folder");
-    let mut files: Vec<PathBuf> = ["../outside.py", "none.py", "../bytes.py"].map(PathBuf::from).into();
+    let mut files: Vec<PathBuf> = ["../outside.py", "none.py", "../bytes.py"]
+        .map(PathBuf::from)
+        .into();
     files.push(folder.path().join("outside.py"));
     #[cfg(unix)]
     {
-        std::os::unix::fs::symlink(folder.path().join("outside.py"), inside.join("link.py")).expect("a link");
+        std::os::unix::fs::symlink(folder.path().join("outside.py"), inside.join("link.py"))
+            .expect("a link");
         files.push(PathBuf::from("link.py"));
     }
     let suite = sample::suite();
-    let piece = Workpiece { suite: &suite, folder: Some(&inside), files: &files, transcript: &[], effort: Effort::default() };
+    let piece = Workpiece {
+        suite: &suite,
+        folder: Some(&inside),
+        files: &files,
+        transcript: &[],
+        effort: Effort::default(),
+    };
     let evaluated = complexity(&piece, &ComplexitySettings::default());
     assert!(evaluated.score.is_err());
     assert_eq!(evaluated.details["left_out"]["count"], files.len());
@@ -300,10 +413,23 @@ fn settings_are_read() {
     let all = "{threshold: 10, constant: 2, call: 3, condition: 5, loop: 7, assignment: 11}";
     let (settings, problems) = read_layers(&[all, "loop: 0\n"], ComplexitySettings::read);
     assert_eq!(problems, [""; 0]);
-    let expected = ComplexitySettings { threshold: 10.0, constant: 2.0, call: 3.0, condition: 5.0, r#loop: 0.0, assignment: 11.0 };
+    let expected = ComplexitySettings {
+        threshold: 10.0,
+        constant: 2.0,
+        call: 3.0,
+        condition: 5.0,
+        r#loop: 0.0,
+        assignment: 11.0,
+    };
     assert_eq!(settings, expected);
     let (_, problems) = read_layers(&["threshold: 0\nloops: 1\n"], ComplexitySettings::read);
-    assert_eq!(problems, ["0.yaml:1:12: `evaluators.x.threshold` must be greater than 0", "0.yaml:2:1: unknown key `evaluators.x.loops`"]);
+    assert_eq!(
+        problems,
+        [
+            "0.yaml:1:12: `evaluators.x.threshold` must be greater than 0",
+            "0.yaml:2:1: unknown key `evaluators.x.loops`"
+        ]
+    );
 }
 
 proptest! {

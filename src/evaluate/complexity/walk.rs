@@ -15,7 +15,10 @@ const MOST_STEPS: u64 = 20_000;
 pub fn count(language: CodeLanguage, text: &str) -> Result<Counts, &'static str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let tree = parse(language, text, MOST_STEPS).ok_or("too hard to parse")?;
-    let mut counts = Counts { is_broken: tree.root_node().has_error(), ..Counts::default() };
+    let mut counts = Counts {
+        is_broken: tree.root_node().has_error(),
+        ..Counts::default()
+    };
     let mut is_code: Vec<bool> = vec![false; text.lines().count() + 1];
     let mut cursor = tree.walk();
     loop {
@@ -40,7 +43,11 @@ pub fn count(language: CodeLanguage, text: &str) -> Result<Counts, &'static str>
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
-                counts.lines = text.lines().zip(&is_code).filter(|(line, is_code)| **is_code && !line.trim().is_empty()).count() as u64;
+                counts.lines = text
+                    .lines()
+                    .zip(&is_code)
+                    .filter(|(line, is_code)| **is_code && !line.trim().is_empty())
+                    .count() as u64;
                 return Ok(counts);
             }
         }
@@ -54,7 +61,11 @@ fn mark(node: Node, is_code: &mut [bool]) {
         // The parser inserted a missing node, which has no text.
         return;
     }
-    let last = if end.column == 0 { end.row.saturating_sub(1) } else { end.row };
+    let last = if end.column == 0 {
+        end.row.saturating_sub(1)
+    } else {
+        end.row
+    };
     for row in start.row..=last {
         if let Some(row) = is_code.get_mut(row) {
             *row = true;
@@ -68,11 +79,19 @@ fn parse(language: CodeLanguage, text: &str, most_steps: u64) -> Option<Tree> {
     let mut steps = 0_u64;
     let mut progress = |_: &ParseState| {
         steps += 1;
-        if steps > most_steps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if steps > most_steps {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let bytes = text.as_bytes();
     let options = ParseOptions::new().progress_callback(&mut progress);
-    parser.parse_with_options(&mut |offset: usize, _: Point| bytes.get(offset..).unwrap_or_default(), None, Some(options))
+    parser.parse_with_options(
+        &mut |offset: usize, _: Point| bytes.get(offset..).unwrap_or_default(),
+        None,
+        Some(options),
+    )
 }
 
 #[cfg(test)]

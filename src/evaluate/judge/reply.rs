@@ -63,19 +63,30 @@ pub(crate) fn parse_reply(reply: &str, statements: &[String]) -> Result<Vec<Verd
     let folded: Vec<String> = statements.iter().map(|statement| fold(statement)).collect();
     let mut found: Vec<Option<(Match, &WireVerdict)>> = vec![None; statements.len()];
     for entry in &entries {
-        let Entry::Verdict(verdict) = entry else { continue };
-        let Some((place, how)) = named(&verdict.criterion, statements, &folded) else { continue };
+        let Entry::Verdict(verdict) = entry else {
+            continue;
+        };
+        let Some((place, how)) = named(&verdict.criterion, statements, &folded) else {
+            continue;
+        };
         // Of several entries that are equally sure, the first counts.
         if found[place].is_none_or(|(surest, _)| how < surest) {
             found[place] = Some((how, verdict));
         }
     }
-    Ok(found.into_iter().map(|found| found.map_or_else(Verdict::unnamed, |(_, verdict)| verdict.read())).collect())
+    Ok(found
+        .into_iter()
+        .map(|found| found.map_or_else(Verdict::unnamed, |(_, verdict)| verdict.read()))
+        .collect())
 }
 
 impl Verdict {
     fn unnamed() -> Self {
-        Self { passed: false, reasoning: "not evaluated by the judge".to_owned(), is_named: false }
+        Self {
+            passed: false,
+            reasoning: "not evaluated by the judge".to_owned(),
+            is_named: false,
+        }
     }
 }
 
@@ -83,15 +94,29 @@ impl WireVerdict {
     fn read(&self) -> Verdict {
         let given = match &self.reasoning {
             Value::String(text) => text.trim(),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => "",
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => "",
         };
         let given = shorten(given, MOST_REASONING_BYTES);
         let (passed, reasoning) = match (&self.passed, given.is_empty()) {
             (Value::Bool(passed), _) => (*passed, given),
-            (_, true) => (false, "the judge's `passed` is neither true nor false".to_owned()),
-            (_, false) => (false, format!("the judge's `passed` is neither true nor false; it said: {given}")),
+            (_, true) => (
+                false,
+                "the judge's `passed` is neither true nor false".to_owned(),
+            ),
+            (_, false) => (
+                false,
+                format!("the judge's `passed` is neither true nor false; it said: {given}"),
+            ),
         };
-        Verdict { passed, reasoning, is_named: true }
+        Verdict {
+            passed,
+            reasoning,
+            is_named: true,
+        }
     }
 }
 
@@ -102,7 +127,10 @@ fn entries_in(reply: &str) -> Result<Vec<Entry>, String> {
         return Err("the judge's reply is empty".to_owned());
     }
     if reply.len() > MOST_BYTES {
-        return Err(format!("the judge's reply is longer than {} KiB", MOST_BYTES >> 10));
+        return Err(format!(
+            "the judge's reply is longer than {} KiB",
+            MOST_BYTES >> 10
+        ));
     }
     // Try the whole reply as JSON first: a reasoning may contain a code fence.
     if let Ok(value) = serde_json::from_str::<Value>(reply) {
@@ -111,7 +139,9 @@ fn entries_in(reply: &str) -> Result<Vec<Entry>, String> {
     if let Some(block) = first_block(reply) {
         return match serde_json::from_str::<Value>(block) {
             Ok(value) => whole(block, &value),
-            Err(error) => Err(format!("the fenced block of the judge's reply is not JSON: {error}")),
+            Err(error) => Err(format!(
+                "the fenced block of the judge's reply is not JSON: {error}"
+            )),
         };
     }
     between_sentences(reply)
@@ -119,7 +149,10 @@ fn entries_in(reply: &str) -> Result<Vec<Entry>, String> {
 
 fn whole(text: &str, value: &Value) -> Result<Vec<Entry>, String> {
     let noun = match value {
-        Value::Array(_) => return serde_json::from_str(text).map_err(|error| format!("the judge's reply cannot be read: {error}")),
+        Value::Array(_) => {
+            return serde_json::from_str(text)
+                .map_err(|error| format!("the judge's reply cannot be read: {error}"));
+        }
         Value::Object(_) => "an object",
         Value::String(_) => "text",
         Value::Number(_) => "a number",
@@ -149,13 +182,21 @@ fn between_sentences(text: &str) -> Result<Vec<Entry>, String> {
     let mut array: Option<Vec<Entry>> = None;
     let mut position = 0;
     for _ in 0..MOST_CANDIDATES {
-        let Some(start) = text[position..].find(['[', '{']).map(|offset| position + offset) else { break };
+        let Some(start) = text[position..]
+            .find(['[', '{'])
+            .map(|offset| position + offset)
+        else {
+            break;
+        };
         let next = text[start + 1..].trim_start().chars().next();
         position = start + 1;
         match (text.as_bytes()[start], next) {
-            (b'{', Some('"' | '}')) if array.is_none() => return Err("the judge's reply holds an object instead of an array".to_owned()),
+            (b'{', Some('"' | '}')) if array.is_none() => {
+                return Err("the judge's reply holds an object instead of an array".to_owned());
+            }
             (b'[', Some('{')) => {
-                let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Vec<Entry>>();
+                let mut stream =
+                    serde_json::Deserializer::from_str(&text[start..]).into_iter::<Vec<Entry>>();
                 match stream.next() {
                     Some(Ok(_)) if array.is_some() => {
                         return Err("the judge's reply holds more than one array, and which one it means is not told".to_owned());
@@ -187,7 +228,11 @@ fn named(criterion: &Value, statements: &[String], folded: &[String]) -> Option<
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
     };
     let by_fold = |wanted: &str| {
-        let mut places = folded.iter().enumerate().filter(|(_, statement)| *statement == wanted).map(|(place, _)| place);
+        let mut places = folded
+            .iter()
+            .enumerate()
+            .filter(|(_, statement)| *statement == wanted)
+            .map(|(place, _)| place);
         // Statements that differ only in case or spacing are recognised only by their exact text.
         places.next().filter(|_| places.next().is_none())
     };
@@ -215,7 +260,9 @@ fn place_of(number: usize, count: usize) -> Option<usize> {
 fn split_number(text: &str) -> Option<(usize, &str)> {
     let text = text.strip_prefix("criterion").unwrap_or(text).trim_start();
     let text = text.strip_prefix('#').unwrap_or(text);
-    let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let end = text
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     let number = digits.parse().ok()?;
     match rest.strip_prefix(['.', ')', ':']) {
@@ -226,7 +273,10 @@ fn split_number(text: &str) -> Option<(usize, &str)> {
 
 /// Normalises a text for comparison: lower case, one space between words.
 fn fold(text: &str) -> String {
-    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+    text.to_lowercase()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
@@ -237,7 +287,9 @@ mod tests {
     use super::*;
 
     fn statements() -> Vec<String> {
-        ["It prints hello", "It has tests", "It exits with 0"].map(str::to_owned).to_vec()
+        ["It prints hello", "It has tests", "It exits with 0"]
+            .map(str::to_owned)
+            .to_vec()
     }
 
     /// Shows each verdict as a sign: `+` for passed, `-` for failed, `?` for not named.
@@ -277,12 +329,20 @@ mod tests {
             check(&reply, "+-+");
         }
         let verdicts = parse_reply(ARRAY, &statements()).expect("it is an array");
-        assert_eq!(verdicts.iter().map(|verdict| verdict.reasoning.as_str()).collect::<Vec<_>>(), ["it does", "none", ""]);
+        assert_eq!(
+            verdicts
+                .iter()
+                .map(|verdict| verdict.reasoning.as_str())
+                .collect::<Vec<_>>(),
+            ["it does", "none", ""]
+        );
     }
 
     #[test]
     fn a_fence_within_a_reasoning_is_no_fence() {
-        let reply = json!([{"criterion": "1", "passed": true, "reasoning": "see ```\n[]\n``` there"}]).to_string();
+        let reply =
+            json!([{"criterion": "1", "passed": true, "reasoning": "see ```\n[]\n``` there"}])
+                .to_string();
         check(&reply, "+??");
     }
 
@@ -300,13 +360,33 @@ mod tests {
             "2. It has tests",
             "Criterion #2: it has tests",
         ] {
-            check(&json!([{"criterion": name, "passed": true}]).to_string(), "?+?");
+            check(
+                &json!([{"criterion": name, "passed": true}]).to_string(),
+                "?+?",
+            );
         }
         check(r#"[{"criterion": 2, "passed": true}]"#, "?+?");
-        for name in ["", "0", "4", "2.5", "-2", "two", "2. It prints hello", "has tests", "99999999999999999999999", "It has tests."] {
-            check(&json!([{"criterion": name, "passed": true}]).to_string(), "???");
+        for name in [
+            "",
+            "0",
+            "4",
+            "2.5",
+            "-2",
+            "two",
+            "2. It prints hello",
+            "has tests",
+            "99999999999999999999999",
+            "It has tests.",
+        ] {
+            check(
+                &json!([{"criterion": name, "passed": true}]).to_string(),
+                "???",
+            );
         }
-        check(r#"[{"criterion": 2.0, "passed": true}, {"criterion": null, "passed": true}, {"criterion": ["2"], "passed": true}]"#, "???");
+        check(
+            r#"[{"criterion": 2.0, "passed": true}, {"criterion": null, "passed": true}, {"criterion": ["2"], "passed": true}]"#,
+            "???",
+        );
     }
 
     #[test]
@@ -323,16 +403,32 @@ mod tests {
 
     #[test]
     fn the_first_and_surest_match_wins() {
-        check(r#"[{"criterion": "1", "passed": false}, {"criterion": "1", "passed": true}]"#, "-??");
-        check(r#"[{"criterion": "1", "passed": true}, {"criterion": "It prints hello", "passed": false}]"#, "-??");
-        check(r#"[{"criterion": "1", "passed": "yes"}, {"criterion": "1", "passed": true}]"#, "-??");
+        check(
+            r#"[{"criterion": "1", "passed": false}, {"criterion": "1", "passed": true}]"#,
+            "-??",
+        );
+        check(
+            r#"[{"criterion": "1", "passed": true}, {"criterion": "It prints hello", "passed": false}]"#,
+            "-??",
+        );
+        check(
+            r#"[{"criterion": "1", "passed": "yes"}, {"criterion": "1", "passed": true}]"#,
+            "-??",
+        );
     }
 
     #[test]
     fn one_entry_decides_one_statement() {
         let statements = ["2".to_owned(), "b".to_owned()];
-        let verdicts = parse_reply(r#"[{"criterion": "2", "passed": true}]"#, &statements).expect("it is an array");
-        assert_eq!(verdicts.iter().map(|verdict| verdict.passed).collect::<Vec<_>>(), [true, false]);
+        let verdicts = parse_reply(r#"[{"criterion": "2", "passed": true}]"#, &statements)
+            .expect("it is an array");
+        assert_eq!(
+            verdicts
+                .iter()
+                .map(|verdict| verdict.passed)
+                .collect::<Vec<_>>(),
+            [true, false]
+        );
     }
 
     #[test]
@@ -340,7 +436,11 @@ mod tests {
         let statements = ["Has A".to_owned(), "has a".to_owned()];
         let passed = |name: &str| {
             let reply = json!([{"criterion": name, "passed": true}]).to_string();
-            parse_reply(&reply, &statements).expect("it is an array").iter().map(|verdict| verdict.passed).collect::<Vec<_>>()
+            parse_reply(&reply, &statements)
+                .expect("it is an array")
+                .iter()
+                .map(|verdict| verdict.passed)
+                .collect::<Vec<_>>()
         };
         assert_eq!(passed("has a"), [false, true]);
         assert_eq!(passed("HAS A"), [false, false]);
@@ -348,15 +448,36 @@ mod tests {
 
     #[test]
     fn nothing_but_true_passes() {
-        for passed in [json!("true"), json!("false"), json!(1), json!("yes"), json!(null), json!([true]), json!({"passed": true})] {
-            check(&json!([{"criterion": "1", "passed": passed, "reasoning": "so"}]).to_string(), "-??");
+        for passed in [
+            json!("true"),
+            json!("false"),
+            json!(1),
+            json!("yes"),
+            json!(null),
+            json!([true]),
+            json!({"passed": true}),
+        ] {
+            check(
+                &json!([{"criterion": "1", "passed": passed, "reasoning": "so"}]).to_string(),
+                "-??",
+            );
         }
         check(r#"[{"criterion": "1"}]"#, "-??");
         check(r#"[{"criterion": "1", "Passed": true}]"#, "-??");
-        let verdicts = parse_reply(r#"[{"criterion": "1", "passed": "false", "reasoning": "so"}]"#, &statements()).expect("it is an array");
-        assert_eq!(verdicts[0].reasoning, "the judge's `passed` is neither true nor false; it said: so");
+        let verdicts = parse_reply(
+            r#"[{"criterion": "1", "passed": "false", "reasoning": "so"}]"#,
+            &statements(),
+        )
+        .expect("it is an array");
+        assert_eq!(
+            verdicts[0].reasoning,
+            "the judge's `passed` is neither true nor false; it said: so"
+        );
         // The object is ambiguous.
-        check(r#"[{"criterion": "1", "passed": false, "passed": true}]"#, "???");
+        check(
+            r#"[{"criterion": "1", "passed": false, "passed": true}]"#,
+            "???",
+        );
     }
 
     #[test]
@@ -365,13 +486,34 @@ mod tests {
         refuse(" \n", "empty");
         refuse("All criteria are met.", "no JSON array");
         refuse("true", "a boolean instead");
-        refuse(r#"{"criteria": [{"criterion": "1", "passed": true}]}"#, "an object instead");
-        refuse(r#"Here: {"criteria": [{"criterion": "1", "passed": true}]}"#, "an object instead");
-        refuse(r#"{"criteria": [{"criterion": "1", "passed": true}], "x"#, "an object instead");
-        refuse(r#"[{"criterion": "1", "passed": true}, {"criterion": "2", "pas"#, "ends before");
-        refuse("```json\n[{\"criterion\": \"1\", \"passed\": true\n```", "not JSON");
-        refuse("```js\nlet a = [];\n```\n[{\"criterion\": \"1\", \"passed\": true}]", "not JSON");
-        refuse(r#"The work says [{"criterion": "1", "passed": true}], but: [{"criterion": "1", "passed": false}]"#, "more than one");
+        refuse(
+            r#"{"criteria": [{"criterion": "1", "passed": true}]}"#,
+            "an object instead",
+        );
+        refuse(
+            r#"Here: {"criteria": [{"criterion": "1", "passed": true}]}"#,
+            "an object instead",
+        );
+        refuse(
+            r#"{"criteria": [{"criterion": "1", "passed": true}], "x"#,
+            "an object instead",
+        );
+        refuse(
+            r#"[{"criterion": "1", "passed": true}, {"criterion": "2", "pas"#,
+            "ends before",
+        );
+        refuse(
+            "```json\n[{\"criterion\": \"1\", \"passed\": true\n```",
+            "not JSON",
+        );
+        refuse(
+            "```js\nlet a = [];\n```\n[{\"criterion\": \"1\", \"passed\": true}]",
+            "not JSON",
+        );
+        refuse(
+            r#"The work says [{"criterion": "1", "passed": true}], but: [{"criterion": "1", "passed": false}]"#,
+            "more than one",
+        );
         refuse(&"[".repeat(100_000), "no JSON array");
         refuse(&"[{".repeat(100_000), "no JSON array");
         refuse(&format!("{}1", " [{\"a\": ".repeat(100_000)), "");
@@ -381,9 +523,13 @@ mod tests {
     #[test]
     fn a_reasoning_is_kept_as_it_is_but_bounded() {
         let reasoning = format!("<script>\u{1b}[31m{}", "x".repeat(1_000_000));
-        let reply = json!([{"criterion": "1", "passed": true, "reasoning": &reasoning[..900_000]}]).to_string();
+        let reply = json!([{"criterion": "1", "passed": true, "reasoning": &reasoning[..900_000]}])
+            .to_string();
         let verdicts = parse_reply(&reply, &statements()).expect("it is an array");
-        assert!(verdicts[0].reasoning.starts_with("<script>\u{1b}[31mx") && verdicts[0].reasoning.len() < 4100);
+        assert!(
+            verdicts[0].reasoning.starts_with("<script>\u{1b}[31mx")
+                && verdicts[0].reasoning.len() < 4100
+        );
     }
 
     /// Random sequences of pieces that judges write.

@@ -35,7 +35,13 @@ impl Tally {
         }
     }
 
-    pub fn judged(self, judge: &Judge, prompt_sha256: String, votes: u64, agreement: Option<f64>) -> Judged {
+    pub fn judged(
+        self,
+        judge: &Judge,
+        prompt_sha256: String,
+        votes: u64,
+        agreement: Option<f64>,
+    ) -> Judged {
         Judged {
             agent: judge.agent.id.clone(),
             model: judge.agent.model.clone().or(self.model),
@@ -53,10 +59,15 @@ impl Tally {
 /// without a cache does not report them.
 fn total(usages: &[Usage]) -> Usage {
     let whole = |part: fn(&Usage) -> Option<u64>| {
-        let sum = usages.iter().map(part).try_fold(0_u64, |sum, tokens| Some(sum.saturating_add(tokens?)));
+        let sum = usages
+            .iter()
+            .map(part)
+            .try_fold(0_u64, |sum, tokens| Some(sum.saturating_add(tokens?)));
         sum.filter(|_| !usages.is_empty())
     };
-    let known = |part: fn(&Usage) -> Option<u64>| usages.iter().filter_map(part).reduce(u64::saturating_add);
+    let known = |part: fn(&Usage) -> Option<u64>| {
+        usages.iter().filter_map(part).reduce(u64::saturating_add)
+    };
     Usage {
         input: whole(|usage| usage.input),
         cache_write: known(|usage| usage.cache_write),
@@ -67,9 +78,23 @@ fn total(usages: &[Usage]) -> Usage {
 
 /// Sums up costs. The sum is unknown if the cost of any question is unknown.
 fn total_cost(costs: &[Cost]) -> Cost {
-    let Some(usd) = costs.iter().map(|cost| cost.usd).sum::<Option<f64>>().filter(|_| !costs.is_empty()) else { return Cost::default() };
+    let Some(usd) = costs
+        .iter()
+        .map(|cost| cost.usd)
+        .sum::<Option<f64>>()
+        .filter(|_| !costs.is_empty())
+    else {
+        return Cost::default();
+    };
     let is_priced = costs.iter().any(|cost| cost.source == CostSource::Priced);
-    Cost { usd: Some(usd), source: if is_priced { CostSource::Priced } else { CostSource::Reported } }
+    Cost {
+        usd: Some(usd),
+        source: if is_priced {
+            CostSource::Priced
+        } else {
+            CostSource::Reported
+        },
+    }
 }
 
 #[cfg(test)]
@@ -78,15 +103,46 @@ mod tests {
 
     #[test]
     fn what_any_question_leaves_unknown_is_unknown() {
-        let used = |input, output| Usage { input, output, ..Usage::default() };
+        let used = |input, output| Usage {
+            input,
+            output,
+            ..Usage::default()
+        };
         assert_eq!(total(&[]), Usage::default());
-        assert_eq!(total(&[used(Some(1), Some(2)), used(Some(3), None)]), used(Some(4), None));
-        let cached = Usage { cache_read: Some(5), ..used(Some(1), Some(1)) };
-        assert_eq!(total(&[cached, used(Some(1), Some(1))]), Usage { cache_read: Some(5), ..used(Some(2), Some(2)) });
-        let priced = Cost { usd: Some(0.5), source: CostSource::Priced };
-        assert_eq!(total_cost(&[Cost::reported(1.0), priced]), Cost { usd: Some(1.5), source: CostSource::Priced });
-        assert_eq!(total_cost(&[Cost::reported(1.0), Cost::default()]), Cost::default());
-        assert_eq!(total_cost(&[Cost::reported(1.0)]).source, CostSource::Reported);
+        assert_eq!(
+            total(&[used(Some(1), Some(2)), used(Some(3), None)]),
+            used(Some(4), None)
+        );
+        let cached = Usage {
+            cache_read: Some(5),
+            ..used(Some(1), Some(1))
+        };
+        assert_eq!(
+            total(&[cached, used(Some(1), Some(1))]),
+            Usage {
+                cache_read: Some(5),
+                ..used(Some(2), Some(2))
+            }
+        );
+        let priced = Cost {
+            usd: Some(0.5),
+            source: CostSource::Priced,
+        };
+        assert_eq!(
+            total_cost(&[Cost::reported(1.0), priced]),
+            Cost {
+                usd: Some(1.5),
+                source: CostSource::Priced
+            }
+        );
+        assert_eq!(
+            total_cost(&[Cost::reported(1.0), Cost::default()]),
+            Cost::default()
+        );
+        assert_eq!(
+            total_cost(&[Cost::reported(1.0)]).source,
+            CostSource::Reported
+        );
         assert_eq!(total_cost(&[]), Cost::default());
     }
 

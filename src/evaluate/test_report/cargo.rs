@@ -24,7 +24,11 @@ struct Section<'a> {
 pub fn read(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
     let build_failure = compile_error(stderr).or_else(|| compile_error(stdout));
     let mut sections = sections(stdout);
-    if build_failure.is_none() && !sections.iter().any(|section| section.has_result || !section.tests.is_empty()) {
+    if build_failure.is_none()
+        && !sections
+            .iter()
+            .any(|section| section.has_result || !section.tests.is_empty())
+    {
         return false;
     }
     if sections.iter().all(|section| section.label.is_none()) {
@@ -51,22 +55,33 @@ fn sections(stdout: &Output) -> Vec<Section<'_>> {
             continue;
         }
         if let Some(announced) = announced(line) {
-            sections.push(Section { announced, label: label.take(), ..Section::default() });
+            sections.push(Section {
+                announced,
+                label: label.take(),
+                ..Section::default()
+            });
             (in_failures, quoted) = (false, None);
             continue;
         }
-        let Some(section) = sections.last_mut().filter(|section| !section.has_result) else { continue };
+        let Some(section) = sections.last_mut().filter(|section| !section.has_result) else {
+            continue;
+        };
         if line.starts_with("test result: ") && line.contains(" passed; ") {
             section.has_result = true;
         } else if line == "failures:" {
             in_failures = true;
             quoted = None;
-        } else if let Some(name) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
+        } else if let Some(name) = line
+            .strip_prefix("---- ")
+            .and_then(|rest| rest.strip_suffix(" stdout ----"))
+        {
             quoted = Some(name);
         } else if in_failures {
             match quoted {
                 Some(name) => {
-                    let is_said = line.trim().is_empty() || line.starts_with("thread '") || line.starts_with("stack backtrace");
+                    let is_said = line.trim().is_empty()
+                        || line.starts_with("thread '")
+                        || line.starts_with("stack backtrace");
                     if !is_said {
                         section.messages.entry(name).or_insert(line);
                     }
@@ -89,11 +104,18 @@ impl<'a> Section<'a> {
             && let Some(status) = status(line)
         {
             *end = Some(status);
-        } else if let Some((name, tail)) = line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
+        } else if let Some((name, tail)) = line
+            .strip_prefix("test ")
+            .and_then(|rest| rest.split_once(" ... "))
             && self.tests.len() < self.announced
         {
-            self.tests.push((name.strip_suffix(" - should panic").unwrap_or(name), status(tail)));
-        } else if let Some(name) = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ..."))
+            self.tests.push((
+                name.strip_suffix(" - should panic").unwrap_or(name),
+                status(tail),
+            ));
+        } else if let Some(name) = line
+            .strip_prefix("test ")
+            .and_then(|rest| rest.strip_suffix(" ..."))
             && self.tests.len() < self.announced
         {
             self.tests.push((name, None));
@@ -101,7 +123,11 @@ impl<'a> Section<'a> {
     }
 
     fn is_of_documentation(&self) -> bool {
-        !self.tests.is_empty() && self.tests.iter().all(|(name, _)| name.contains(" - ") && name.contains("(line "))
+        !self.tests.is_empty()
+            && self
+                .tests
+                .iter()
+                .all(|(name, _)| name.contains(" - ") && name.contains("(line "))
     }
 
     fn report(&self, tests: &mut Collector) {
@@ -132,7 +158,12 @@ impl<'a> Section<'a> {
             } else {
                 "the test program did not end by itself".to_owned()
             };
-            tests.push(self.label.as_deref().unwrap_or("(test program)"), ItemStatus::Error, None, Some(&message));
+            tests.push(
+                self.label.as_deref().unwrap_or("(test program)"),
+                ItemStatus::Error,
+                None,
+                Some(&message),
+            );
         }
     }
 }
@@ -141,10 +172,17 @@ impl<'a> Section<'a> {
 /// section per target, then any number of documentation tests, which always come last.
 fn label(sections: &mut [Section], stderr: &Output) {
     let targets: Vec<String> = stderr.lines().filter_map(target).collect();
-    let has_documentation = stderr.lines().any(|line| line.trim_start().starts_with("Doc-tests "));
+    let has_documentation = stderr
+        .lines()
+        .any(|line| line.trim_start().starts_with("Doc-tests "));
     let (count, all) = (targets.len(), sections.len());
     let fits = count == all || (count < all && has_documentation);
-    if !fits || sections.iter().take(count).any(Section::is_of_documentation) {
+    if !fits
+        || sections
+            .iter()
+            .take(count)
+            .any(Section::is_of_documentation)
+    {
         return;
     }
     for (section, target) in sections.iter_mut().zip(targets) {
@@ -168,7 +206,11 @@ fn target(line: &str) -> Option<String> {
 
 fn announced(line: &str) -> Option<usize> {
     let count = line.strip_prefix("running ")?;
-    count.strip_suffix(" tests").or(count.strip_suffix(" test"))?.parse().ok()
+    count
+        .strip_suffix(" tests")
+        .or(count.strip_suffix(" test"))?
+        .parse()
+        .ok()
 }
 
 fn status(tail: &str) -> Option<ItemStatus> {
@@ -177,7 +219,9 @@ fn status(tail: &str) -> Option<ItemStatus> {
     match word {
         // With `--report-time`, the time follows the status.
         "ok" if rest.is_empty() || rest.starts_with(" <") => Some(ItemStatus::Pass),
-        "FAILED" if rest.is_empty() || rest.starts_with(" <") || rest.starts_with(" (") => Some(ItemStatus::Fail),
+        "FAILED" if rest.is_empty() || rest.starts_with(" <") || rest.starts_with(" (") => {
+            Some(ItemStatus::Fail)
+        }
         "ignored" if rest.is_empty() || rest.starts_with(',') => Some(ItemStatus::Skipped),
         "bench:" => Some(ItemStatus::Pass),
         _ => None,
@@ -186,15 +230,27 @@ fn status(tail: &str) -> Option<ItemStatus> {
 
 /// Returns the line that says which target did not compile, and the first error.
 fn compile_error(output: &Output) -> Option<(&str, &str)> {
-    let failed = output.lines().find_map(|line| line.strip_prefix("error: ").filter(|rest| rest.starts_with("could not compile `")))?;
-    let id = failed.match_indices('`').nth(1).map_or(failed, |(end, _)| &failed[..=end]);
-    let first = output.lines().find(|line| line.starts_with("error") && !line.contains("could not compile"));
+    let failed = output.lines().find_map(|line| {
+        line.strip_prefix("error: ")
+            .filter(|rest| rest.starts_with("could not compile `"))
+    })?;
+    let id = failed
+        .match_indices('`')
+        .nth(1)
+        .map_or(failed, |(end, _)| &failed[..=end]);
+    let first = output
+        .lines()
+        .find(|line| line.starts_with("error") && !line.contains("could not compile"));
     Some((id, first.unwrap_or(failed)))
 }
 
 /// Adds the tests of `cargo nextest run`, under nextest's names. Returns false if there are none.
 pub fn read_nextest(stderr: &Output, stdout: &Output, tests: &mut Collector) -> bool {
-    let output = [stderr, stdout].into_iter().find(|output| output.lines().any(|line| line.trim_start().starts_with("Nextest run ID ")));
+    let output = [stderr, stdout].into_iter().find(|output| {
+        output
+            .lines()
+            .any(|line| line.trim_start().starts_with("Nextest run ID "))
+    });
     let Some(output) = output else {
         let failed = compile_error(stderr).or_else(|| compile_error(stdout));
         if let Some((id, message)) = failed {
@@ -205,12 +261,20 @@ pub fn read_nextest(stderr: &Output, stdout: &Output, tests: &mut Collector) -> 
     for line in output.lines() {
         let line = line.trim_start();
         if let Some(summary) = line.strip_prefix("Summary [") {
-            let skipped = summary.rsplit(", ").find_map(|part| part.strip_suffix(" skipped")).and_then(|count| count.parse().ok());
-            tests.count(&Counts { skipped: skipped.unwrap_or(0).min(u64::from(u32::MAX)), ..Counts::default() });
+            let skipped = summary
+                .rsplit(", ")
+                .find_map(|part| part.strip_suffix(" skipped"))
+                .and_then(|count| count.parse().ok());
+            tests.count(&Counts {
+                skipped: skipped.unwrap_or(0).min(u64::from(u32::MAX)),
+                ..Counts::default()
+            });
             // The failures are repeated below this line.
             break;
         }
-        let Some((word, rest)) = line.split_once(" [") else { continue };
+        let Some((word, rest)) = line.split_once(" [") else {
+            continue;
+        };
         let (status, message) = match word.trim() {
             "PASS" | "LEAK" => (ItemStatus::Pass, None),
             "FAIL" | "LEAK-FAIL" => (ItemStatus::Fail, None),
@@ -219,11 +283,25 @@ pub fn read_nextest(stderr: &Output, stdout: &Output, tests: &mut Collector) -> 
             word if word.starts_with("SIG") || word == "ABORT" => (ItemStatus::Error, Some(word)),
             _ => continue,
         };
-        let Some((time, name)) = rest.split_once("] ") else { continue };
+        let Some((time, name)) = rest.split_once("] ") else {
+            continue;
+        };
         // Newer versions print a counter: `(3/7) tiny tests::fails`.
         let name = name.trim_start();
-        let name = name.strip_prefix('(').and_then(|rest| rest.split_once(") ")).map_or(name, |(_, name)| name.trim_start());
-        tests.push(name, status, time.trim().trim_start_matches('>').trim_end_matches('s').parse().ok(), message);
+        let name = name
+            .strip_prefix('(')
+            .and_then(|rest| rest.split_once(") "))
+            .map_or(name, |(_, name)| name.trim_start());
+        tests.push(
+            name,
+            status,
+            time.trim()
+                .trim_start_matches('>')
+                .trim_end_matches('s')
+                .parse()
+                .ok(),
+            message,
+        );
     }
     true
 }

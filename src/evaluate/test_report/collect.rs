@@ -33,7 +33,13 @@ pub struct Collector<'a> {
 
 impl<'a> Collector<'a> {
     pub fn new(roots: &'a [&'a str]) -> Self {
-        Self { roots, outcomes: Vec::new(), seen: BTreeMap::new(), extra: Counts::default(), is_full: false }
+        Self {
+            roots,
+            outcomes: Vec::new(),
+            seen: BTreeMap::new(),
+            extra: Counts::default(),
+            is_full: false,
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -41,29 +47,52 @@ impl<'a> Collector<'a> {
     }
 
     pub fn has_failures(&self) -> bool {
-        self.extra.failed > 0 || self.has_errors() || self.outcomes.iter().any(|outcome| outcome.status == ItemStatus::Fail)
+        self.extra.failed > 0
+            || self.has_errors()
+            || self
+                .outcomes
+                .iter()
+                .any(|outcome| outcome.status == ItemStatus::Fail)
     }
 
     pub fn has_errors(&self) -> bool {
-        self.extra.errors > 0 || self.outcomes.iter().any(|outcome| matches!(outcome.status, ItemStatus::Error | ItemStatus::Limit))
+        self.extra.errors > 0
+            || self
+                .outcomes
+                .iter()
+                .any(|outcome| matches!(outcome.status, ItemStatus::Error | ItemStatus::Limit))
     }
 
     /// Removes the tests whose ids contain these words, and returns their statuses.
     pub fn take(&mut self, words: &str) -> Vec<ItemStatus> {
-        let taken = self.outcomes.extract_if(.., |outcome| outcome.id.contains(words)).map(|outcome| outcome.status).collect();
+        let taken = self
+            .outcomes
+            .extract_if(.., |outcome| outcome.id.contains(words))
+            .map(|outcome| outcome.status)
+            .collect();
         // The indices are no longer valid, and all tests were already added.
         self.seen.clear();
         taken
     }
 
     /// Adds a test. A second test with the same id gets the suffix `#2`, and so on.
-    pub fn push(&mut self, id: &str, status: ItemStatus, duration_seconds: Option<f64>, message: Option<&str>) {
+    pub fn push(
+        &mut self,
+        id: &str,
+        status: ItemStatus,
+        duration_seconds: Option<f64>,
+        message: Option<&str>,
+    ) {
         if self.outcomes.len() >= MAX_OUTCOMES {
             self.overflow();
             return;
         }
         let reported = bounded(&without_roots(id, self.roots), MAX_ID);
-        let reported = if reported.is_empty() { "(no name)".to_owned() } else { reported };
+        let reported = if reported.is_empty() {
+            "(no name)".to_owned()
+        } else {
+            reported
+        };
         let index = self.outcomes.len();
         let mut id = reported.clone();
         if let Some((count, _)) = self.seen.get(&reported) {
@@ -75,25 +104,44 @@ impl<'a> Collector<'a> {
             self.seen.insert(reported, (count, index));
         }
         self.seen.insert(id.clone(), (1, index));
-        let message =
-            message.map(|message| bounded(&without_roots(message, self.roots), MAX_MESSAGE)).filter(|message| !message.is_empty());
+        let message = message
+            .map(|message| bounded(&without_roots(message, self.roots), MAX_MESSAGE))
+            .filter(|message| !message.is_empty());
         let duration_seconds = duration_seconds.filter(|seconds| is_amount(*seconds));
-        self.outcomes.push(TestOutcome { id, status, duration_seconds, message });
+        self.outcomes.push(TestOutcome {
+            id,
+            status,
+            duration_seconds,
+            message,
+        });
     }
 
     /// Adds a test, or worsens the status of the test with this id: a runner may report one test in several parts.
-    pub fn push_or_worsen(&mut self, id: &str, status: ItemStatus, duration_seconds: Option<f64>, message: Option<&str>) {
+    pub fn push_or_worsen(
+        &mut self,
+        id: &str,
+        status: ItemStatus,
+        duration_seconds: Option<f64>,
+        message: Option<&str>,
+    ) {
         let reported = bounded(&without_roots(id, self.roots), MAX_ID);
-        let Some(known) = self.seen.get(&reported).and_then(|(_, index)| self.outcomes.get_mut(*index)) else {
+        let Some(known) = self
+            .seen
+            .get(&reported)
+            .and_then(|(_, index)| self.outcomes.get_mut(*index))
+        else {
             self.push(id, status, duration_seconds, message);
             return;
         };
-        let message =
-            message.map(|message| bounded(&without_roots(message, self.roots), MAX_MESSAGE)).filter(|message| !message.is_empty());
+        let message = message
+            .map(|message| bounded(&without_roots(message, self.roots), MAX_MESSAGE))
+            .filter(|message| !message.is_empty());
         if severity(status) > severity(known.status) {
             known.status = status;
             known.message = match (known.message.take(), message) {
-                (Some(first), Some(second)) => Some(bounded(&format!("{first}; {second}"), MAX_MESSAGE)),
+                (Some(first), Some(second)) => {
+                    Some(bounded(&format!("{first}; {second}"), MAX_MESSAGE))
+                }
                 (first, second) => first.or(second),
             };
         } else if status == known.status && known.message.is_none() {
@@ -116,13 +164,21 @@ impl<'a> Collector<'a> {
             let count = match outcome.status {
                 ItemStatus::Pass => &mut counts.passed,
                 ItemStatus::Fail => &mut counts.failed,
-                ItemStatus::Error | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::NotEvaluated => &mut counts.errors,
+                ItemStatus::Error
+                | ItemStatus::Limit
+                | ItemStatus::Infra
+                | ItemStatus::NotEvaluated => &mut counts.errors,
                 ItemStatus::Skipped => &mut counts.skipped,
             };
             *count = count.saturating_add(1);
         }
         let most = u64::from(u32::MAX);
-        let Counts { passed, failed, errors, skipped } = counts;
+        let Counts {
+            passed,
+            failed,
+            errors,
+            skipped,
+        } = counts;
         TestReport {
             outcomes: self.outcomes,
             passed: passed.min(most),
@@ -137,7 +193,8 @@ impl<'a> Collector<'a> {
     fn overflow(&mut self) {
         if !self.is_full {
             self.is_full = true;
-            let message = format!("more than {MAX_OUTCOMES} tests were reported; the rest was not read");
+            let message =
+                format!("more than {MAX_OUTCOMES} tests were reported; the rest was not read");
             self.outcomes.push(TestOutcome {
                 id: "(report)".to_owned(),
                 status: ItemStatus::Error,

@@ -70,7 +70,11 @@ pub fn plan_unreported(declared: &str, addopts: Option<&str>) -> Plan {
 
 fn planned(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> Plan {
     let script = Script::read(declared);
-    let calls: Vec<Call> = script.segments.iter().filter_map(|segment| call(segment)).collect();
+    let calls: Vec<Call> = script
+        .segments
+        .iter()
+        .filter_map(|segment| call(segment))
+        .collect();
     let first = calls.first().map(|call| call.runner);
     let runner = first.filter(|runner| calls.iter().all(|call| call.runner == *runner));
     let is_once = calls.len() == 1 && !script.repeats && !script.is_opaque;
@@ -83,25 +87,38 @@ fn planned(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> Plan
         is_simple: script.segments.len() == 1 && !script.is_opaque,
         control: None,
     };
-    let ours = report.map(|report| Report { path: report.to_owned(), is_ours: true });
+    let ours = report.map(|report| Report {
+        path: report.to_owned(),
+        is_ours: true,
+    });
     let path = report.map(|report| quoted(&report.to_string_lossy()));
-    let insert = |at: usize, options: &str| format!("{} {options}{}", &declared[..at], &declared[at..]);
+    let insert =
+        |at: usize, options: &str| format!("{} {options}{}", &declared[..at], &declared[at..]);
     match (runner, calls.first()) {
         (Some(Runner::Pytest) | None, call) => {
             let own = call.and_then(|call| call.option(&["--junitxml", "--junit-xml"]));
-            let mut options: Vec<String> = addopts.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned).into_iter().collect();
+            let mut options: Vec<String> = addopts
+                .map(str::trim)
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned)
+                .into_iter()
+                .collect();
             options.push("-v".to_owned());
             // Two sessions would write to the same file, so read the text instead.
             let is_repeated = runner.is_some() && (calls.len() > 1 || script.repeats);
             if let Some(own) = own.filter(|_| plan.is_simple) {
-                plan.report = Some(Report { path: PathBuf::from(own), is_ours: false });
+                plan.report = Some(Report {
+                    path: PathBuf::from(own),
+                    is_ours: false,
+                });
             } else if let Some(path) = path.filter(|_| !is_repeated) {
                 options.push(format!("--junitxml={path}"));
                 plan.report = ours;
             }
             // This older format names the file of each test.
             options.push("-o junit_family=xunit1".to_owned());
-            plan.environment.push(("PYTEST_ADDOPTS".to_owned(), options.join(" ")));
+            plan.environment
+                .push(("PYTEST_ADDOPTS".to_owned(), options.join(" ")));
         }
         (Some(Runner::Go), Some(call)) => {
             if is_once && !script.has_pipe && call.option(&["-json"]).is_none() {
@@ -114,7 +131,9 @@ fn planned(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> Plan
             }
         }
         (Some(Runner::Jest), Some(call)) => {
-            if let Some(path) = path.filter(|_| is_once && call.option(&["--json", "--outputFile"]).is_none()) {
+            if let Some(path) =
+                path.filter(|_| is_once && call.option(&["--json", "--outputFile"]).is_none())
+            {
                 plan.command = insert(call.at, &format!("--json --outputFile={path}"));
                 plan.report = ours;
             }
@@ -122,7 +141,10 @@ fn planned(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> Plan
         (Some(Runner::Vitest), Some(call)) => {
             let own = ["--reporter", "--outputFile", "--outputFile.json"];
             if let Some(path) = path.filter(|_| is_once && call.option(&own).is_none()) {
-                plan.command = insert(call.at, &format!("--reporter=default --reporter=json --outputFile.json={path}"));
+                plan.command = insert(
+                    call.at,
+                    &format!("--reporter=default --reporter=json --outputFile.json={path}"),
+                );
                 plan.report = ours;
             }
         }
@@ -134,15 +156,27 @@ fn planned(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> Plan
 /// Returns pytest's arguments if the command is a single plain call of pytest; otherwise `None`.
 pub fn pytest_arguments(declared: &str) -> Option<Vec<String>> {
     let script = Script::read(declared);
-    let [segment] = script.segments.as_slice() else { return None };
+    let [segment] = script.segments.as_slice() else {
+        return None;
+    };
     let call = call(segment).filter(|call| call.runner == Runner::Pytest)?;
-    let is_plain = !script.is_opaque && !script.repeats && !declared.contains(['#', '\n', '>', '<', '$']);
-    is_plain.then(|| call.arguments.iter().map(|word| word.text.clone()).collect())
+    let is_plain =
+        !script.is_opaque && !script.repeats && !declared.contains(['#', '\n', '>', '<', '$']);
+    is_plain.then(|| {
+        call.arguments
+            .iter()
+            .map(|word| word.text.clone())
+            .collect()
+    })
 }
 
 /// Returns the simple commands of a line as words without quotes. Variables are not filled in.
 pub fn simple_commands(line: &str) -> Vec<Vec<String>> {
-    Script::read(line).segments.into_iter().map(|words| words.into_iter().map(|word| word.text).collect()).collect()
+    Script::read(line)
+        .segments
+        .into_iter()
+        .map(|words| words.into_iter().map(|word| word.text).collect())
+        .collect()
 }
 
 /// One call of a runner.
@@ -157,16 +191,35 @@ impl Call<'_> {
     /// Returns the value of the first option in `names` that is present. The value is empty if the option has none.
     fn option(&self, names: &[&str]) -> Option<&str> {
         self.arguments.iter().enumerate().find_map(|(index, word)| {
-            let (name, value) = word.text.split_once('=').map_or((word.text.as_str(), None), |(name, value)| (name, Some(value)));
-            let next = || self.arguments.get(index + 1).map_or("", |word| word.text.as_str());
+            let (name, value) = word
+                .text
+                .split_once('=')
+                .map_or((word.text.as_str(), None), |(name, value)| {
+                    (name, Some(value))
+                });
+            let next = || {
+                self.arguments
+                    .get(index + 1)
+                    .map_or("", |word| word.text.as_str())
+            };
             names.contains(&name).then(|| value.unwrap_or_else(next))
         })
     }
 }
 
 fn call(words: &[Word]) -> Option<Call<'_>> {
-    let at = |index: usize| words.get(index).map_or("", |word: &Word| word.text.as_str());
-    let found = |runner: Runner, index: usize| Some(Call { runner, at: words[index].end, arguments: &words[index + 1..] });
+    let at = |index: usize| {
+        words
+            .get(index)
+            .map_or("", |word: &Word| word.text.as_str())
+    };
+    let found = |runner: Runner, index: usize| {
+        Some(Call {
+            runner,
+            at: words[index].end,
+            arguments: &words[index + 1..],
+        })
+    };
     let mut index = 0;
     while index < words.len() {
         let word = at(index);
@@ -174,10 +227,23 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
         match name {
             "pytest" | "py.test" => return found(Runner::Pytest, index),
             "jest" => return found(Runner::Jest, index),
-            "vitest" => return found(Runner::Vitest, if at(index + 1) == "run" { index + 1 } else { index }),
+            "vitest" => {
+                return found(
+                    Runner::Vitest,
+                    if at(index + 1) == "run" {
+                        index + 1
+                    } else {
+                        index
+                    },
+                );
+            }
             "go" if at(index + 1) == "test" => return found(Runner::Go, index + 1),
             "cargo" => {
-                let verb = if at(index + 1).starts_with('+') { index + 2 } else { index + 1 };
+                let verb = if at(index + 1).starts_with('+') {
+                    index + 2
+                } else {
+                    index + 1
+                };
                 return match at(verb) {
                     "test" | "t" => found(Runner::Cargo, verb),
                     "nextest" => found(Runner::Nextest, verb),
@@ -185,13 +251,20 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
                 };
             }
             "node" => {
-                let options = words[index + 1..].iter().take_while(|word| word.text.starts_with('-')).count();
+                let options = words[index + 1..]
+                    .iter()
+                    .take_while(|word| word.text.starts_with('-'))
+                    .count();
                 let flag = (index + 1..=index + options).find(|index| at(*index) == "--test")?;
                 return found(Runner::Node, flag);
             }
             "npx" | "bunx" | "pnpx" => index = skip_options(words, index + 1, &["-p", "--package"]),
             "npm" | "pnpm" | "yarn" | "bun" => {
-                let verb = skip_options(words, index + 1, &["--filter", "-F", "--dir", "-C", "--cwd", "--prefix"]);
+                let verb = skip_options(
+                    words,
+                    index + 1,
+                    &["--filter", "-F", "--dir", "-C", "--cwd", "--prefix"],
+                );
                 index = match at(verb) {
                     "exec" | "dlx" | "x" => skip_options(words, verb + 1, &["-p", "--package"]),
                     // yarn and pnpm can call programs without a verb such as `run`.
@@ -199,7 +272,9 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
                     _ => return None,
                 };
             }
-            "uv" | "poetry" | "pipenv" | "hatch" | "pdm" | "rye" | "coverage" if at(index + 1) == "run" => {
+            "uv" | "poetry" | "pipenv" | "hatch" | "pdm" | "rye" | "coverage"
+                if at(index + 1) == "run" =>
+            {
                 let valued = [
                     "--with",
                     "--python",
@@ -214,13 +289,19 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
                 ];
                 index = skip_options(words, index + 2, &valued);
             }
-            "timeout" => index = skip_options(words, index + 1, &["-k", "-s", "--signal", "--kill-after"]) + 1,
-            "env" | "nice" | "nohup" | "exec" | "command" | "time" | "!" | "then" | "do" | "else" | "if" | "while" | "stdbuf" | "{" => {
+            "timeout" => {
+                index =
+                    skip_options(words, index + 1, &["-k", "-s", "--signal", "--kill-after"]) + 1
+            }
+            "env" | "nice" | "nohup" | "exec" | "command" | "time" | "!" | "then" | "do"
+            | "else" | "if" | "while" | "stdbuf" | "{" => {
                 index = skip_options(words, index + 1, &["-u", "-n"]);
             }
             name if name.starts_with("python") || name == "py" => {
                 let module = skip_options(words, index + 1, &["-X", "-W"]);
-                return (at(module) == "pytest" && at(module - 1) == "-m").then(|| found(Runner::Pytest, module)).flatten();
+                return (at(module) == "pytest" && at(module - 1) == "-m")
+                    .then(|| found(Runner::Pytest, module))
+                    .flatten();
             }
             _ if is_assignment(word) => index += 1,
             _ => return None,
@@ -232,20 +313,32 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
 /// Returns the index of the first word that is not an option. Options in `valued` take the next word as their value.
 fn skip_options(words: &[Word], mut index: usize, valued: &[&str]) -> usize {
     while let Some(word) = words.get(index).filter(|word| word.text.starts_with('-')) {
-        index += if valued.contains(&word.text.as_str()) { 2 } else { 1 };
+        index += if valued.contains(&word.text.as_str()) {
+            2
+        } else {
+            1
+        };
     }
     index
 }
 
 fn is_assignment(word: &str) -> bool {
     let name = word.split_once('=').map_or("", |(name, _)| name);
-    !name.is_empty() && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
 /// Quotes a text as one word of a shell.
 fn quoted(text: &str) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+".contains(character);
-    if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || "/._-+".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 /// A parsed line of shell, as far as needed: its commands as words, without redirections.
@@ -284,10 +377,18 @@ impl Script {
                 }
                 '<' | '>' => {
                     characters.next();
-                    script.is_opaque |= character == '<' && characters.peek().is_some_and(|(_, next)| matches!(next, '<' | '('));
-                    while characters.next_if(|(_, next)| matches!(next, '<' | '>' | '&' | '|')).is_some() {}
+                    script.is_opaque |= character == '<'
+                        && characters
+                            .peek()
+                            .is_some_and(|(_, next)| matches!(next, '<' | '('));
+                    while characters
+                        .next_if(|(_, next)| matches!(next, '<' | '>' | '&' | '|'))
+                        .is_some()
+                    {}
                     // The number of a stream is directly before the redirection sign.
-                    let is_stream = |word: &mut Word| word.end == start && word.text.chars().all(|digit| digit.is_ascii_digit());
+                    let is_stream = |word: &mut Word| {
+                        word.end == start && word.text.chars().all(|digit| digit.is_ascii_digit())
+                    };
                     segment.pop_if(is_stream);
                     is_target = true;
                 }
@@ -307,11 +408,16 @@ impl Script {
         script
     }
 
-    fn word(&mut self, length: usize, characters: &mut std::iter::Peekable<std::str::CharIndices>) -> Word {
+    fn word(
+        &mut self,
+        length: usize,
+        characters: &mut std::iter::Peekable<std::str::CharIndices>,
+    ) -> Word {
         let mut text = String::new();
         let mut quote = None;
         while let Some(&(_, character)) = characters.peek() {
-            let ends = character.is_whitespace() || matches!(character, ';' | '&' | '|' | '(' | ')' | '<' | '>');
+            let ends = character.is_whitespace()
+                || matches!(character, ';' | '&' | '|' | '(' | ')' | '<' | '>');
             if quote.is_none() && ends && !(character == '(' && text.ends_with('$')) {
                 break;
             }
@@ -328,12 +434,17 @@ impl Script {
             }
         }
         self.is_opaque |= quote.is_some();
-        Word { text, end: characters.peek().map_or(length, |(index, _)| *index) }
+        Word {
+            text,
+            end: characters.peek().map_or(length, |(index, _)| *index),
+        }
     }
 
     fn end(&mut self, segment: &mut Vec<Word>) {
         if !segment.is_empty() {
-            self.repeats |= segment.first().is_some_and(|word| matches!(word.text.as_str(), "for" | "while" | "until" | "xargs"));
+            self.repeats |= segment.first().is_some_and(|word| {
+                matches!(word.text.as_str(), "for" | "while" | "until" | "xargs")
+            });
             self.segments.push(std::mem::take(segment));
         }
     }
@@ -367,8 +478,15 @@ mod tests {
             assert_eq!(plan.runner, Some(Runner::Pytest), "{command}");
             assert_eq!(plan.command, command);
             let options = "-v --junitxml=/tmp/r.xml -o junit_family=xunit1".to_owned();
-            assert_eq!(plan.environment, [("PYTEST_ADDOPTS".to_owned(), options)], "{command}");
-            assert!(plan.report.is_some_and(|report| report.is_ours), "{command}");
+            assert_eq!(
+                plan.environment,
+                [("PYTEST_ADDOPTS".to_owned(), options)],
+                "{command}"
+            );
+            assert!(
+                plan.report.is_some_and(|report| report.is_ours),
+                "{command}"
+            );
         }
     }
 
@@ -376,17 +494,34 @@ mod tests {
     fn two_sessions_do_not_share_a_file() {
         for command in ["pytest a && pytest b", "for d in a b; do pytest $d; done"] {
             assert_eq!(of(command).report, None, "{command}");
-            assert!(!of(command).environment[0].1.contains("junitxml"), "{command}");
+            assert!(
+                !of(command).environment[0].1.contains("junitxml"),
+                "{command}"
+            );
         }
     }
 
     #[test]
     fn what_is_there_already_is_kept() {
         let own = of("pytest --junitxml=out.xml");
-        assert_eq!(own.report, Some(Report { path: PathBuf::from("out.xml"), is_ours: false }));
+        assert_eq!(
+            own.report,
+            Some(Report {
+                path: PathBuf::from("out.xml"),
+                is_ours: false
+            })
+        );
         let spaced = plan("pytest", Path::new("/tmp/my report.xml"), Some("-x "));
-        assert_eq!(spaced.environment[0].1, "-x -v --junitxml='/tmp/my report.xml' -o junit_family=xunit1");
-        for command in ["go test -json ./...", "npx jest --json", "npx vitest --reporter verbose", "node --test --test-reporter=spec"] {
+        assert_eq!(
+            spaced.environment[0].1,
+            "-x -v --junitxml='/tmp/my report.xml' -o junit_family=xunit1"
+        );
+        for command in [
+            "go test -json ./...",
+            "npx jest --json",
+            "npx vitest --reporter verbose",
+            "node --test --test-reporter=spec",
+        ] {
             assert_eq!(of(command).command, command);
         }
     }
@@ -395,12 +530,30 @@ mod tests {
     fn options_go_right_after_the_runner() {
         for (command, expected) in [
             ("go test ./...", "go test -json ./..."),
-            ("cd app && go test ./... 2>&1", "cd app && go test -json ./... 2>&1"),
-            ("node --test tests/", "node --test --test-reporter=tap tests/"),
-            ("npx --yes jest -- x", "npx --yes jest --json --outputFile=/tmp/r.xml -- x"),
-            ("npx jest|tail", "npx jest --json --outputFile=/tmp/r.xml|tail"),
-            ("pnpm exec vitest run a", "pnpm exec vitest run --reporter=default --reporter=json --outputFile.json=/tmp/r.xml a"),
-            ("yarn vitest", "yarn vitest --reporter=default --reporter=json --outputFile.json=/tmp/r.xml"),
+            (
+                "cd app && go test ./... 2>&1",
+                "cd app && go test -json ./... 2>&1",
+            ),
+            (
+                "node --test tests/",
+                "node --test --test-reporter=tap tests/",
+            ),
+            (
+                "npx --yes jest -- x",
+                "npx --yes jest --json --outputFile=/tmp/r.xml -- x",
+            ),
+            (
+                "npx jest|tail",
+                "npx jest --json --outputFile=/tmp/r.xml|tail",
+            ),
+            (
+                "pnpm exec vitest run a",
+                "pnpm exec vitest run --reporter=default --reporter=json --outputFile.json=/tmp/r.xml a",
+            ),
+            (
+                "yarn vitest",
+                "yarn vitest --reporter=default --reporter=json --outputFile.json=/tmp/r.xml",
+            ),
         ] {
             assert_eq!(of(command).command, expected);
         }
@@ -426,6 +579,10 @@ mod tests {
         assert_eq!(of("npm test").runner, None);
         assert_eq!(of("cargo +nightly test").runner, Some(Runner::Cargo));
         assert_eq!(of("cargo nextest run").runner, Some(Runner::Nextest));
-        assert!(of("curl -sf 'http://x?a&b'").is_simple && !of("a && b").is_simple && !of("a $(b)").is_simple);
+        assert!(
+            of("curl -sf 'http://x?a&b'").is_simple
+                && !of("a && b").is_simple
+                && !of("a $(b)").is_simple
+        );
     }
 }

@@ -61,7 +61,9 @@ pub fn read_json(stdout: &Output, stderr: &Output, tests: &mut Collector) -> boo
             }
             continue;
         }
-        let Ok(event) = serde_json::from_str::<WireEvent>(line) else { continue };
+        let Ok(event) = serde_json::from_str::<WireEvent>(line) else {
+            continue;
+        };
         if event.action.starts_with("build-") {
             keep(builds.entry(event.import_path).or_default(), &event.output);
             continue;
@@ -69,7 +71,10 @@ pub fn read_json(stdout: &Output, stderr: &Output, tests: &mut Collector) -> boo
         if event.package.is_empty() {
             continue;
         }
-        packages.entry(event.package.clone()).or_default().take(event);
+        packages
+            .entry(event.package.clone())
+            .or_default()
+            .take(event);
     }
     if packages.is_empty() {
         return false;
@@ -80,7 +85,12 @@ pub fn read_json(stdout: &Output, stderr: &Output, tests: &mut Collector) -> boo
         package.report(&name, build, stderr, tests);
     }
     for package in plain_failures {
-        tests.push(package, ItemStatus::Error, None, Some("the package did not build"));
+        tests.push(
+            package,
+            ItemStatus::Error,
+            None,
+            Some("the package did not build"),
+        );
     }
     true
 }
@@ -124,16 +134,27 @@ impl Package {
                 let test = &self.tests[id];
                 let message = message_of(&test.output);
                 match test.end {
-                    Some(status) => {
-                        Ended { name: id, status, seconds: test.elapsed, message: message.filter(|_| status != ItemStatus::Pass) }
-                    }
-                    None => Ended { name: id, status: ItemStatus::Error, seconds: None, message: Some(unended(message)) },
+                    Some(status) => Ended {
+                        name: id,
+                        status,
+                        seconds: test.elapsed,
+                        message: message.filter(|_| status != ItemStatus::Pass),
+                    },
+                    None => Ended {
+                        name: id,
+                        status: ItemStatus::Error,
+                        seconds: None,
+                        message: Some(unended(message)),
+                    },
                 }
             })
             .collect();
         let has_failure = push_leaves(name, &ended, tests);
         if self.end == Some(ItemStatus::Fail) && !has_failure {
-            let message = build.and_then(message_of).or_else(|| message_of(&self.output)).or_else(|| stderr.last_line().map(str::to_owned));
+            let message = build
+                .and_then(message_of)
+                .or_else(|| message_of(&self.output))
+                .or_else(|| stderr.last_line().map(str::to_owned));
             tests.push(name, ItemStatus::Error, None, message.as_deref());
         }
     }
@@ -150,10 +171,19 @@ struct Ended<'a> {
 fn push_leaves(package: &str, ended: &[Ended], tests: &mut Collector) -> bool {
     let is_bad = |one: &Ended| matches!(one.status, ItemStatus::Fail | ItemStatus::Error);
     let parents: BTreeSet<&str> = ended.iter().flat_map(|one| ancestors(one.name)).collect();
-    let explained: BTreeSet<&str> = ended.iter().filter(|one| is_bad(one)).flat_map(|one| ancestors(one.name)).collect();
+    let explained: BTreeSet<&str> = ended
+        .iter()
+        .filter(|one| is_bad(one))
+        .flat_map(|one| ancestors(one.name))
+        .collect();
     for one in ended {
         if !parents.contains(one.name) || (is_bad(one) && !explained.contains(one.name)) {
-            tests.push(&format!("{package}::{}", one.name), one.status, one.seconds, one.message.as_deref());
+            tests.push(
+                &format!("{package}::{}", one.name),
+                one.status,
+                one.seconds,
+                one.message.as_deref(),
+            );
         }
     }
     ended.iter().any(is_bad)
@@ -197,7 +227,10 @@ pub fn read_text(stdout: &Output, stderr: &Output, tests: &mut Collector) -> boo
 }
 
 fn unended(message: Option<String>) -> String {
-    message.map_or_else(|| "did not end".to_owned(), |text| format!("did not end: {text}"))
+    message.map_or_else(
+        || "did not end".to_owned(),
+        |text| format!("did not end: {text}"),
+    )
 }
 
 fn ended_test(line: &str) -> Option<Ended<'_>> {
@@ -210,19 +243,34 @@ fn ended_test(line: &str) -> Option<Ended<'_>> {
         _ => return None,
     };
     let (name, time) = rest.rsplit_once(" (").unwrap_or((rest, ""));
-    Some(Ended { name: name.trim(), status, seconds: time.trim_end_matches("s)").parse().ok(), message: None })
+    Some(Ended {
+        name: name.trim(),
+        status,
+        seconds: time.trim_end_matches("s)").parse().ok(),
+        message: None,
+    })
 }
 
 /// Reads `ok  <tab>package<tab>0.1s` and similar lines.
 fn ended_package(line: &str) -> Option<(&str, ItemStatus, Option<f64>)> {
     let mut cells = line.split('\t').map(str::trim);
-    let (word, package, rest) = (cells.next()?, cells.next()?, cells.next().unwrap_or_default());
-    let seconds = rest.strip_suffix('s').and_then(|seconds| seconds.parse().ok());
+    let (word, package, rest) = (
+        cells.next()?,
+        cells.next()?,
+        cells.next().unwrap_or_default(),
+    );
+    let seconds = rest
+        .strip_suffix('s')
+        .and_then(|seconds| seconds.parse().ok());
     match word {
         "ok" if !package.is_empty() => Some((package, ItemStatus::Pass, seconds)),
         "FAIL" => {
             let (name, note) = package.split_once(' ').unwrap_or((package, ""));
-            let status = if note.is_empty() { ItemStatus::Fail } else { ItemStatus::Error };
+            let status = if note.is_empty() {
+                ItemStatus::Fail
+            } else {
+                ItemStatus::Error
+            };
             (!name.is_empty()).then_some((name, status, seconds))
         }
         _ => None,
@@ -236,7 +284,9 @@ fn failed_package(line: &str) -> Option<&str> {
 
 /// Returns `a` and `a/b` for `a/b/c`, up to 32 levels.
 fn ancestors(test: &str) -> impl Iterator<Item = &str> {
-    test.match_indices('/').take(32).map(|(index, _)| &test[..index])
+    test.match_indices('/')
+        .take(32)
+        .map(|(index, _)| &test[..index])
 }
 
 fn keep(text: &mut String, more: &str) {
@@ -246,7 +296,16 @@ fn keep(text: &mut String, more: &str) {
 
 /// Returns the output without the runner's own lines; `None` if nothing is left.
 fn message_of(output: &str) -> Option<String> {
-    let own = |line: &str| line.is_empty() || line.starts_with("=== ") || line.starts_with("--- ") || line.starts_with("# ");
-    let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !own(line)).collect();
+    let own = |line: &str| {
+        line.is_empty()
+            || line.starts_with("=== ")
+            || line.starts_with("--- ")
+            || line.starts_with("# ")
+    };
+    let lines: Vec<&str> = output
+        .lines()
+        .map(str::trim)
+        .filter(|line| !own(line))
+        .collect();
     (!lines.is_empty()).then(|| lines.join(" "))
 }

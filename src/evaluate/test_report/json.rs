@@ -46,13 +46,23 @@ struct WireTest {
 /// Adds the tests of a report, as `file > group > title`.
 pub fn read(bytes: &[u8], tests: &mut Collector) {
     if bytes.len() > MAX_BYTES {
-        tests.push("(report)", ItemStatus::Error, None, Some("the report is larger than 64 MiB and was not read"));
+        tests.push(
+            "(report)",
+            ItemStatus::Error,
+            None,
+            Some("the report is larger than 64 MiB and was not read"),
+        );
         return;
     }
     let report: WireReport = match serde_json::from_slice(bytes) {
         Ok(report) => report,
         Err(error) => {
-            tests.push("(report)", ItemStatus::Error, None, Some(&format!("the report is not jest's JSON: {error}")));
+            tests.push(
+                "(report)",
+                ItemStatus::Error,
+                None,
+                Some(&format!("the report is not jest's JSON: {error}")),
+            );
             return;
         }
     };
@@ -66,15 +76,39 @@ pub fn read(bytes: &[u8], tests: &mut Collector) {
                 other => (ItemStatus::Error, Some(format!("status `{other}`"))),
             };
             has_failure |= status == ItemStatus::Fail || status == ItemStatus::Error;
-            let titles = test.ancestor_titles.iter().filter(|title| !title.is_empty()).chain([&test.title]);
-            let id = std::iter::once(short(&file.name)).chain(titles.map(String::as_str)).collect::<Vec<_>>().join(" > ");
-            let failure = test.failure_messages.as_ref().and_then(|messages| messages.first());
-            let message = unknown.as_deref().or_else(|| failure.map(|text| text.lines().next().unwrap_or(text.as_str())));
-            tests.push(&id, status, test.duration.map(|milliseconds| milliseconds / 1000.0), message);
+            let titles = test
+                .ancestor_titles
+                .iter()
+                .filter(|title| !title.is_empty())
+                .chain([&test.title]);
+            let id = std::iter::once(short(&file.name))
+                .chain(titles.map(String::as_str))
+                .collect::<Vec<_>>()
+                .join(" > ");
+            let failure = test
+                .failure_messages
+                .as_ref()
+                .and_then(|messages| messages.first());
+            let message = unknown
+                .as_deref()
+                .or_else(|| failure.map(|text| text.lines().next().unwrap_or(text.as_str())));
+            tests.push(
+                &id,
+                status,
+                test.duration.map(|milliseconds| milliseconds / 1000.0),
+                message,
+            );
         }
         // The file did not load, or failed outside its tests.
         if file.status == "failed" && !has_failure {
-            tests.push(&file.name, ItemStatus::Error, None, file.message.as_deref().or(Some("the file failed outside its tests")));
+            tests.push(
+                &file.name,
+                ItemStatus::Error,
+                None,
+                file.message
+                    .as_deref()
+                    .or(Some("the file failed outside its tests")),
+            );
         }
     }
 }

@@ -21,7 +21,9 @@ pub fn read(bytes: &[u8], is_python: bool, tests: &mut Collector) {
         Ok::<(), ()>(())
     });
     let problem = match halt {
-        _ if bytes.len() > most => "the report is larger than 64 MiB; the rest was not read".to_owned(),
+        _ if bytes.len() > most => {
+            "the report is larger than 64 MiB; the rest was not read".to_owned()
+        }
         Ok(()) | Err(Halt::Told(())) => return,
         Err(Halt::CutOff) => format!("the report {}", junit::CUT_OFF),
         Err(Halt::Damaged(message)) => format!("the report {message}"),
@@ -31,12 +33,18 @@ pub fn read(bytes: &[u8], is_python: bool, tests: &mut Collector) {
 
 fn add(case: &Case, is_python: bool, tests: &mut Collector) {
     let file = Some(case.file()).filter(|file| !file.is_empty());
-    let id = if is_python { python_id(file, case.class(), case.name()) } else { id(case, file) };
+    let id = if is_python {
+        python_id(file, case.class(), case.name())
+    } else {
+        id(case, file)
+    };
     let message = case.own().reason();
     // pytest reports a failed teardown after a failed test as a second case of the same name.
     let is_second_part = is_python
         && case.status() == ItemStatus::Error
-        && message.as_deref().is_some_and(|message| message.starts_with("failed on teardown"));
+        && message
+            .as_deref()
+            .is_some_and(|message| message.starts_with("failed on teardown"));
     if is_second_part {
         tests.push_or_worsen(&id, case.status(), case.seconds(), message.as_deref());
     } else {
@@ -64,18 +72,35 @@ fn python_id(file: Option<&str>, class: &str, name: &str) -> String {
     if class.is_empty() {
         // A file that could not be collected has no class.
         let path = file.map_or_else(|| format!("{}.py", name.replace('.', "/")), str::to_owned);
-        return if file.is_none() && name.contains('[') { name.to_owned() } else { path };
+        return if file.is_none() && name.contains('[') {
+            name.to_owned()
+        } else {
+            path
+        };
     }
     let parts: Vec<&str> = class.split('.').collect();
     let from_file = file.map(|file| file.replace('\\', "/")).and_then(|file| {
-        let module = file.strip_suffix(".py")?.split('/').filter(|part| !part.is_empty()).count();
+        let module = file
+            .strip_suffix(".py")?
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .count();
         let dotted = file.strip_suffix(".py")?.replace('/', ".");
         (class == dotted || class.starts_with(&format!("{dotted}."))).then_some(module)
     });
     let is_module = |part: &&str| part.starts_with("test_") || part.ends_with("_test");
     let by_name = || parts.iter().rposition(is_module).map(|index| index + 1);
-    let first_class = || parts.iter().position(|part| part.starts_with(char::is_uppercase)).filter(|index| *index > 0);
-    let length = from_file.or_else(by_name).or_else(first_class).unwrap_or(parts.len()).min(parts.len());
+    let first_class = || {
+        parts
+            .iter()
+            .position(|part| part.starts_with(char::is_uppercase))
+            .filter(|index| *index > 0)
+    };
+    let length = from_file
+        .or_else(by_name)
+        .or_else(first_class)
+        .unwrap_or(parts.len())
+        .min(parts.len());
     let (module, classes) = parts.split_at(length);
     let mut id = format!("{}.py", module.join("/"));
     for part in classes.iter().chain([&name]) {

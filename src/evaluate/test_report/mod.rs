@@ -65,7 +65,11 @@ pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
     let mut tests = Collector::new(finished.roots);
     let format = per_test(plan, finished, &stdout, &stderr, &mut tests);
     let (control, ending) = controlled(plan, finished, format, &mut tests);
-    let counts = if tests.is_empty() { text::last_summary(&stdout, &stderr) } else { None };
+    let counts = if tests.is_empty() {
+        text::last_summary(&stdout, &stderr)
+    } else {
+        None
+    };
     let source = match (format, counts) {
         (Some(format), None) if !tests.is_empty() => Source::Tests(format),
         // Such as `0/0 passed`.
@@ -80,7 +84,10 @@ pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
     if let Some((status, reason)) = disbelief(plan, finished, format, source, &tests) {
         let mut tests = Collector::new(finished.roots);
         tests.push(&plan.declared, status, None, Some(&reason));
-        return TestReport { control, ..tests.into_report(Source::NoTests) };
+        return TestReport {
+            control,
+            ..tests.into_report(Source::NoTests)
+        };
     }
     let verdict = match source {
         Source::Exit => Some(by_exit(ending)),
@@ -89,16 +96,27 @@ pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
     };
     if let Some((status, mut message)) = verdict {
         let last_words = stderr.last_line().or(stdout.last_line());
-        if let Some(line) = last_words.filter(|_| status != ItemStatus::Pass && source != Source::Tests(Format::JunitXml)) {
+        if let Some(line) = last_words
+            .filter(|_| status != ItemStatus::Pass && source != Source::Tests(Format::JunitXml))
+        {
             message = Some(message.map_or(line.to_owned(), |reason| format!("{reason}: {line}")));
         }
         tests.push(&plan.declared, status, None, message.as_deref());
     }
-    TestReport { control, ..tests.into_report(source) }
+    TestReport {
+        control,
+        ..tests.into_report(source)
+    }
 }
 
 /// Returns why nothing is believed of results that were printed: anybody may have printed them whose output the command lets through.
-fn disbelief(plan: &Plan, finished: &Finished, format: Option<Format>, source: Source, tests: &Collector) -> Option<(ItemStatus, String)> {
+fn disbelief(
+    plan: &Plan,
+    finished: &Finished,
+    format: Option<Format>,
+    source: Source,
+    tests: &Collector,
+) -> Option<(ItemStatus, String)> {
     let is_printed = match source {
         Source::Counts => true,
         Source::Tests(_) => !matches!(format, Some(Format::JunitXml | Format::JestJson)),
@@ -107,7 +125,12 @@ fn disbelief(plan: &Plan, finished: &Finished, format: Option<Format>, source: S
     if !is_printed {
         return None;
     }
-    let error = |reason: String| Some((ItemStatus::Error, format!("{reason}: the results that it printed are not believed")));
+    let error = |reason: String| {
+        Some((
+            ItemStatus::Error,
+            format!("{reason}: the results that it printed are not believed"),
+        ))
+    };
     if finished.is_cut {
         return error("the middle of its output is missing".to_owned());
     }
@@ -119,30 +142,56 @@ fn disbelief(plan: &Plan, finished: &Finished, format: Option<Format>, source: S
         Ending::Signal(signal) => error(format!("ended by signal {signal}")),
         // Killed, as a shell says it.
         Ending::Code(code @ (129..=143)) if plan.is_simple => error(exit_words(code)),
-        Ending::Code(code) if code != 0 && !tests.has_failures() => error(format!("{} although no test failed", exit_words(code))),
-        Ending::TimedOut if format == Some(Format::Tap) && !tests.has_failures() => {
-            Some((ItemStatus::Limit, "timed out although every test was reported".to_owned()))
+        Ending::Code(code) if code != 0 && !tests.has_failures() => {
+            error(format!("{} although no test failed", exit_words(code)))
         }
+        Ending::TimedOut if format == Some(Format::Tap) && !tests.has_failures() => Some((
+            ItemStatus::Limit,
+            "timed out although every test was reported".to_owned(),
+        )),
         Ending::Code(_) | Ending::TimedOut => None,
     }
 }
 
 /// Removes the control from the tests, and its effect from the ending: if nothing but the control failed, the exit code becomes 0.
-fn controlled(plan: &Plan, finished: &Finished, format: Option<Format>, tests: &mut Collector) -> (Option<Control>, Ending) {
-    let Some(words) = &plan.control else { return (None, finished.ending) };
-    let is_whole = matches!(finished.ending, Ending::Code(0 | 1)) && format.is_some() && !tests.is_empty();
+fn controlled(
+    plan: &Plan,
+    finished: &Finished,
+    format: Option<Format>,
+    tests: &mut Collector,
+) -> (Option<Control>, Ending) {
+    let Some(words) = &plan.control else {
+        return (None, finished.ending);
+    };
+    let is_whole =
+        matches!(finished.ending, Ending::Code(0 | 1)) && format.is_some() && !tests.is_empty();
     let taken = tests.take(words);
     let control = match taken.as_slice() {
         [] => is_whole.then_some(Control::Missing),
         taken if taken.contains(&ItemStatus::Pass) => Some(Control::Passed),
         _ => Some(Control::Held),
     };
-    let is_all = control == Some(Control::Held) && finished.ending == Ending::Code(1) && !tests.has_failures();
-    (control, if is_all { Ending::Code(0) } else { finished.ending })
+    let is_all = control == Some(Control::Held)
+        && finished.ending == Ending::Code(1)
+        && !tests.has_failures();
+    (
+        control,
+        if is_all {
+            Ending::Code(0)
+        } else {
+            finished.ending
+        },
+    )
 }
 
 /// Collects per-test outcomes from the best available source, and returns the format of that source.
-fn per_test(plan: &Plan, finished: &Finished, stdout: &Output, stderr: &Output, tests: &mut Collector) -> Option<Format> {
+fn per_test(
+    plan: &Plan,
+    finished: &Finished,
+    stdout: &Output,
+    stderr: &Output,
+    tests: &mut Collector,
+) -> Option<Format> {
     let report = finished.report.filter(|bytes| !bytes.is_empty());
     // pytest overwrites its report in each session, so after several sessions the file has only the last one.
     let is_whole = pytest::sessions(stdout) < 2;
@@ -163,7 +212,9 @@ fn per_test(plan: &Plan, finished: &Finished, stdout: &Output, stderr: &Output, 
     match plan.runner {
         Some(Runner::Pytest) => pytest::read(stdout, tests).then_some(Format::PytestText),
         Some(Runner::Cargo) => cargo::read(stdout, stderr, tests).then_some(Format::CargoText),
-        Some(Runner::Nextest) => cargo::read_nextest(stderr, stdout, tests).then_some(Format::NextestText),
+        Some(Runner::Nextest) => {
+            cargo::read_nextest(stderr, stdout, tests).then_some(Format::NextestText)
+        }
         Some(Runner::Go) => {
             let format = go::read_json(stdout, stderr, tests).then_some(Format::GoJson);
             format.or_else(|| go::read_text(stdout, stderr, tests).then_some(Format::GoText))
@@ -212,7 +263,12 @@ fn by_exit(ending: Ending) -> Verdict {
 
 fn without_tests(plan: &Plan, ending: Ending) -> Verdict {
     let reason = match ending {
-        Ending::TimedOut => return (ItemStatus::Limit, Some("timed out before any test ended".to_owned())),
+        Ending::TimedOut => {
+            return (
+                ItemStatus::Limit,
+                Some("timed out before any test ended".to_owned()),
+            );
+        }
         Ending::Signal(signal) => format!("ended by signal {signal} before any test ended"),
         Ending::Code(0) => "no test was run".to_owned(),
         Ending::Code(code) => match pytest_words(plan, code) {
@@ -228,12 +284,20 @@ fn contradiction(plan: &Plan, ending: Ending, tests: &Collector) -> Option<Verdi
     match ending {
         Ending::Code(0) => None,
         Ending::TimedOut => Some((ItemStatus::Limit, Some("timed out".to_owned()))),
-        Ending::Signal(signal) => Some((ItemStatus::Error, Some(format!("ended by signal {signal}")))),
+        Ending::Signal(signal) => {
+            Some((ItemStatus::Error, Some(format!("ended by signal {signal}"))))
+        }
         Ending::Code(code) => {
             // A runner that broke off gets a row of its own even if tests failed, unless an error already explains it.
             let broke_off = pytest_words(plan, code).filter(|_| !tests.has_errors());
-            let unexplained = || (!tests.has_failures()).then(|| format!("{} although no test failed", exit_words(code)));
-            broke_off.map(str::to_owned).or_else(unexplained).map(|reason| (ItemStatus::Error, Some(reason)))
+            let unexplained = || {
+                (!tests.has_failures())
+                    .then(|| format!("{} although no test failed", exit_words(code)))
+            };
+            broke_off
+                .map(str::to_owned)
+                .or_else(unexplained)
+                .map(|reason| (ItemStatus::Error, Some(reason)))
         }
     }
 }

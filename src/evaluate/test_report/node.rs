@@ -20,7 +20,9 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
         let indent = line.len() - trimmed.len();
         let mut characters = trimmed.chars();
         let sign = characters.next();
-        let Some(rest) = characters.as_str().strip_prefix(' ') else { continue };
+        let Some(rest) = characters.as_str().strip_prefix(' ') else {
+            continue;
+        };
         let status = match sign {
             Some('▶') => {
                 open.retain(|(at, ..)| *at < indent);
@@ -33,7 +35,11 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
             Some(_) | None => continue,
         };
         let (name, seconds, note) = parts(rest);
-        let status = if note.starts_with("TODO") || note.starts_with("SKIP") { ItemStatus::Skipped } else { status };
+        let status = if note.starts_with("TODO") || note.starts_with("SKIP") {
+            ItemStatus::Skipped
+        } else {
+            status
+        };
         open.retain(|(at, ..)| *at <= indent);
         let parent = open.pop_if(|(at, parent, _)| *at == indent && *parent == short(name));
         open.retain(|(at, ..)| *at < indent);
@@ -44,7 +50,11 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
         if parent.is_some_and(|(_, _, child_failed)| !has_failed || child_failed) {
             continue;
         }
-        let path: Vec<&str> = open.iter().map(|(_, parent, _)| *parent).chain([name]).collect();
+        let path: Vec<&str> = open
+            .iter()
+            .map(|(_, parent, _)| *parent)
+            .chain([name])
+            .collect();
         tests.push(&path.join(" > "), status, seconds, None);
     }
     true
@@ -52,8 +62,18 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
 
 /// Splits `name (1.5ms) # note`.
 fn parts(text: &str) -> (&str, Option<f64>, &str) {
-    let Some((name, rest)) = text.rsplit_once(" (") else { return (text.trim_end(), None, "") };
-    let Some((time, note)) = rest.split_once("ms)") else { return (text.trim_end(), None, "") };
+    let Some((name, rest)) = text.rsplit_once(" (") else {
+        return (text.trim_end(), None, "");
+    };
+    let Some((time, note)) = rest.split_once("ms)") else {
+        return (text.trim_end(), None, "");
+    };
     let note = note.trim().strip_prefix('#').map_or("", str::trim);
-    (name, time.parse::<f64>().ok().map(|milliseconds| milliseconds / 1000.0), note)
+    (
+        name,
+        time.parse::<f64>()
+            .ok()
+            .map(|milliseconds| milliseconds / 1000.0),
+        note,
+    )
 }

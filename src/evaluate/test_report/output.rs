@@ -12,7 +12,9 @@ impl Output {
     /// end.
     pub fn new(bytes: &[u8], roots: &[&str]) -> Self {
         let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
-        Self { text: without_roots(&plain(&String::from_utf8_lossy(bytes)), roots) }
+        Self {
+            text: without_roots(&plain(&String::from_utf8_lossy(bytes)), roots),
+        }
     }
 
     pub fn lines(&self) -> impl Iterator<Item = &str> {
@@ -20,7 +22,10 @@ impl Output {
     }
 
     pub fn last_line(&self) -> Option<&str> {
-        self.text.lines().map(str::trim).rfind(|line| !line.is_empty())
+        self.text
+            .lines()
+            .map(str::trim)
+            .rfind(|line| !line.is_empty())
     }
 
     pub fn has_line_starting(&self, start: &str) -> bool {
@@ -36,12 +41,18 @@ pub fn short(name: &str) -> &str {
 /// Removes folders that change from run to run from a text, so that the paths below them are equal in every run.
 pub fn without_roots(text: &str, roots: &[&str]) -> String {
     let mut text = text.to_owned();
-    let mut roots: Vec<&str> = roots.iter().map(|root| root.trim_end_matches('/')).filter(|root| root.len() > 1).collect();
+    let mut roots: Vec<&str> = roots
+        .iter()
+        .map(|root| root.trim_end_matches('/'))
+        .filter(|root| root.len() > 1)
+        .collect();
     // A folder inside another one is removed first.
     roots.sort_by_key(|root| std::cmp::Reverse(root.len()));
     for root in roots {
         if text.contains(root) {
-            text = text.replace(&format!("file://{root}/"), "").replace(&format!("{root}/"), "");
+            text = text
+                .replace(&format!("file://{root}/"), "")
+                .replace(&format!("{root}/"), "");
         }
     }
     text
@@ -103,13 +114,25 @@ mod tests {
 
     #[test]
     fn colours_links_and_progress_lines_go() {
-        assert_eq!(plain("\u{1b}[1m\u{1b}[32m3 passed\u{1b}[0m\r\n50%\r100%\n"), "3 passed\n50%\n100%\n");
-        assert_eq!(plain("\u{1b}]8;;http://x\u{7}a\u{1b}]8;;\u{1b}\\b\u{1b}]open\nc"), "ab\nc");
+        assert_eq!(
+            plain("\u{1b}[1m\u{1b}[32m3 passed\u{1b}[0m\r\n50%\r100%\n"),
+            "3 passed\n50%\n100%\n"
+        );
+        assert_eq!(
+            plain("\u{1b}]8;;http://x\u{7}a\u{1b}]8;;\u{1b}\\b\u{1b}]open\nc"),
+            "ab\nc"
+        );
         assert_eq!(plain("a\u{1b}[31\nb\u{1b}"), "a\nb");
     }
 
     #[test]
     fn folders_of_one_run_go() {
-        assert_eq!(without_roots("file:///t/w1/a.js:3 /t/w1/b /t/w12/c", &["/t/w1/", "/t/w1/sub", "/"]), "a.js:3 b /t/w12/c");
+        assert_eq!(
+            without_roots(
+                "file:///t/w1/a.js:3 /t/w1/b /t/w12/c",
+                &["/t/w1/", "/t/w1/sub", "/"]
+            ),
+            "a.js:3 b /t/w12/c"
+        );
     }
 }

@@ -7,8 +7,14 @@ use super::output::Output;
 
 /// Returns the number of sessions in the output.
 pub fn sessions(stdout: &Output) -> usize {
-    let starts = stdout.lines().filter(|line| line.starts_with('=') && line.contains(" test session starts ")).count();
-    let ends = stdout.lines().filter(|line| summary(line).is_some()).count();
+    let starts = stdout
+        .lines()
+        .filter(|line| line.starts_with('=') && line.contains(" test session starts "))
+        .count();
+    let ends = stdout
+        .lines()
+        .filter(|line| summary(line).is_some())
+        .count();
     starts.max(ends)
 }
 
@@ -45,7 +51,10 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
             passed += summary(line).map_or(0, |counts| counts.passed);
         }
     }
-    let told = events.iter().filter(|(_, status, _)| *status == ItemStatus::Pass).count();
+    let told = events
+        .iter()
+        .filter(|(_, status, _)| *status == ItemStatus::Pass)
+        .count();
     // At low verbosity, pytest names only tests that did not pass.
     if events.is_empty() || (!named && told == 0) || (told as u64) < passed {
         return false;
@@ -87,9 +96,17 @@ fn verbose(line: &str) -> Option<(&str, ItemStatus)> {
         return is_id(id.trim()).then_some((id.trim(), status));
     }
     let line = line.trim_end();
-    let line = line.strip_suffix("%]").and_then(|rest| rest.rsplit_once('[')).map_or(line, |(rest, _)| rest).trim_end();
+    let line = line
+        .strip_suffix("%]")
+        .and_then(|rest| rest.rsplit_once('['))
+        .map_or(line, |(rest, _)| rest)
+        .trim_end();
     // The reason of a skipped test follows its status.
-    [" PASSED", " FAILED", " ERROR", " SKIPPED", " XFAIL", " XPASS"].iter().find_map(|word| {
+    [
+        " PASSED", " FAILED", " ERROR", " SKIPPED", " XFAIL", " XPASS",
+    ]
+    .iter()
+    .find_map(|word| {
         let (id, rest) = line.rsplit_once(word)?;
         let ends = rest.is_empty() || (rest.starts_with(" (") && rest.ends_with(['.', ')']));
         let (status, _) = first_word(word.trim_start())?;
@@ -100,8 +117,11 @@ fn verbose(line: &str) -> Option<(&str, ItemStatus)> {
 /// Reads `FAILED file.py::test - reason`, and lines about files that could not be collected.
 fn short(line: &str) -> Option<(&str, ItemStatus, Option<&str>)> {
     let (status, rest) = first_word(line)?;
-    let (id, reason) = rest.split_once(" - ").map_or((rest, None), |(id, reason)| (id, Some(reason)));
-    let is_file = status == ItemStatus::Error && id.strip_suffix(".py").is_some() && !id.contains(' ');
+    let (id, reason) = rest
+        .split_once(" - ")
+        .map_or((rest, None), |(id, reason)| (id, Some(reason)));
+    let is_file =
+        status == ItemStatus::Error && id.strip_suffix(".py").is_some() && !id.contains(' ');
     (is_id(id) || is_file).then_some((id, status, reason.filter(|_| status != ItemStatus::Pass)))
 }
 
@@ -118,5 +138,6 @@ fn first_word(line: &str) -> Option<(ItemStatus, &str)> {
 }
 
 fn is_id(text: &str) -> bool {
-    text.split_once("::").is_some_and(|(file, _)| !file.is_empty() && !file.contains(' '))
+    text.split_once("::")
+        .is_some_and(|(file, _)| !file.is_empty() && !file.contains(' '))
 }

@@ -48,12 +48,48 @@ enum Counted {
 /// Words for the outcome of a test. Phrases of several words are joined by hyphens before the look-up.
 const STATUSES: &[(&[&str], Counted)] = &[
     (
-        &["passed", "pass", "passes", "passing", "ok", "succeeded", "success", "successes", "successful", "xpassed", "flaky"],
+        &[
+            "passed",
+            "pass",
+            "passes",
+            "passing",
+            "ok",
+            "succeeded",
+            "success",
+            "successes",
+            "successful",
+            "xpassed",
+            "flaky",
+        ],
         Counted::Passed,
     ),
-    (&["failed", "fail", "fails", "failing", "failure", "failures", "xpass", "unexpected-successes"], Counted::Failed),
     (
-        &["error", "errors", "errored", "crashed", "broken", "timed-out", "interrupted", "cancelled", "undefined", "ambiguous", "invalid"],
+        &[
+            "failed",
+            "fail",
+            "fails",
+            "failing",
+            "failure",
+            "failures",
+            "xpass",
+            "unexpected-successes",
+        ],
+        Counted::Failed,
+    ),
+    (
+        &[
+            "error",
+            "errors",
+            "errored",
+            "crashed",
+            "broken",
+            "timed-out",
+            "interrupted",
+            "cancelled",
+            "undefined",
+            "ambiguous",
+            "invalid",
+        ],
         Counted::Errors,
     ),
     (
@@ -96,8 +132,14 @@ const STATUSES: &[(&[&str], Counted)] = &[
         ],
         Counted::Skipped,
     ),
-    (&["total", "completed", "executed", "run", "ran"], Counted::Total),
-    (&["assertions", "assertion", "asserts", "expect-calls"], Counted::Assertions),
+    (
+        &["total", "completed", "executed", "run", "ran"],
+        Counted::Total,
+    ),
+    (
+        &["assertions", "assertion", "asserts", "expect-calls"],
+        Counted::Assertions,
+    ),
     (
         &[
             "warning",
@@ -181,45 +223,88 @@ pub fn line(line: &str) -> Option<Line> {
     }
     let lower = line.to_lowercase();
     if let Some(count) = catch2(&lower) {
-        return Some(Line::Whole(Counts { passed: count, ..Counts::default() }));
+        return Some(Line::Whole(Counts {
+            passed: count,
+            ..Counts::default()
+        }));
     }
-    let is_program = ["failed!", "passed!", "skipped!"].iter().any(|start| lower.starts_with(start)) && lower.contains(" - ");
+    let is_program = ["failed!", "passed!", "skipped!"]
+        .iter()
+        .any(|start| lower.starts_with(start))
+        && lower.contains(" - ");
     if let Some(count) = vitest_errors(&lower) {
-        return Some(Line::Single("errors-outside".to_owned(), Tally::of(Counted::Outside, count)));
+        return Some(Line::Single(
+            "errors-outside".to_owned(),
+            Tally::of(Counted::Outside, count),
+        ));
     }
     let text = without_time(&lower);
-    let text = bare(text.split_once("! ").filter(|_| is_program).map_or(text, |(_, rest)| rest));
+    let text = bare(
+        text.split_once("! ")
+            .filter(|_| is_program)
+            .map_or(text, |(_, rest)| rest),
+    );
     let (tally, parts, word) = tally(text)?;
     if parts == 1 && tally.total.is_none() {
         return Some(Line::Single(word, tally));
     }
     let counts = tally.counts()?;
-    Some(if is_program { Line::Part(counts) } else { Line::Whole(counts) })
+    Some(if is_program {
+        Line::Part(counts)
+    } else {
+        Line::Whole(counts)
+    })
 }
 
 impl Tally {
     /// Returns the counts if the number of passed tests is known: printed, or the total minus all others.
     pub fn counts(&self) -> Option<Counts> {
-        let (failed, errors, skipped) = (self.failed.unwrap_or(0), self.errors.unwrap_or(0), self.skipped.unwrap_or(0));
+        let (failed, errors, skipped) = (
+            self.failed.unwrap_or(0),
+            self.errors.unwrap_or(0),
+            self.skipped.unwrap_or(0),
+        );
         let is_told = self.failed.is_some() || self.errors.is_some() || self.has_assertions;
-        let rest = || self.total.filter(|_| is_told).map(|total| total.saturating_sub(failed + errors + skipped));
+        let rest = || {
+            self.total
+                .filter(|_| is_told)
+                .map(|total| total.saturating_sub(failed + errors + skipped))
+        };
         let passed = self.passed.or_else(rest)?;
-        Some(Counts { passed, failed, errors: errors + self.outside, skipped })
+        Some(Counts {
+            passed,
+            failed,
+            errors: errors + self.outside,
+            skipped,
+        })
     }
 
     /// Returns the number of errors outside any test if nothing else is counted.
     pub fn only_outside(&self) -> Option<u64> {
-        (*self == Self { outside: self.outside, ..Self::default() }).then_some(self.outside)
+        (*self
+            == Self {
+                outside: self.outside,
+                ..Self::default()
+            })
+        .then_some(self.outside)
     }
 
     /// Returns the counts of a summary that leaves out counts of zero: without a number of passed tests, none passed.
     pub fn without_passed(&self) -> Option<Counts> {
         let is_told = self.failed.is_some() || self.errors.is_some() || self.outside > 0;
-        is_told.then(|| Self { passed: self.passed.or(Some(0)), ..self.clone() }.counts())?
+        is_told.then(|| {
+            Self {
+                passed: self.passed.or(Some(0)),
+                ..self.clone()
+            }
+            .counts()
+        })?
     }
 
     pub fn add(&mut self, other: &Self) {
-        let sum = |mine: &mut Option<u64>, other: Option<u64>| *mine = other.map(|other| mine.unwrap_or(0) + other).or(*mine);
+        let sum = |mine: &mut Option<u64>, other: Option<u64>| {
+            *mine = other.map(|other| mine.unwrap_or(0) + other).or(*mine)
+        };
         sum(&mut self.passed, other.passed);
         sum(&mut self.failed, other.failed);
         sum(&mut self.errors, other.errors);
@@ -250,7 +335,12 @@ fn cargo(line: &str) -> Option<Counts> {
     let (_, rest) = line.strip_prefix("test result: ")?.split_once(". ")?;
     let mut parts = rest.split("; ");
     let mut next = |word: &str| number(parts.next()?.strip_suffix(word)?);
-    Some(Counts { passed: next(" passed")?, failed: next(" failed")?, errors: 0, skipped: next(" ignored")? })
+    Some(Counts {
+        passed: next(" passed")?,
+        failed: next(" failed")?,
+        errors: 0,
+        skipped: next(" ignored")?,
+    })
 }
 
 /// GoogleTest's `[  PASSED  ] 2 tests.` and `[  FAILED  ] 1 test, listed below:`
@@ -263,15 +353,23 @@ fn google_test(line: &str) -> Option<Line> {
         _ => return None,
     };
     let rest = rest.trim().trim_end_matches(['.', ':']);
-    let (count, noun) = rest.strip_suffix(", listed below").unwrap_or(rest).split_once(' ')?;
+    let (count, noun) = rest
+        .strip_suffix(", listed below")
+        .unwrap_or(rest)
+        .split_once(' ')?;
     matches!(noun, "test" | "tests").then_some(())?;
     // The same word as in `1 FAILED TEST`, which repeats the count at the end.
-    Some(Line::Single(word.trim().to_lowercase(), Tally::of(counted, number(count)?)))
+    Some(Line::Single(
+        word.trim().to_lowercase(),
+        Tally::of(counted, number(count)?),
+    ))
 }
 
 /// Catch2's `All tests passed (3 assertions in 2 test cases)`
 fn catch2(lower: &str) -> Option<u64> {
-    let inner = lower.strip_prefix("all tests passed (")?.strip_suffix(')')?;
+    let inner = lower
+        .strip_prefix("all tests passed (")?
+        .strip_suffix(')')?;
     let (_, tests) = inner.split_once(" in ")?;
     let (count, noun) = tests.split_once(' ')?;
     matches!(noun, "test case" | "test cases").then(|| number(count))?
@@ -289,19 +387,28 @@ fn without_time(text: &str) -> &str {
     let text = text.split(", spent ").next().unwrap_or(text);
     // Playwright's `1 error was not a part of any test, see above for details`
     let text = text.split(", see above").next().unwrap_or(text);
-    let starts_with_number = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit() || first == '<');
-    let before = |word: &str| text.rsplit_once(word).filter(|(_, rest)| starts_with_number(rest)).map(|(counts, _)| counts);
+    let starts_with_number =
+        |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit() || first == '<');
+    let before = |word: &str| {
+        text.rsplit_once(word)
+            .filter(|(_, rest)| starts_with_number(rest))
+            .map(|(counts, _)| counts)
+    };
     before(" in ").or_else(|| before(" after ")).unwrap_or(text)
 }
 
 /// Removes rules, signs and full stops at both ends.
 fn bare(text: &str) -> &str {
-    text.trim_matches(|character: char| !character.is_alphanumeric() && !matches!(character, '(' | ')' | '[' | ']'))
+    text.trim_matches(|character: char| {
+        !character.is_alphanumeric() && !matches!(character, '(' | ')' | '[' | ']')
+    })
 }
 
 /// Reads counts. Also returns the number of parts and the word of the first part.
 fn tally(text: &str) -> Option<(Tally, usize, String)> {
-    if let Some((head, inner)) = text.split_once('(').and_then(|(head, rest)| Some((head.trim(), rest.strip_suffix(')')?)))
+    if let Some((head, inner)) = text
+        .split_once('(')
+        .and_then(|(head, rest)| Some((head.trim(), rest.strip_suffix(')')?)))
         && let Some(tally) = enclosed(head, inner)
     {
         return Some(tally);
@@ -309,10 +416,18 @@ fn tally(text: &str) -> Option<(Tally, usize, String)> {
     let text = without_groups(text);
     let text = text.trim();
     // deno prints `FAILED | 1 passed | 1 failed`, and XCTest `Executed 3 tests, with 1 failure`.
-    let text = text.strip_prefix("ok | ").or_else(|| text.strip_prefix("failed | ")).unwrap_or(text);
+    let text = text
+        .strip_prefix("ok | ")
+        .or_else(|| text.strip_prefix("failed | "))
+        .unwrap_or(text);
     let text = text.strip_prefix("executed ").unwrap_or(text);
-    let text =
-        text.strip_prefix("tests ").filter(|rest| rest.trim_start().starts_with(|first: char| first.is_ascii_digit())).unwrap_or(text);
+    let text = text
+        .strip_prefix("tests ")
+        .filter(|rest| {
+            rest.trim_start()
+                .starts_with(|first: char| first.is_ascii_digit())
+        })
+        .unwrap_or(text);
     let (total, text) = labelled(text);
     let (mut sum, words, count) = listed(text)?;
     if let Some(total) = total {
@@ -336,21 +451,34 @@ fn enclosed(head: &str, inner: &str) -> Option<(Tally, usize, String)> {
 
 /// Removes a label. nextest's label is also a total (`7 tests run: 4 passed`).
 fn labelled(text: &str) -> (Option<u64>, &str) {
-    let Some((label, rest)) = text.split_once(':') else { return (None, text) };
+    let Some((label, rest)) = text.split_once(':') else {
+        return (None, text);
+    };
     let rest = rest.trim();
     if !rest.starts_with(|first: char| first.is_ascii_digit()) {
         // This is the label of a list whose words come before the numbers: `Test summary: total: 14, failed: 4`.
-        return (None, if LABELS.contains(&label.trim()) { rest } else { text });
+        return (
+            None,
+            if LABELS.contains(&label.trim()) {
+                rest
+            } else {
+                text
+            },
+        );
     }
-    let total =
-        label.find(|character: char| character.is_ascii_digit()).and_then(|at| part(&label[at..])).and_then(|(tally, _)| tally.total);
+    let total = label
+        .find(|character: char| character.is_ascii_digit())
+        .and_then(|at| part(&label[at..]))
+        .and_then(|(tally, _)| tally.total);
     if total.is_some() {
         return (total, rest);
     }
     if !LABELS.contains(&label.trim()) {
         return (None, text);
     }
-    let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+    let end = rest
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(rest.len());
     let after = rest[end..].trim_start();
     // `Tests: 3, Assertions: 5` and `Total: 4 Passed: 3` have a bare number; `Tests: 3 passed` does not.
     let is_key = |word: &str| word.ends_with([':', '=']);
@@ -366,10 +494,17 @@ fn labelled(text: &str) -> (Option<u64>, &str) {
 
 /// Reads parts that are separated by commas or similar signs. All parts must be counts, with number and word in one order.
 fn listed(text: &str) -> Option<(Tally, String, usize)> {
-    let text = text.replace(", with ", ", ").replace(" and ", ", ").replace(" / ", ", ").replace(" - ", ", ");
+    let text = text
+        .replace(", with ", ", ")
+        .replace(" and ", ", ")
+        .replace(" / ", ", ")
+        .replace(" - ", ", ");
     let mut sum = Tally::default();
     let (mut first, mut order, mut count) = (String::new(), None, 0);
-    let pieces = text.split([',', ';', '|', '\t', '·']).map(bare).filter(|piece| !piece.is_empty());
+    let pieces = text
+        .split([',', ';', '|', '\t', '·'])
+        .map(bare)
+        .filter(|piece| !piece.is_empty());
     for piece in &pieces.flat_map(unseparated).collect::<Vec<String>>() {
         let is_number_first = piece.starts_with(|character: char| character.is_ascii_digit());
         if *order.get_or_insert(is_number_first) != is_number_first {
@@ -396,8 +531,13 @@ fn unseparated(piece: &str) -> Vec<String> {
         let begins = match before {
             None => true,
             // `3 of 4 tests passed` is one count.
-            Some(before) if is_number_first => is_number(token) && !is_number(before) && before != "of",
-            Some(before) => is_number(before.rsplit([':', '=']).next().unwrap_or(before)) && token.contains([':', '=']),
+            Some(before) if is_number_first => {
+                is_number(token) && !is_number(before) && before != "of"
+            }
+            Some(before) => {
+                is_number(before.rsplit([':', '=']).next().unwrap_or(before))
+                    && token.contains([':', '='])
+            }
         };
         if begins {
             pieces.push(Vec::new());
@@ -413,7 +553,9 @@ fn unseparated(piece: &str) -> Vec<String> {
 fn part(piece: &str) -> Option<(Tally, String)> {
     let piece = piece.replace(" out of ", " of ");
     let spaced = match piece.split_once(" of ") {
-        Some((start, end)) if end.starts_with(|first: char| first.is_ascii_digit()) => format!("{start}/{end}"),
+        Some((start, end)) if end.starts_with(|first: char| first.is_ascii_digit()) => {
+            format!("{start}/{end}")
+        }
         Some(_) | None => piece,
     };
     let is_key_first = !spaced.starts_with(|character: char| character.is_ascii_digit());
@@ -424,8 +566,13 @@ fn part(piece: &str) -> Option<(Tally, String)> {
     let mut numbers = Vec::new();
     let mut words: Vec<&str> = Vec::new();
     let mut total = None;
-    for token in spaced.split([' ', ':', '=']).filter(|token| !token.is_empty()) {
-        let (start, end) = token.split_once('/').map_or((token, None), |(start, end)| (start, Some(end)));
+    for token in spaced
+        .split([' ', ':', '='])
+        .filter(|token| !token.is_empty())
+    {
+        let (start, end) = token
+            .split_once('/')
+            .map_or((token, None), |(start, end)| (start, Some(end)));
         match (number(start), end) {
             (Some(count), None) => numbers.push(count),
             (Some(count), Some(end)) => {
@@ -443,11 +590,15 @@ fn part(piece: &str) -> Option<(Tally, String)> {
     // ctest's percentage of passed tests repeats the count of failed tests, so skip it.
     if let [share, "tests" | "test", "passed"] = words.as_slice()
         && numbers.is_empty()
-        && share.strip_suffix('%').is_some_and(|share| number(share).is_some())
+        && share
+            .strip_suffix('%')
+            .is_some_and(|share| number(share).is_some())
     {
         return Some((Tally::default(), "share".to_owned()));
     }
-    let ([count], false) = (numbers.as_slice(), words.is_empty()) else { return None };
+    let ([count], false) = (numbers.as_slice(), words.is_empty()) else {
+        return None;
+    };
     let (counted, word) = counted(&words)?;
     let mut tally = Tally::of(counted, *count);
     if let Some(total) = total {
@@ -464,11 +615,20 @@ fn part(piece: &str) -> Option<(Tally, String)> {
 /// Returns the kind of count that words stand for: one word says the outcome, and the others say that tests are meant.
 fn counted(words: &[&str]) -> Option<(Counted, String)> {
     let phrase = words.join("-");
-    let status = |phrase: &str| STATUSES.iter().find(|(known, _)| known.contains(&phrase)).map(|(_, counted)| *counted);
+    let status = |phrase: &str| {
+        STATUSES
+            .iter()
+            .find(|(known, _)| known.contains(&phrase))
+            .map(|(_, counted)| *counted)
+    };
     if let Some(counted) = status(&phrase) {
         return Some((counted, phrase));
     }
-    let told: Vec<&str> = words.iter().copied().filter(|word| !TESTS.contains(word)).collect();
+    let told: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| !TESTS.contains(word))
+        .collect();
     if told.is_empty() {
         return Some((Counted::Total, phrase));
     }

@@ -47,20 +47,36 @@ struct Point {
 /// test that failed by itself do not count: a program may have printed them.
 pub fn read(stdout: &Output, is_writer_known: bool, tests: &mut Collector) -> bool {
     // A stream without a plan or a version may be any text that contains an `ok`.
-    let is_plan = |line: &str| line.strip_prefix("1..").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
-    if !stdout.lines().any(|line| line.starts_with("TAP version 1") || is_plan(line)) {
+    let is_plan = |line: &str| {
+        line.strip_prefix("1..")
+            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    if !stdout
+        .lines()
+        .any(|line| line.starts_with("TAP version 1") || is_plan(line))
+    {
         return false;
     }
     // Node gives the number of a file's last test to the file, too.
-    let is_of_node = is_writer_known || stdout.lines().any(|line| line.starts_with("# duration_ms "));
-    let mut reading = Reading { is_writer_known, repeats_numbers: is_of_node, ..Reading::default() };
+    let is_of_node = is_writer_known
+        || stdout
+            .lines()
+            .any(|line| line.starts_with("# duration_ms "));
+    let mut reading = Reading {
+        is_writer_known,
+        repeats_numbers: is_of_node,
+        ..Reading::default()
+    };
     for line in stdout.lines() {
         reading.line(line);
     }
     reading.flush();
     let planned = reading.planned.unwrap_or(0);
     if let Some(planned) = reading.planned.filter(|planned| *planned < reading.at_top) {
-        reading.doubt(format!("{planned} tests were planned, {} reported", reading.at_top));
+        reading.doubt(format!(
+            "{planned} tests were planned, {} reported",
+            reading.at_top
+        ));
     }
     if let Some(reason) = &reading.doubt {
         // The output of the program under test may be among it.
@@ -68,7 +84,10 @@ pub fn read(stdout: &Output, is_writer_known: bool, tests: &mut Collector) -> bo
         return true;
     }
     for point in &reading.points {
-        let message = point.message.as_deref().filter(|_| point.status != ItemStatus::Pass);
+        let message = point
+            .message
+            .as_deref()
+            .filter(|_| point.status != ItemStatus::Pass);
         tests.push(&point.id, point.status, point.duration_seconds, message);
     }
     if planned > reading.at_top {
@@ -105,7 +124,9 @@ impl Reading {
                 self.doubt(format!("test {number} is reported twice"));
             }
             if point.is_ok
-                && trimmed.match_indices("not ok ").any(|(at, _)| trimmed[at + 7..].starts_with(|next: char| next.is_ascii_digit()))
+                && trimmed.match_indices("not ok ").any(|(at, _)| {
+                    trimmed[at + 7..].starts_with(|next: char| next.is_ascii_digit())
+                })
             {
                 // A program that ends without a line's end has begun the line.
                 self.doubt("a line holds two results".to_owned());
@@ -119,14 +140,21 @@ impl Reading {
             && indent == 0
         {
             self.is_tap = true;
-            let digits = count.split(|character: char| !character.is_ascii_digit()).next().unwrap_or_default();
+            let digits = count
+                .split(|character: char| !character.is_ascii_digit())
+                .next()
+                .unwrap_or_default();
             if self.planned.replace(digits.parse().unwrap_or(0)).is_some() {
                 self.doubt("there are two plans".to_owned());
             }
         } else if let Some(reason) = trimmed.strip_prefix("Bail out!") {
             self.flush();
             self.is_tap = true;
-            self.points.push(Point::of("(bail out)".to_owned(), ItemStatus::Error, Some(reason.to_owned())));
+            self.points.push(Point::of(
+                "(bail out)".to_owned(),
+                ItemStatus::Error,
+                Some(reason.to_owned()),
+            ));
         } else if indent == 0 && trimmed.starts_with("TAP version 1") {
             self.versions += 1;
             if self.versions > 1 || self.at_top > 0 {
@@ -135,7 +163,16 @@ impl Reading {
         }
     }
 
-    fn point(&mut self, indent: usize, Line { is_ok, description, directive, .. }: Line) {
+    fn point(
+        &mut self,
+        indent: usize,
+        Line {
+            is_ok,
+            description,
+            directive,
+            ..
+        }: Line,
+    ) {
         let children = self.below.split_off(&(indent + 1));
         let child_failed = children.values().any(|failed| *failed);
         let status = match directive {
@@ -151,14 +188,22 @@ impl Reading {
         if indent == 0 {
             self.at_top += 1;
         }
-        let mut path: Vec<&str> = self.names.range(..indent).map(|(_, name)| name.as_str()).collect();
+        let mut path: Vec<&str> = self
+            .names
+            .range(..indent)
+            .map(|(_, name)| name.as_str())
+            .collect();
         path.push(&description);
         self.open = Some(Point {
             id: path.join(" > "),
             indent,
             status,
             is_counted: children.is_empty() || (has_failed && !child_failed),
-            duration_seconds: if let Directive::Time(seconds) = directive { Some(seconds) } else { None },
+            duration_seconds: if let Directive::Time(seconds) = directive {
+                Some(seconds)
+            } else {
+                None
+            },
             message: None,
             in_diagnostics: false,
             wants_line: false,
@@ -166,13 +211,23 @@ impl Reading {
     }
 
     fn flush(&mut self) {
-        self.points.extend(self.open.take().filter(|point| point.is_counted));
+        self.points
+            .extend(self.open.take().filter(|point| point.is_counted));
     }
 }
 
 impl Point {
     fn of(id: String, status: ItemStatus, message: Option<String>) -> Self {
-        Self { id, indent: 0, status, is_counted: true, duration_seconds: None, message, in_diagnostics: false, wants_line: false }
+        Self {
+            id,
+            indent: 0,
+            status,
+            is_counted: true,
+            duration_seconds: None,
+            message,
+            in_diagnostics: false,
+            wants_line: false,
+        }
     }
 
     /// Reads a line of the test's diagnostics. Returns false if the line is not part of them.
@@ -188,16 +243,29 @@ impl Point {
         }
         if std::mem::take(&mut self.wants_line) {
             self.message = Some(line.to_owned());
-        } else if let Some((key, value)) = line.split_once(':').filter(|_| indent <= self.indent + 4) {
+        } else if let Some((key, value)) =
+            line.split_once(':').filter(|_| indent <= self.indent + 4)
+        {
             let value = value.trim();
             match key {
-                "duration_ms" => self.duration_seconds = value.parse().ok().map(|milliseconds: f64| milliseconds / 1000.0),
+                "duration_ms" => {
+                    self.duration_seconds = value
+                        .parse()
+                        .ok()
+                        .map(|milliseconds: f64| milliseconds / 1000.0)
+                }
                 // This is a suite without tests.
-                "type" if value == "'suite'" && self.status == ItemStatus::Pass => self.is_counted = false,
+                "type" if value == "'suite'" && self.status == ItemStatus::Pass => {
+                    self.is_counted = false
+                }
                 "error" | "message" if self.message.is_none() => {
                     self.wants_line = matches!(value, "|-" | "|" | ">-" | ">");
-                    let quoted = value.strip_prefix('\'').and_then(|inner| inner.strip_suffix('\'')).map(|inner| inner.replace("''", "'"));
-                    self.message = (!self.wants_line).then(|| quoted.unwrap_or_else(|| value.trim_matches('"').to_owned()));
+                    let quoted = value
+                        .strip_prefix('\'')
+                        .and_then(|inner| inner.strip_suffix('\''))
+                        .map(|inner| inner.replace("''", "'"));
+                    self.message = (!self.wants_line)
+                        .then(|| quoted.unwrap_or_else(|| value.trim_matches('"').to_owned()));
                 }
                 _ => {}
             }
@@ -231,15 +299,29 @@ fn point(line: &str) -> Option<Line> {
         return None;
     }
     let rest = rest.trim_start();
-    let digits = rest.len() - rest.trim_start_matches(|character: char| character.is_ascii_digit()).len();
+    let digits = rest.len()
+        - rest
+            .trim_start_matches(|character: char| character.is_ascii_digit())
+            .len();
     let (number, rest) = rest.split_at(digits);
     let (description, directive) = split_directive(rest.trim_start());
     let description = description.trim();
     let description = description.strip_prefix("- ").unwrap_or(description).trim();
     // The block of a subtest in braces opens after its point.
-    let description = description.strip_suffix('{').map_or(description, str::trim_end);
-    let name = if description.is_empty() { format!("test {number}").trim_end().to_owned() } else { unescaped(description) };
-    Some(Line { is_ok, number: number.parse().ok(), description: name, directive })
+    let description = description
+        .strip_suffix('{')
+        .map_or(description, str::trim_end);
+    let name = if description.is_empty() {
+        format!("test {number}").trim_end().to_owned()
+    } else {
+        unescaped(description)
+    };
+    Some(Line {
+        is_ok,
+        number: number.parse().ok(),
+        description: name,
+        directive,
+    })
 }
 
 /// Splits `name # SKIP reason`. The `#` counts only if it is not escaped and follows a space.
@@ -249,7 +331,10 @@ fn split_directive(text: &str) -> (&str, Directive) {
             continue;
         }
         let note = text[index + 1..].trim();
-        let starts = |word: &str| note.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        let starts = |word: &str| {
+            note.get(..word.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(word))
+        };
         let directive = if starts("skip") {
             Directive::Skip
         } else if starts("todo") {

@@ -13,7 +13,14 @@ macro_rules! fixture {
     };
 }
 
-const NONE: Finished = Finished { ending: Ending::Code(1), stdout: b"", stderr: b"", report: None, is_cut: false, roots: &["/project"] };
+const NONE: Finished = Finished {
+    ending: Ending::Code(1),
+    stdout: b"",
+    stderr: b"",
+    report: None,
+    is_cut: false,
+    roots: &["/project"],
+};
 
 fn report(command: &str, finished: &Finished) -> TestReport {
     outcomes(&plan(command, Path::new("/tmp/report"), None), finished)
@@ -37,12 +44,20 @@ fn shown(report: &TestReport) -> String {
 }
 
 fn check(report: &TestReport, expected: &str) {
-    let expected: Vec<&str> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let expected: Vec<&str> = expected
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     assert_eq!(shown(report).lines().collect::<Vec<_>>(), expected);
 }
 
 fn message<'a>(report: &'a TestReport, id: &str) -> Option<&'a str> {
-    let found = report.outcomes.iter().find(|outcome| outcome.id == id).unwrap_or_else(|| panic!("no outcome {id}"));
+    let found = report
+        .outcomes
+        .iter()
+        .find(|outcome| outcome.id == id)
+        .unwrap_or_else(|| panic!("no outcome {id}"));
     found.message.as_deref()
 }
 
@@ -67,32 +82,90 @@ const PYTEST: &str = r"
 #[test]
 fn pytest_by_its_xml_of_either_family() {
     for bytes in [fixture!("pytest_xunit1.xml"), fixture!("pytest_xunit2.xml")] {
-        let report = report("pytest", &Finished { report: Some(bytes), stdout: fixture!("pytest_verbose.txt"), ..NONE });
+        let report = report(
+            "pytest",
+            &Finished {
+                report: Some(bytes),
+                stdout: fixture!("pytest_verbose.txt"),
+                ..NONE
+            },
+        );
         check(&report, PYTEST);
         let failure = "AssertionError: assert 'x.y' != 'x.y'";
-        assert_eq!(message(&report, "tests/test_tasks.py::test_values[x.y]"), Some(failure));
+        assert_eq!(
+            message(&report, "tests/test_tasks.py::test_values[x.y]"),
+            Some(failure)
+        );
         let twice = "assert False; failed on teardown with \"RuntimeError: left over\"";
-        assert_eq!(message(&report, "tests/test_tasks.py::test_fails_and_breaks"), Some(twice));
+        assert_eq!(
+            message(&report, "tests/test_tasks.py::test_fails_and_breaks"),
+            Some(twice)
+        );
         assert!(report.outcomes[1].duration_seconds.is_some());
     }
 }
 
 #[test]
 fn pytest_by_its_text_has_the_same_tests() {
-    let from_text = report("pytest", &Finished { stdout: fixture!("pytest_verbose.txt"), ..NONE });
+    let from_text = report(
+        "pytest",
+        &Finished {
+            stdout: fixture!("pytest_verbose.txt"),
+            ..NONE
+        },
+    );
     let sorted = |report: &TestReport| {
-        let mut lines: Vec<String> = report.outcomes.iter().map(|one| format!("{} {}", one.status, one.id)).collect();
+        let mut lines: Vec<String> = report
+            .outcomes
+            .iter()
+            .map(|one| format!("{} {}", one.status, one.id))
+            .collect();
         lines.sort();
         lines
     };
-    let from_xml = report("pytest", &Finished { report: Some(fixture!("pytest_xunit1.xml")), ..NONE });
+    let from_xml = report(
+        "pytest",
+        &Finished {
+            report: Some(fixture!("pytest_xunit1.xml")),
+            ..NONE
+        },
+    );
     assert_eq!(sorted(&from_text), sorted(&from_xml));
     assert_eq!(from_text.source, Source::Tests(Format::PytestText));
-    let workers = report("pytest -n 2", &Finished { stdout: fixture!("pytest_xdist_verbose.txt"), ..NONE });
-    assert_eq!((workers.passed, workers.failed, workers.errors, workers.skipped), (7, 2, 3, 2));
+    let workers = report(
+        "pytest -n 2",
+        &Finished {
+            stdout: fixture!("pytest_xdist_verbose.txt"),
+            ..NONE
+        },
+    );
+    assert_eq!(
+        (
+            workers.passed,
+            workers.failed,
+            workers.errors,
+            workers.skipped
+        ),
+        (7, 2, 3, 2)
+    );
     // A list of failures alone is not a list of all tests.
-    let quiet = report("make test", &Finished { stdout: fixture!("pytest_color.txt"), ..NONE });
-    assert_eq!((quiet.passed, quiet.failed, quiet.errors, quiet.skipped, quiet.source), (8, 3, 3, 2, Source::Counts));
+    let quiet = report(
+        "make test",
+        &Finished {
+            stdout: fixture!("pytest_color.txt"),
+            ..NONE
+        },
+    );
+    assert_eq!(
+        (
+            quiet.passed,
+            quiet.failed,
+            quiet.errors,
+            quiet.skipped,
+            quiet.source
+        ),
+        (8, 3, 3, 2, Source::Counts)
+    );
 }
 
 #[test]
@@ -100,34 +173,87 @@ fn several_sessions_of_pytest_are_not_taken_for_the_last() {
     let stdout =
         [fixture!("pytest_verbose.txt"), b"==== test session starts ====\nother.py::test_more PASSED [100%]\n==== 1 passed in 0.1s ====\n"]
             .concat();
-    let both = report("make test", &Finished { stdout: &stdout, report: Some(fixture!("pytest_no_tests.xml")), ..NONE });
-    assert_eq!((both.passed, both.source), (8, Source::Tests(Format::PytestText)));
+    let both = report(
+        "make test",
+        &Finished {
+            stdout: &stdout,
+            report: Some(fixture!("pytest_no_tests.xml")),
+            ..NONE
+        },
+    );
+    assert_eq!(
+        (both.passed, both.source),
+        (8, Source::Tests(Format::PytestText))
+    );
 }
 
 #[test]
 fn pytest_exits_without_tests_say_why() {
-    for (code, words) in
-        [(2, "interrupted"), (3, "internal error"), (4, "not called correctly"), (5, "found no tests"), (1, "exit 1"), (0, "no test")]
-    {
-        let finished = Finished { ending: Ending::Code(code), report: Some(fixture!("pytest_no_tests.xml")), ..NONE };
+    for (code, words) in [
+        (2, "interrupted"),
+        (3, "internal error"),
+        (4, "not called correctly"),
+        (5, "found no tests"),
+        (1, "exit 1"),
+        (0, "no test"),
+    ] {
+        let finished = Finished {
+            ending: Ending::Code(code),
+            report: Some(fixture!("pytest_no_tests.xml")),
+            ..NONE
+        };
         let report = report("python -m pytest x", &finished);
-        check(&report, "error python -m pytest x\n0+0+1 of 1, 0 skipped, NoTests");
-        assert!(message(&report, "python -m pytest x").is_some_and(|message| message.contains(words)), "{code}: {report:?}");
+        check(
+            &report,
+            "error python -m pytest x\n0+0+1 of 1, 0 skipped, NoTests",
+        );
+        assert!(
+            message(&report, "python -m pytest x").is_some_and(|message| message.contains(words)),
+            "{code}: {report:?}"
+        );
     }
     // A collection error already explains the interruption.
-    let interrupted = Finished { ending: Ending::Code(2), report: Some(fixture!("pytest_xunit1.xml")), ..NONE };
+    let interrupted = Finished {
+        ending: Ending::Code(2),
+        report: Some(fixture!("pytest_xunit1.xml")),
+        ..NONE
+    };
     check(&report("pytest", &interrupted), PYTEST);
-    let internal = Finished { ending: Ending::Code(3), stdout: b"a.py::test_a PASSED [50%]\n", stderr: b"INTERNALERROR> x", ..NONE };
-    check(&report("pytest", &internal), "pass a.py::test_a\nerror pytest\n1+0+1 of 2, 0 skipped, Tests(PytestText)");
+    let internal = Finished {
+        ending: Ending::Code(3),
+        stdout: b"a.py::test_a PASSED [50%]\n",
+        stderr: b"INTERNALERROR> x",
+        ..NONE
+    };
+    check(
+        &report("pytest", &internal),
+        "pass a.py::test_a\nerror pytest\n1+0+1 of 2, 0 skipped, Tests(PytestText)",
+    );
 }
 
 #[test]
 fn a_time_out_keeps_what_was_known() {
     let stdout = b"===== test session starts =====\na.py::test_a PASSED [ 33%]\na.py::test_b FAILED [ 66%]\na.py::test_c ";
-    let report = report("pytest", &Finished { ending: Ending::TimedOut, stdout, ..NONE });
-    check(&report, "pass a.py::test_a\nfail a.py::test_b\nlimit pytest\n1+1+1 of 3, 0 skipped, Tests(PytestText)");
-    let nothing = Finished { ending: Ending::TimedOut, ..NONE };
-    check(&super::outcomes(&plan("pytest", Path::new("/r"), None), &nothing), "limit pytest\n0+0+1 of 1, 0 skipped, NoTests");
+    let report = report(
+        "pytest",
+        &Finished {
+            ending: Ending::TimedOut,
+            stdout,
+            ..NONE
+        },
+    );
+    check(
+        &report,
+        "pass a.py::test_a\nfail a.py::test_b\nlimit pytest\n1+1+1 of 3, 0 skipped, Tests(PytestText)",
+    );
+    let nothing = Finished {
+        ending: Ending::TimedOut,
+        ..NONE
+    };
+    check(
+        &super::outcomes(&plan("pytest", Path::new("/r"), None), &nothing),
+        "limit pytest\n0+0+1 of 1, 0 skipped, NoTests",
+    );
 }
 
 #[test]
@@ -153,7 +279,10 @@ fn other_junit_files() {
         3+1+0 of 4, 1 skipped, Tests(JunitXml)",
     );
     assert_eq!(report.outcomes[0].duration_seconds, Some(1000.5));
-    assert_eq!(message(&report, "app.OrderTest::breaks"), Some("expected <1> & &nope; A"));
+    assert_eq!(
+        message(&report, "app.OrderTest::breaks"),
+        Some("expected <1> & &nope; A")
+    );
     let mut tests = Collector::new(&["/project"]);
     junit::read(fixture!("node_junit.xml"), false, &mut tests);
     let report = tests.into_report(Source::Tests(Format::JunitXml));
@@ -164,27 +293,60 @@ fn other_junit_files() {
 #[test]
 fn hostile_xml_is_refused_or_kept_as_far_as_it_goes() {
     let bomb = br#"<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><testsuites><testcase name="&b;"/></testsuites>"#;
-    let report = report("pytest", &Finished { report: Some(bomb), ..NONE });
-    check(&report, "error (report)\n0+0+1 of 1, 0 skipped, Tests(JunitXml)");
+    let report = report(
+        "pytest",
+        &Finished {
+            report: Some(bomb),
+            ..NONE
+        },
+    );
+    check(
+        &report,
+        "error (report)\n0+0+1 of 1, 0 skipped, Tests(JunitXml)",
+    );
     assert!(message(&report, "(report)").is_some_and(|message| message.contains("document type")));
     let deep = "<testsuite>".repeat(1000);
     for (xml, words) in [
-        ("<testsuites><testcase classname='a.test_b' name='c'/><testcase", "is damaged"),
-        ("<testsuites><testcase classname='a.test_b' name='c'/>", "is cut off"),
+        (
+            "<testsuites><testcase classname='a.test_b' name='c'/><testcase",
+            "is damaged",
+        ),
+        (
+            "<testsuites><testcase classname='a.test_b' name='c'/>",
+            "is cut off",
+        ),
         ("{}", "holds no report"),
         (deep.as_str(), "nests deeper"),
         ("<a></b>", "is no JUnit report"),
     ] {
-        let report = super::outcomes(&plan("pytest", Path::new("/r"), None), &Finished { report: Some(xml.as_bytes()), ..NONE });
-        let last = report.outcomes.last().and_then(|outcome| outcome.message.clone()).unwrap_or_default();
+        let report = super::outcomes(
+            &plan("pytest", Path::new("/r"), None),
+            &Finished {
+                report: Some(xml.as_bytes()),
+                ..NONE
+            },
+        );
+        let last = report
+            .outcomes
+            .last()
+            .and_then(|outcome| outcome.message.clone())
+            .unwrap_or_default();
         assert!(last.contains(words), "{xml}: {report:?}");
-        assert_eq!(report.passed, u64::from(xml.contains("name='c'/>")), "{xml}");
+        assert_eq!(
+            report.passed,
+            u64::from(xml.contains("name='c'/>")),
+            "{xml}"
+        );
     }
 }
 
 #[test]
 fn cargo_names_targets_and_is_not_fooled_by_what_tests_print() {
-    let finished = Finished { stdout: fixture!("cargo_test.stdout.txt"), stderr: fixture!("cargo_test.stderr.txt"), ..NONE };
+    let finished = Finished {
+        stdout: fixture!("cargo_test.stdout.txt"),
+        stderr: fixture!("cargo_test.stderr.txt"),
+        ..NONE
+    };
     let read = report("cargo test --no-fail-fast", &finished);
     let expected = "
         skipped tiny/src/lib.rs::tests::later
@@ -199,20 +361,49 @@ fn cargo_names_targets_and_is_not_fooled_by_what_tests_print() {
         pass src/lib.rs - add (line 3)
         5+3+0 of 8, 2 skipped, Tests(CargoText)";
     check(&read, expected);
-    assert_eq!(message(&read, "tests/http.rs::gone"), Some("Error: \"closed\""));
-    assert_eq!(message(&read, "tiny/src/lib.rs::tests::fails"), Some("assertion `left == right` failed: sum"));
+    assert_eq!(
+        message(&read, "tests/http.rs::gone"),
+        Some("Error: \"closed\"")
+    );
+    assert_eq!(
+        message(&read, "tiny/src/lib.rs::tests::fails"),
+        Some("assertion `left == right` failed: sum")
+    );
     check(&report("make", &finished), expected);
-    let shown = report("cargo test -- --nocapture", &Finished { stdout: fixture!("cargo_nocapture.stdout.txt"), ..NONE });
-    assert_eq!((shown.passed, shown.failed, shown.errors, shown.skipped), (5, 3, 0, 2));
+    let shown = report(
+        "cargo test -- --nocapture",
+        &Finished {
+            stdout: fixture!("cargo_nocapture.stdout.txt"),
+            ..NONE
+        },
+    );
+    assert_eq!(
+        (shown.passed, shown.failed, shown.errors, shown.skipped),
+        (5, 3, 0, 2)
+    );
 }
 
 #[test]
 fn cargo_that_does_not_compile_or_aborts() {
-    let broken = Finished { stderr: fixture!("cargo_compile_error.stderr.txt"), ending: Ending::Code(101), ..NONE };
+    let broken = Finished {
+        stderr: fixture!("cargo_compile_error.stderr.txt"),
+        ending: Ending::Code(101),
+        ..NONE
+    };
     let read = report("cargo test", &broken);
-    check(&read, "error could not compile `tiny`\n0+0+1 of 1, 0 skipped, Tests(CargoText)");
-    assert_eq!(message(&read, "could not compile `tiny`"), Some("error: this file contains an unclosed delimiter"));
-    let aborted = Finished { stdout: fixture!("cargo_abort.stdout.txt"), stderr: fixture!("cargo_abort.stderr.txt"), ..NONE };
+    check(
+        &read,
+        "error could not compile `tiny`\n0+0+1 of 1, 0 skipped, Tests(CargoText)",
+    );
+    assert_eq!(
+        message(&read, "could not compile `tiny`"),
+        Some("error: this file contains an unclosed delimiter")
+    );
+    let aborted = Finished {
+        stdout: fixture!("cargo_abort.stdout.txt"),
+        stderr: fixture!("cargo_abort.stderr.txt"),
+        ..NONE
+    };
     check(
         &report("cargo test", &aborted),
         "fail tests/http.rs::gone
@@ -225,12 +416,22 @@ fn cargo_that_does_not_compile_or_aborts() {
         ending: Ending::Code(0),
         ..NONE
     };
-    check(&report("cargo test", &none), "error cargo test\n0+0+1 of 1, 0 skipped, NoTests");
+    check(
+        &report("cargo test", &none),
+        "error cargo test\n0+0+1 of 1, 0 skipped, NoTests",
+    );
 }
 
 #[test]
 fn nextest() {
-    let report = report("cargo nextest run", &Finished { stderr: fixture!("nextest.stderr.txt"), ending: Ending::Code(100), ..NONE });
+    let report = report(
+        "cargo nextest run",
+        &Finished {
+            stderr: fixture!("nextest.stderr.txt"),
+            ending: Ending::Code(100),
+            ..NONE
+        },
+    );
     check(
         &report,
         "pass tiny tests::panics
@@ -259,13 +460,37 @@ const NODE: &str = "
 
 #[test]
 fn node_as_tap_and_as_text() {
-    let tap = report("node --test", &Finished { stdout: fixture!("node_test.tap"), ..NONE });
+    let tap = report(
+        "node --test",
+        &Finished {
+            stdout: fixture!("node_test.tap"),
+            ..NONE
+        },
+    );
     check(&tap, &format!("{NODE}\n4+3+0 of 7, 3 skipped, Tests(Tap)"));
     assert_eq!(message(&tap, "math > fails # here"), Some("1 == 2"));
     assert_eq!(tap.outcomes[0].duration_seconds, Some(0.001_278_502));
-    let text = report("node --test", &Finished { stdout: fixture!("node_spec.txt"), ..NONE });
-    check(&text, &format!("{NODE}\n4+3+0 of 7, 3 skipped, Tests(NodeText)"));
-    check(&report("npm test", &Finished { stdout: fixture!("node_spec.txt"), ..NONE }), &shown(&text));
+    let text = report(
+        "node --test",
+        &Finished {
+            stdout: fixture!("node_spec.txt"),
+            ..NONE
+        },
+    );
+    check(
+        &text,
+        &format!("{NODE}\n4+3+0 of 7, 3 skipped, Tests(NodeText)"),
+    );
+    check(
+        &report(
+            "npm test",
+            &Finished {
+                stdout: fixture!("node_spec.txt"),
+                ..NONE
+            },
+        ),
+        &shown(&text),
+    );
 }
 
 #[test]
@@ -284,12 +509,37 @@ fn tap_of_both_versions() {
     );
     assert_eq!(read.outcomes[0].duration_seconds, Some(0.0125));
     assert_eq!(message(&read, "a.tap > two"), Some("went wrong"));
-    assert_eq!(message(&read, "(plan)"), Some("5 tests were planned, 4 reported"));
-    let bail = report("./t", &Finished { stdout: b"1..9\nok 1 - a\nBail out! no database\n", ..NONE });
+    assert_eq!(
+        message(&read, "(plan)"),
+        Some("5 tests were planned, 4 reported")
+    );
+    let bail = report(
+        "./t",
+        &Finished {
+            stdout: b"1..9\nok 1 - a\nBail out! no database\n",
+            ..NONE
+        },
+    );
     assert_eq!((bail.passed, bail.errors), (1, 2));
-    let mocha = report("npm test", &Finished { stdout: fixture!("mocha.tap"), ..NONE });
-    assert_eq!((mocha.passed, mocha.failed, mocha.skipped, mocha.source), (1, 1, 2, Source::Tests(Format::Tap)));
-    let prose = report("./check.sh", &Finished { stdout: b"ok\nok 1\nnot ok\n", ending: Ending::Code(0), ..NONE });
+    let mocha = report(
+        "npm test",
+        &Finished {
+            stdout: fixture!("mocha.tap"),
+            ..NONE
+        },
+    );
+    assert_eq!(
+        (mocha.passed, mocha.failed, mocha.skipped, mocha.source),
+        (1, 1, 2, Source::Tests(Format::Tap))
+    );
+    let prose = report(
+        "./check.sh",
+        &Finished {
+            stdout: b"ok\nok 1\nnot ok\n",
+            ending: Ending::Code(0),
+            ..NONE
+        },
+    );
     check(&prose, "pass ./check.sh\n1+0+0 of 1, 0 skipped, Exit");
 }
 
@@ -297,37 +547,104 @@ fn tap_of_both_versions() {
 #[test]
 fn tap_that_more_than_one_program_printed_is_not_believed() {
     for (stdout, reason) in [
-        ("1..2\nok 1 - answer\nok 2 - help\nnot ok 1 - answer\nnot ok 2 - help\n", "test 1 is reported twice"),
-        ("1..2\nok - answer\nok - help\nnot ok - answer\nnot ok - help\n", "2 tests were planned, 4 reported"),
-        ("1..2\n1..9\nok 7\nok 8\nnot ok 1\nnot ok 2\n", "there are two plans"),
-        ("not ok 1\nnot ok 2\nok 3\n1..2\n", "2 tests were planned, 3 reported"),
-        ("TAP version 14\nTAP version 14\nok 1\n1..1\n", "there are results of two programs"),
-        ("ok 1 - early\nTAP version 13\n1..2\nok 2\n", "there are results of two programs"),
-        ("1..2\nok 1 - answer #not ok 1 - answer\nok 2 - help #not ok 2 - help\n", "a line holds two results"),
+        (
+            "1..2\nok 1 - answer\nok 2 - help\nnot ok 1 - answer\nnot ok 2 - help\n",
+            "test 1 is reported twice",
+        ),
+        (
+            "1..2\nok - answer\nok - help\nnot ok - answer\nnot ok - help\n",
+            "2 tests were planned, 4 reported",
+        ),
+        (
+            "1..2\n1..9\nok 7\nok 8\nnot ok 1\nnot ok 2\n",
+            "there are two plans",
+        ),
+        (
+            "not ok 1\nnot ok 2\nok 3\n1..2\n",
+            "2 tests were planned, 3 reported",
+        ),
+        (
+            "TAP version 14\nTAP version 14\nok 1\n1..1\n",
+            "there are results of two programs",
+        ),
+        (
+            "ok 1 - early\nTAP version 13\n1..2\nok 2\n",
+            "there are results of two programs",
+        ),
+        (
+            "1..2\nok 1 - answer #not ok 1 - answer\nok 2 - help #not ok 2 - help\n",
+            "a line holds two results",
+        ),
     ] {
-        let read = report("sh check.sh", &Finished { stdout: stdout.as_bytes(), ending: Ending::Code(0), ..NONE });
+        let read = report(
+            "sh check.sh",
+            &Finished {
+                stdout: stdout.as_bytes(),
+                ending: Ending::Code(0),
+                ..NONE
+            },
+        );
         check(&read, "error (report)\n0+0+1 of 1, 0 skipped, Tests(Tap)");
         assert_eq!(message(&read, "(report)"), Some(reason), "{stdout}");
     }
     // Who kills the check, or stops it, has not passed it.
     let whole = b"1..2\nok 1 - answer\nok 2 - help\n";
-    let of = |ending| report("sh check.sh", &Finished { stdout: whole, ending, ..NONE });
+    let of = |ending| {
+        report(
+            "sh check.sh",
+            &Finished {
+                stdout: whole,
+                ending,
+                ..NONE
+            },
+        )
+    };
     for ending in [Ending::Signal(9), Ending::Code(137), Ending::Code(1)] {
-        check(&of(ending), "error sh check.sh\n0+0+1 of 1, 0 skipped, NoTests");
+        check(
+            &of(ending),
+            "error sh check.sh\n0+0+1 of 1, 0 skipped, NoTests",
+        );
     }
-    check(&of(Ending::TimedOut), "limit sh check.sh\n0+0+1 of 1, 0 skipped, NoTests");
-    check(&of(Ending::Code(0)), "pass answer\npass help\n2+0+0 of 2, 0 skipped, Tests(Tap)");
-    let cut = report("sh check.sh", &Finished { stdout: whole, ending: Ending::Code(0), is_cut: true, ..NONE });
+    check(
+        &of(Ending::TimedOut),
+        "limit sh check.sh\n0+0+1 of 1, 0 skipped, NoTests",
+    );
+    check(
+        &of(Ending::Code(0)),
+        "pass answer\npass help\n2+0+0 of 2, 0 skipped, Tests(Tap)",
+    );
+    let cut = report(
+        "sh check.sh",
+        &Finished {
+            stdout: whole,
+            ending: Ending::Code(0),
+            is_cut: true,
+            ..NONE
+        },
+    );
     check(&cut, "error sh check.sh\n0+0+1 of 1, 0 skipped, NoTests");
     // Parts of a test that failed are no passes.
     let parts = b"1..1\n    ok 1 - a\n    ok 2 - b\n    1..2\nnot ok 1 - answer\n";
-    let read = report("sh check.sh", &Finished { stdout: parts, ..NONE });
+    let read = report(
+        "sh check.sh",
+        &Finished {
+            stdout: parts,
+            ..NONE
+        },
+    );
     check(&read, "fail answer\n0+1+0 of 1, 0 skipped, Tests(Tap)");
 }
 
 #[test]
 fn jest_and_vitest_by_their_json() {
-    let vitest = report("npx vitest run", &Finished { report: Some(fixture!("vitest.json")), stdout: fixture!("vitest.txt"), ..NONE });
+    let vitest = report(
+        "npx vitest run",
+        &Finished {
+            report: Some(fixture!("vitest.json")),
+            stdout: fixture!("vitest.txt"),
+            ..NONE
+        },
+    );
     check(
         &vitest,
         "pass t/a.test.js > math > adds
@@ -339,20 +656,52 @@ fn jest_and_vitest_by_their_json() {
         pass t/c.test.js > ok
         3+1+1 of 5, 2 skipped, Tests(JestJson)",
     );
-    assert_eq!(message(&vitest, "t/a.test.js > math > fails"), Some("AssertionError: expected 1 to be 2 // Object.is equality"));
-    let jest = report("npx jest", &Finished { report: Some(fixture!("jest.json")), ..NONE });
-    assert_eq!((jest.passed, jest.failed, jest.errors, jest.skipped), (2, 1, 1, 2));
-    let broken = report("npx jest", &Finished { report: Some(b"[1"), ..NONE });
-    check(&broken, "error (report)\n0+0+1 of 1, 0 skipped, Tests(JestJson)");
+    assert_eq!(
+        message(&vitest, "t/a.test.js > math > fails"),
+        Some("AssertionError: expected 1 to be 2 // Object.is equality")
+    );
+    let jest = report(
+        "npx jest",
+        &Finished {
+            report: Some(fixture!("jest.json")),
+            ..NONE
+        },
+    );
+    assert_eq!(
+        (jest.passed, jest.failed, jest.errors, jest.skipped),
+        (2, 1, 1, 2)
+    );
+    let broken = report(
+        "npx jest",
+        &Finished {
+            report: Some(b"[1"),
+            ..NONE
+        },
+    );
+    check(
+        &broken,
+        "error (report)\n0+0+1 of 1, 0 skipped, Tests(JestJson)",
+    );
 }
 
 #[test]
 fn counts_where_there_is_no_more() {
-    for (bytes, counts) in
-        [(fixture!("vitest.txt"), (3, 1, 0, 2)), (fixture!("jest.txt"), (2, 1, 0, 2)), (fixture!("mocha.txt"), (1, 1, 0, 2))]
-    {
-        let read = report("npm test", &Finished { stderr: bytes, ..NONE });
-        assert_eq!((read.passed, read.failed, read.errors, read.skipped), counts);
+    for (bytes, counts) in [
+        (fixture!("vitest.txt"), (3, 1, 0, 2)),
+        (fixture!("jest.txt"), (2, 1, 0, 2)),
+        (fixture!("mocha.txt"), (1, 1, 0, 2)),
+    ] {
+        let read = report(
+            "npm test",
+            &Finished {
+                stderr: bytes,
+                ..NONE
+            },
+        );
+        assert_eq!(
+            (read.passed, read.failed, read.errors, read.skipped),
+            counts
+        );
         assert_eq!((read.source, read.outcomes.len()), (Source::Counts, 0));
     }
     for (bytes, counts) in [
@@ -363,30 +712,86 @@ fn counts_where_there_is_no_more() {
         (fixture!("jasmine.txt"), (3, 1, 0, 1)),
         (fixture!("prove.txt"), (4, 1, 0, 0)),
     ] {
-        let read = report("./check.sh", &Finished { stdout: bytes, ..NONE });
-        assert_eq!((read.passed, read.failed, read.errors, read.skipped), counts, "{}", String::from_utf8_lossy(bytes));
+        let read = report(
+            "./check.sh",
+            &Finished {
+                stdout: bytes,
+                ..NONE
+            },
+        );
+        assert_eq!(
+            (read.passed, read.failed, read.errors, read.skipped),
+            counts,
+            "{}",
+            String::from_utf8_lossy(bytes)
+        );
         assert_eq!((read.source, read.outcomes.len()), (Source::Counts, 0));
     }
-    let tape = report("npx tape t/*.js", &Finished { stdout: fixture!("tape.tap"), ..NONE });
-    assert_eq!((tape.passed, tape.failed, tape.source), (2, 1, Source::Tests(Format::Tap)));
-    let unittest = report("python -m unittest -v", &Finished { stderr: fixture!("unittest_verbose.txt"), ..NONE });
-    assert_eq!((unittest.passed, unittest.failed, unittest.errors, unittest.skipped), (1, 1, 1, 2));
+    let tape = report(
+        "npx tape t/*.js",
+        &Finished {
+            stdout: fixture!("tape.tap"),
+            ..NONE
+        },
+    );
+    assert_eq!(
+        (tape.passed, tape.failed, tape.source),
+        (2, 1, Source::Tests(Format::Tap))
+    );
+    let unittest = report(
+        "python -m unittest -v",
+        &Finished {
+            stderr: fixture!("unittest_verbose.txt"),
+            ..NONE
+        },
+    );
+    assert_eq!(
+        (
+            unittest.passed,
+            unittest.failed,
+            unittest.errors,
+            unittest.skipped
+        ),
+        (1, 1, 1, 2)
+    );
 }
 
 #[test]
 fn a_script_that_prints_counts_is_read_whatever_its_exit() {
     for ending in [Ending::Code(0), Ending::Code(1)] {
-        let read = report("./check.sh", &Finished { ending, stdout: b"checking\n3 passed, 1 failed\n", ..NONE });
+        let read = report(
+            "./check.sh",
+            &Finished {
+                ending,
+                stdout: b"checking\n3 passed, 1 failed\n",
+                ..NONE
+            },
+        );
         check(&read, "3+1+0 of 4, 0 skipped, Counts");
     }
-    let denied = report("./check.sh", &Finished { stdout: b"4 passed, 0 failed\n", ..NONE });
+    let denied = report(
+        "./check.sh",
+        &Finished {
+            stdout: b"4 passed, 0 failed\n",
+            ..NONE
+        },
+    );
     check(&denied, "error ./check.sh\n0+0+1 of 1, 0 skipped, NoTests");
-    assert_eq!(message(&denied, "./check.sh"), Some("exit 1 although no test failed: the results that it printed are not believed"));
+    assert_eq!(
+        message(&denied, "./check.sh"),
+        Some("exit 1 although no test failed: the results that it printed are not believed")
+    );
 }
 
 #[test]
 fn go_by_its_events() {
-    let read = report("go test ./...", &Finished { stdout: fixture!("go_test.jsonl"), ..NONE });
+    let read = report(
+        "go test ./...",
+        &Finished {
+            stdout: fixture!("go_test.jsonl"),
+            ..NONE
+        },
+    );
     check(
         &read,
         "error example.com/app/broken
@@ -398,15 +803,27 @@ fn go_by_its_events() {
         error example.com/app/old
         2+1+3 of 6, 1 skipped, Tests(GoJson)",
     );
-    assert_eq!(message(&read, "example.com/app/broken"), Some("broken/b.go:3:9: undefined: nothing"));
-    assert_eq!(message(&read, "example.com/app/store::TestParse/number#01"), Some("parse_test.go:20: got 1, want 2"));
+    assert_eq!(
+        message(&read, "example.com/app/broken"),
+        Some("broken/b.go:3:9: undefined: nothing")
+    );
+    assert_eq!(
+        message(&read, "example.com/app/store::TestParse/number#01"),
+        Some("parse_test.go:20: got 1, want 2")
+    );
     assert_eq!(read.outcomes[1].duration_seconds, Some(0.01));
 }
 
 #[test]
 fn go_by_its_text() {
     let verbose = b"=== RUN   TestA\n=== RUN   TestA/x\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/x (0.00s)\n        a_test.go:5: no\n=== RUN   TestB\n--- PASS: TestB (1.50s)\n=== RUN   TestC\nFAIL\nFAIL\texample.com/a\t0.1s\nok  \texample.com/b\t0.2s\n?   \texample.com/c\t[no test files]\nFAIL\texample.com/d [build failed]\n";
-    let read = report("go test ./... | cat", &Finished { stdout: verbose, ..NONE });
+    let read = report(
+        "go test ./... | cat",
+        &Finished {
+            stdout: verbose,
+            ..NONE
+        },
+    );
     check(
         &read,
         "fail example.com/a::TestA/x
@@ -421,16 +838,41 @@ fn go_by_its_text() {
 #[test]
 fn a_command_that_is_no_runner_is_one_test() {
     for (ending, expected) in [
-        (Ending::Code(0), "pass curl -sf URL\n1+0+0 of 1, 0 skipped, Exit"),
-        (Ending::Code(22), "fail curl -sf URL\n0+1+0 of 1, 0 skipped, Exit"),
-        (Ending::Signal(9), "error curl -sf URL\n0+0+1 of 1, 0 skipped, Exit"),
-        (Ending::TimedOut, "limit curl -sf URL\n0+0+1 of 1, 0 skipped, Exit"),
+        (
+            Ending::Code(0),
+            "pass curl -sf URL\n1+0+0 of 1, 0 skipped, Exit",
+        ),
+        (
+            Ending::Code(22),
+            "fail curl -sf URL\n0+1+0 of 1, 0 skipped, Exit",
+        ),
+        (
+            Ending::Signal(9),
+            "error curl -sf URL\n0+0+1 of 1, 0 skipped, Exit",
+        ),
+        (
+            Ending::TimedOut,
+            "limit curl -sf URL\n0+0+1 of 1, 0 skipped, Exit",
+        ),
     ] {
-        check(&report("curl -sf URL", &Finished { ending, ..NONE }), expected);
+        check(
+            &report("curl -sf URL", &Finished { ending, ..NONE }),
+            expected,
+        );
     }
-    let failed = report("./run\n\u{1b}[31m", &Finished { ending: Ending::Code(127), stderr: b"sh: ./run: not found\n\n", ..NONE });
+    let failed = report(
+        "./run\n\u{1b}[31m",
+        &Finished {
+            ending: Ending::Code(127),
+            stderr: b"sh: ./run: not found\n\n",
+            ..NONE
+        },
+    );
     assert_eq!(failed.outcomes[0].id, "./run ␛[31m");
-    assert_eq!(failed.outcomes[0].message.as_deref(), Some("exit 127 (command not found): sh: ./run: not found"));
+    assert_eq!(
+        failed.outcomes[0].message.as_deref(),
+        Some("exit 127 (command not found): sh: ./run: not found")
+    );
     let long = report(&"x".repeat(10_000), &NONE);
     assert_eq!(long.outcomes[0].id.chars().count(), 300);
 }
@@ -438,13 +880,23 @@ fn a_command_that_is_no_runner_is_one_test() {
 #[test]
 fn an_exit_that_the_tests_do_not_explain_is_a_row() {
     let stdout = b"a.py::test_a PASSED [100%]\n===== 1 passed in 0.1s =====\n";
-    let finished = Finished { ending: Ending::Code(1), stdout, ..NONE };
+    let finished = Finished {
+        ending: Ending::Code(1),
+        stdout,
+        ..NONE
+    };
     check(
         &report("pytest && npm test", &finished),
         "pass a.py::test_a\nerror pytest && npm test\n1+0+1 of 2, 0 skipped, Tests(PytestText)",
     );
     check(
-        &report("pytest", &Finished { ending: Ending::Code(0), ..finished }),
+        &report(
+            "pytest",
+            &Finished {
+                ending: Ending::Code(0),
+                ..finished
+            },
+        ),
         "pass a.py::test_a\n1+0+0 of 1, 0 skipped, Tests(PytestText)",
     );
 }
@@ -456,10 +908,26 @@ fn foreign_text_is_bounded_and_visible() {
         "n".repeat(5000),
         "m ".repeat(100)
     );
-    let read = report("pytest", &Finished { report: Some(xml.as_bytes()), ..NONE });
+    let read = report(
+        "pytest",
+        &Finished {
+            report: Some(xml.as_bytes()),
+            ..NONE
+        },
+    );
     let outcome = &read.outcomes[0];
-    assert!(outcome.id.starts_with("t/test_a.py::x ␛[2Jnnn") && outcome.id.ends_with('…') && outcome.id.chars().count() == 300);
-    assert!(outcome.message.as_deref().is_some_and(|message| message.ends_with("m \\u{202e}")), "{outcome:?}");
+    assert!(
+        outcome.id.starts_with("t/test_a.py::x ␛[2Jnnn")
+            && outcome.id.ends_with('…')
+            && outcome.id.chars().count() == 300
+    );
+    assert!(
+        outcome
+            .message
+            .as_deref()
+            .is_some_and(|message| message.ends_with("m \\u{202e}")),
+        "{outcome:?}"
+    );
 }
 
 /// Pieces that the parsers look for, so that random texts get beyond the parsers' first checks.

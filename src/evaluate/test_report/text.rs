@@ -18,7 +18,11 @@ pub fn last_summary(stdout: &Output, stderr: &Output) -> Option<Counts> {
         .into_iter()
         .flatten()
         .find(|counts| *counts != Counts::default())
-        .or_else(|| [stdout, stderr].iter().find_map(|output| output.lines().filter_map(found_errors).last()))
+        .or_else(|| {
+            [stdout, stderr]
+                .iter()
+                .find_map(|output| output.lines().filter_map(found_errors).last())
+        })
         .or_else(|| found.into_iter().flatten().next())
 }
 
@@ -35,7 +39,10 @@ fn of_runner(output: &Output) -> Option<Counts> {
             last = Some(counts);
             continue;
         }
-        if let Some(total) = line.strip_prefix("Ran ").and_then(|rest| number(rest.split(" test").next()?)) {
+        if let Some(total) = line
+            .strip_prefix("Ran ")
+            .and_then(|rest| number(rest.split(" test").next()?))
+        {
             unittest_total = Some(total);
             continue;
         }
@@ -63,7 +70,9 @@ fn of_runner(output: &Output) -> Option<Counts> {
                 last = Some(*sum);
             }
             Some(Line::Single(word, tally)) => {
-                if let (None, Some(counts), Some(outside)) = (&singles, &mut last, tally.only_outside()) {
+                if let (None, Some(counts), Some(outside)) =
+                    (&singles, &mut last, tally.only_outside())
+                {
                     // A line of its own after the summary of tests.
                     counts.errors += outside;
                     continue;
@@ -79,14 +88,21 @@ fn of_runner(output: &Output) -> Option<Counts> {
         }
     }
     let outside = |tally: &Tally| is_of_playwright || tally.only_outside().is_some();
-    last.or_else(|| singles.map(|(_, tally)| tally).filter(outside).and_then(|tally| tally.without_passed()))
+    last.or_else(|| {
+        singles
+            .map(|(_, tally)| tally)
+            .filter(outside)
+            .and_then(|tally| tally.without_passed())
+    })
 }
 
 /// `[chromium] › a.spec.ts:3:1 › has title`, as Playwright lists failed tests. Its summary leaves out counts of zero.
 fn names_a_place(line: &str) -> bool {
     let is_place = |part: &str| {
         let mut parts = part.rsplitn(3, ':');
-        parts.next().and_then(number).is_some() && parts.next().and_then(number).is_some() && parts.next().is_some()
+        parts.next().and_then(number).is_some()
+            && parts.next().and_then(number).is_some()
+            && parts.next().is_some()
     };
     line.contains(" › ") && line.split(" › ").any(is_place)
 }
@@ -101,7 +117,9 @@ impl Prove {
     fn line(&mut self, line: &str) -> Option<Counts> {
         // `t/a.t (Wstat: 256 (exited 1) Tests: 3 Failed: 1)`
         if let Some((_, rest)) = line.split_once(" (Wstat: ") {
-            let failed = rest.rsplit_once(" Failed: ").and_then(|(_, count)| number(count.strip_suffix(')')?));
+            let failed = rest
+                .rsplit_once(" Failed: ")
+                .and_then(|(_, count)| number(count.strip_suffix(')')?));
             self.failed += failed.unwrap_or(0);
             return None;
         }
@@ -109,13 +127,20 @@ impl Prove {
         let (_, rest) = line.strip_prefix("Files=")?.split_once(", Tests=")?;
         let failed = std::mem::take(&mut self.failed);
         let total = number(rest.split(',').next()?)?;
-        Some(Counts { passed: total.saturating_sub(failed), failed, ..Counts::default() })
+        Some(Counts {
+            passed: total.saturating_sub(failed),
+            failed,
+            ..Counts::default()
+        })
     }
 }
 
 /// `OK (skipped=1)` or `FAILED (failures=1, errors=1)` after `Ran 5 tests in 0.001s`
 fn unittest(line: &str, total: u64) -> Option<Counts> {
-    let rest = line.strip_prefix("OK").or_else(|| line.strip_prefix("FAILED")).or_else(|| line.strip_prefix("NO TESTS RAN"))?;
+    let rest = line
+        .strip_prefix("OK")
+        .or_else(|| line.strip_prefix("FAILED"))
+        .or_else(|| line.strip_prefix("NO TESTS RAN"))?;
     let mut counts = Counts::default();
     if !rest.is_empty() {
         for part in rest.strip_prefix(" (")?.strip_suffix(')')?.split(", ") {
@@ -135,16 +160,26 @@ fn unittest(line: &str, total: u64) -> Option<Counts> {
 
 /// `Tests: 26/28 passed`, as `ralph eval` prints it.
 fn share(line: &str) -> Option<Counts> {
-    let (passed, total) = line.strip_prefix("Tests: ")?.strip_suffix(" passed")?.split_once('/')?;
+    let (passed, total) = line
+        .strip_prefix("Tests: ")?
+        .strip_suffix(" passed")?
+        .split_once('/')?;
     let passed = number(passed)?;
-    Some(Counts { passed, failed: number(total)?.checked_sub(passed)?, ..Counts::default() })
+    Some(Counts {
+        passed,
+        failed: number(total)?.checked_sub(passed)?,
+        ..Counts::default()
+    })
 }
 
 /// `Found 3 errors.`
 fn found_errors(line: &str) -> Option<Counts> {
     let (count, rest) = line.trim().strip_prefix("Found ")?.split_once(' ')?;
     let errors = number(count)?;
-    (rest.starts_with("error")).then_some(Counts { errors, ..Counts::default() })
+    (rest.starts_with("error")).then_some(Counts {
+        errors,
+        ..Counts::default()
+    })
 }
 
 #[cfg(test)]
@@ -153,31 +188,68 @@ mod tests {
 
     fn check(text: &str, expected: Option<(u64, u64, u64, u64)>) {
         let found = last_summary(&Output::new(text.as_bytes(), &[]), &Output::new(b"", &[]));
-        assert_eq!(found.map(|counts| (counts.passed, counts.failed, counts.errors, counts.skipped)), expected, "{text}");
+        assert_eq!(
+            found.map(|counts| (counts.passed, counts.failed, counts.errors, counts.skipped)),
+            expected,
+            "{text}"
+        );
     }
 
     #[test]
     fn summaries_of_common_runners() {
-        check("=== 3 failed, 7 passed, 1 skipped, 1 xfailed, 1 xpassed, 4 errors in 0.10s ===", Some((8, 3, 4, 2)));
-        check("1 passed, 2 warnings in 61.20s (0:01:01)", Some((1, 0, 0, 0)));
-        check("Ran 5 tests in 0.001s\n\nFAILED (failures=1, errors=1, skipped=1, expected failures=1)", Some((1, 1, 1, 2)));
+        check(
+            "=== 3 failed, 7 passed, 1 skipped, 1 xfailed, 1 xpassed, 4 errors in 0.10s ===",
+            Some((8, 3, 4, 2)),
+        );
+        check(
+            "1 passed, 2 warnings in 61.20s (0:01:01)",
+            Some((1, 0, 0, 0)),
+        );
+        check(
+            "Ran 5 tests in 0.001s\n\nFAILED (failures=1, errors=1, skipped=1, expected failures=1)",
+            Some((1, 1, 1, 2)),
+        );
         check("Ran 2 tests in 0.001s\n\nOK", Some((2, 0, 0, 0)));
-        check("Test Suites: 2 failed, 2 total\nTests:       1 failed, 1 skipped, 1 todo, 2 passed, 5 total", Some((2, 1, 0, 2)));
-        check(" Test Files  2 failed | 1 passed (3)\n      Tests  1 failed | 3 passed | 1 skipped | 1 todo (6)", Some((3, 1, 0, 2)));
-        check("  1 passing (16ms)\n  2 pending\n  1 failing\n", Some((1, 1, 0, 2)));
+        check(
+            "Test Suites: 2 failed, 2 total\nTests:       1 failed, 1 skipped, 1 todo, 2 passed, 5 total",
+            Some((2, 1, 0, 2)),
+        );
+        check(
+            " Test Files  2 failed | 1 passed (3)\n      Tests  1 failed | 3 passed | 1 skipped | 1 todo (6)",
+            Some((3, 1, 0, 2)),
+        );
+        check(
+            "  1 passing (16ms)\n  2 pending\n  1 failing\n",
+            Some((1, 1, 0, 2)),
+        );
         check(
             "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured\ntest result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured",
             Some((4, 2, 0, 1)),
         );
         check("3 examples, 1 failure, 1 pending", Some((1, 1, 0, 1)));
-        check("0 examples, 0 failures, 1 error occurred outside of examples", Some((0, 0, 1, 0)));
-        check("5 runs, 6 assertions, 1 failures, 1 errors, 1 skips", Some((2, 1, 1, 1)));
+        check(
+            "0 examples, 0 failures, 1 error occurred outside of examples",
+            Some((0, 0, 1, 0)),
+        );
+        check(
+            "5 runs, 6 assertions, 1 failures, 1 errors, 1 skips",
+            Some((2, 1, 1, 1)),
+        );
         check("OK (3 tests, 5 assertions)", Some((3, 0, 0, 0)));
-        check("FAILURES!\nTests: 3, Assertions: 5, Errors: 1, Failures: 1.", Some((1, 1, 1, 0)));
-        check("  Results: 26 passed, 2 failed out of 28\n\nTests: 26/28 passed", Some((26, 2, 0, 0)));
+        check(
+            "FAILURES!\nTests: 3, Assertions: 5, Errors: 1, Failures: 1.",
+            Some((1, 1, 1, 0)),
+        );
+        check(
+            "  Results: 26 passed, 2 failed out of 28\n\nTests: 26/28 passed",
+            Some((26, 2, 0, 0)),
+        );
         check("Tests: 29/28 passed", None);
         check("Tests: 0/0 passed", Some((0, 0, 0, 0)));
-        check("[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 1", Some((3, 1, 0, 1)));
+        check(
+            "[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 1",
+            Some((3, 1, 0, 1)),
+        );
     }
 
     /// Tests summaries of people's own scripts, and of runners without a machine-readable format.
@@ -229,50 +301,125 @@ mod tests {
     /// Tests outputs of real projects, copied from their logs and documentation.
     #[test]
     fn summaries_of_runners_in_other_languages() {
-        check("80% tests passed, 7 tests failed out of 36, spent 0.242s", Some((29, 7, 0, 0)));
-        check("100% tests passed, 0 tests failed out of 471", Some((471, 0, 0, 0)));
+        check(
+            "80% tests passed, 7 tests failed out of 36, spent 0.242s",
+            Some((29, 7, 0, 0)),
+        );
+        check(
+            "100% tests passed, 0 tests failed out of 471",
+            Some((471, 0, 0, 0)),
+        );
         let dotnet = "Failed!  - Failed:     4, Passed:    30, Skipped:     0, Total:    34, Duration: 39 s - A.Tests.dll (net8.0)";
         check(dotnet, Some((30, 4, 0, 0)));
         let more = "Passed!  - Failed:     0, Passed:     2, Skipped:     1, Total:     3, Duration: < 1 ms - B.Tests.dll (net8.0)";
         check(&format!("{dotnet}\n{more}"), Some((32, 4, 0, 1)));
-        check("Test summary: total: 14, failed: 4, succeeded: 10, skipped: 0, duration: 2.0s", Some((10, 4, 0, 0)));
+        check(
+            "Test summary: total: 14, failed: 4, succeeded: 10, skipped: 0, duration: 2.0s",
+            Some((10, 4, 0, 0)),
+        );
         check("20 tests completed, 1 failed", Some((19, 1, 0, 0)));
         check("9 tests completed, 1 failed, 8 skipped", Some((0, 1, 0, 8)));
-        check(" 1 pass\n 1 fail\n 1 skip\n 3 expect() calls\nRan 3 tests across 1 file. [2.50s]", Some((1, 1, 0, 1)));
+        check(
+            " 1 pass\n 1 fail\n 1 skip\n 3 expect() calls\nRan 3 tests across 1 file. [2.50s]",
+            Some((1, 1, 0, 1)),
+        );
         check("FAILED | 1 passed | 1 failed (130ms)", Some((1, 1, 0, 0)));
-        check("ok | 2 passed (3 steps) | 0 failed | 1 ignored (5ms)", Some((2, 0, 0, 1)));
+        check(
+            "ok | 2 passed (3 steps) | 0 failed | 1 ignored (5ms)",
+            Some((2, 0, 0, 1)),
+        );
         let google = "[==========] 42 tests from 8 test suites ran. (1234 ms total)\n[  PASSED  ] 41 tests.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Merge.test_2";
         check(google, Some((41, 1, 0, 0)));
-        check(&format!("{google}\n\n 1 FAILED TEST\n  YOU HAVE 1 DISABLED TEST\n"), Some((41, 1, 0, 0)));
-        check("test cases: 4 | 2 passed | 1 failed | 1 failed as expected\nassertions: 9 | 8 passed | 1 failed", Some((2, 1, 0, 1)));
-        check("test cases: 2 | 1 passed | 1 failed\nassertions: 5 | 4 passed | 1 failed", Some((1, 1, 0, 0)));
+        check(
+            &format!("{google}\n\n 1 FAILED TEST\n  YOU HAVE 1 DISABLED TEST\n"),
+            Some((41, 1, 0, 0)),
+        );
+        check(
+            "test cases: 4 | 2 passed | 1 failed | 1 failed as expected\nassertions: 9 | 8 passed | 1 failed",
+            Some((2, 1, 0, 1)),
+        );
+        check(
+            "test cases: 2 | 1 passed | 1 failed\nassertions: 5 | 4 passed | 1 failed",
+            Some((1, 1, 0, 0)),
+        );
         check(
             "[doctest] test cases:  3 |  1 passed | 1 failed | 1 skipped\n[doctest] assertions: 9 | 7 passed | 2 failed |",
             Some((1, 1, 0, 1)),
         );
-        check("All tests passed (3 assertions in 2 test cases)", Some((2, 0, 0, 0)));
+        check(
+            "All tests passed (3 assertions in 2 test cases)",
+            Some((2, 0, 0, 0)),
+        );
         check("2 doctests, 3 tests, 1 failure", Some((4, 1, 0, 0)));
         check("4 tests, 1 failure, 1 invalid", Some((2, 1, 1, 0)));
-        check("[ERROR] Tests run: 4, Failures: 1, Errors: 0, Skipped: 0, Flakes: 1", Some((3, 1, 0, 0)));
-        check(" Test Files  2 passed (2)\n      Tests  4 passed (4)\n     Errors  1 error\n   Start at  10:00:00", Some((4, 0, 1, 0)));
-        check(" Test Files  2 failed (2)\n      Tests  1 failed | 3 passed (4)\n     Errors  2 errors", Some((3, 1, 2, 0)));
-        check(" Test Files  1 failed (1)\n      Tests  no tests\n     Errors  1 error", Some((0, 0, 1, 0)));
+        check(
+            "[ERROR] Tests run: 4, Failures: 1, Errors: 0, Skipped: 0, Flakes: 1",
+            Some((3, 1, 0, 0)),
+        );
+        check(
+            " Test Files  2 passed (2)\n      Tests  4 passed (4)\n     Errors  1 error\n   Start at  10:00:00",
+            Some((4, 0, 1, 0)),
+        );
+        check(
+            " Test Files  2 failed (2)\n      Tests  1 failed | 3 passed (4)\n     Errors  2 errors",
+            Some((3, 1, 2, 0)),
+        );
+        check(
+            " Test Files  1 failed (1)\n      Tests  no tests\n     Errors  1 error",
+            Some((0, 0, 1, 0)),
+        );
         let failed = "    [chromium] › a.spec.ts:3:1 › a ─────\n    b.spec.ts:4:1 › b\n";
         check(&format!("  3 failed\n{failed}"), Some((0, 3, 0, 0)));
-        check(&format!("  2 failed\n{failed}  3 did not run\n"), Some((0, 2, 0, 3)));
-        check(&format!("  1 failed\n{failed}  2 did not run\n  5 passed (1.3m)"), Some((5, 1, 0, 2)));
-        check("  1 error was not a part of any test, see above for details\n  4 passed (2.0s)", Some((4, 0, 1, 0)));
-        check("  1 uncaught exception\n  3 tests passed", Some((3, 0, 1, 0)));
-        check("Executed 3 tests, with 1 failure (0 unexpected) in 0.001 (0.002) seconds", Some((2, 1, 0, 0)));
-        check("FAILURES!\nTests: 12, Assertions: 30, Failures: 2, Errors: 1.", Some((9, 2, 1, 0)));
-        check("OK, but there were issues!\nTests: 3, Assertions: 5, Warnings: 1, PHPUnit Deprecations: 1.", Some((3, 0, 0, 0)));
+        check(
+            &format!("  2 failed\n{failed}  3 did not run\n"),
+            Some((0, 2, 0, 3)),
+        );
+        check(
+            &format!("  1 failed\n{failed}  2 did not run\n  5 passed (1.3m)"),
+            Some((5, 1, 0, 2)),
+        );
+        check(
+            "  1 error was not a part of any test, see above for details\n  4 passed (2.0s)",
+            Some((4, 0, 1, 0)),
+        );
+        check(
+            "  1 uncaught exception\n  3 tests passed",
+            Some((3, 0, 1, 0)),
+        );
+        check(
+            "Executed 3 tests, with 1 failure (0 unexpected) in 0.001 (0.002) seconds",
+            Some((2, 1, 0, 0)),
+        );
+        check(
+            "FAILURES!\nTests: 12, Assertions: 30, Failures: 2, Errors: 1.",
+            Some((9, 2, 1, 0)),
+        );
+        check(
+            "OK, but there were issues!\nTests: 3, Assertions: 5, Warnings: 1, PHPUnit Deprecations: 1.",
+            Some((3, 0, 0, 0)),
+        );
         check("OK (15 tests)", Some((15, 0, 0, 0)));
-        check("Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.05 s -- in a.BTest", None);
-        check("5 tests, 6 assertions, 1 failures, 0 errors, 1 pendings, 0 omissions, 0 notifications", Some((3, 1, 0, 1)));
-        check("     Summary [   0.230s] 7 tests run: 4 passed (1 slow), 2 failed, 1 timed out, 1 skipped", Some((4, 2, 1, 1)));
+        check(
+            "Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.05 s -- in a.BTest",
+            None,
+        );
+        check(
+            "5 tests, 6 assertions, 1 failures, 0 errors, 1 pendings, 0 omissions, 0 notifications",
+            Some((3, 1, 0, 1)),
+        );
+        check(
+            "     Summary [   0.230s] 7 tests run: 4 passed (1 slow), 2 failed, 1 timed out, 1 skipped",
+            Some((4, 2, 1, 1)),
+        );
         check("2 passed; 1 skipped; 1 failed.", Some((2, 1, 0, 1)));
-        check("# TOTAL: 4\n# PASS:  2\n# SKIP:  1\n# XFAIL: 0\n# FAIL:  1\n# XPASS: 0\n# ERROR: 0", Some((2, 1, 0, 1)));
-        check("1 scenario passed, 1 failed, 1 error, 0 skipped\n1 step passed, 1 failed, 0 skipped, 1 undefined", Some((1, 1, 1, 0)));
+        check(
+            "# TOTAL: 4\n# PASS:  2\n# SKIP:  1\n# XFAIL: 0\n# FAIL:  1\n# XPASS: 0\n# ERROR: 0",
+            Some((2, 1, 0, 1)),
+        );
+        check(
+            "1 scenario passed, 1 failed, 1 error, 0 skipped\n1 step passed, 1 failed, 0 skipped, 1 undefined",
+            Some((1, 1, 1, 0)),
+        );
         check("  2 tests passed\n  1 test skipped", Some((2, 0, 0, 1)));
         // The number of passed tests is unknown.
         check("  1 test failed\n  1 test skipped", None);
@@ -280,17 +427,29 @@ mod tests {
 
     #[test]
     fn files_are_no_tests_and_errors_are_errors() {
-        check(" Test Files  1 passed (1)\n      Tests  7 passed (7)", Some((7, 0, 0, 0)));
+        check(
+            " Test Files  1 passed (1)\n      Tests  7 passed (7)",
+            Some((7, 0, 0, 0)),
+        );
         check(" Test Files  1 passed (1)", None);
         check("Found 3 errors.", Some((0, 0, 3, 0)));
-        check("Found 1 error in 1 file (checked 2 source files)", Some((0, 0, 1, 0)));
+        check(
+            "Found 1 error in 1 file (checked 2 source files)",
+            Some((0, 0, 1, 0)),
+        );
         check("Found 3 errors.\n2 passed in 0.1s", Some((2, 0, 0, 0)));
     }
 
     #[test]
     fn the_last_summary_wins_and_prose_is_none() {
-        check("9 passed in 1s\nrun again\n1 failed, 8 passed in 1s", Some((8, 1, 0, 0)));
-        check("\u{1b}[32m\u{1b}[1m2 passed\u{1b}[0m\u{1b}[32m in 0.01s\u{1b}[0m", Some((2, 0, 0, 0)));
+        check(
+            "9 passed in 1s\nrun again\n1 failed, 8 passed in 1s",
+            Some((8, 1, 0, 0)),
+        );
+        check(
+            "\u{1b}[32m\u{1b}[1m2 passed\u{1b}[0m\u{1b}[32m in 0.01s\u{1b}[0m",
+            Some((2, 0, 0, 0)),
+        );
         for text in [
             "",
             "I passed 3 tests in 5 minutes",

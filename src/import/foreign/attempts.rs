@@ -22,7 +22,10 @@ impl Attempted {
     }
 
     pub fn n(&self) -> u64 {
-        self.by_item.values().map(|values| values.len() as u64).sum()
+        self.by_item
+            .values()
+            .map(|values| values.len() as u64)
+            .sum()
     }
 
     pub fn sum(&self) -> f64 {
@@ -41,18 +44,37 @@ impl Attempted {
 
     /// Returns the unit that fits all values.
     pub fn unit(&self) -> Unit {
-        if self.values().all(|value| (0.0..=1.0).contains(&value)) { Unit::Fraction } else { Unit::Number }
+        if self.values().all(|value| (0.0..=1.0).contains(&value)) {
+            Unit::Fraction
+        } else {
+            Unit::Number
+        }
     }
 
     /// Returns pass@k over the items with at least `k` attempts: the mean chance that one of `k` drawn attempts gets 1.
     pub fn pass_at(&self, k: usize) -> Option<f64> {
-        let counts = |values: &Vec<f64>| (values.len() as u64, values.iter().filter(|value| **value >= 1.0).count() as u64);
-        let tasks: Vec<(u64, u64)> = self.by_item.values().filter(|values| values.len() >= k).map(counts).collect();
+        let counts = |values: &Vec<f64>| {
+            (
+                values.len() as u64,
+                values.iter().filter(|value| **value >= 1.0).count() as u64,
+            )
+        };
+        let tasks: Vec<(u64, u64)> = self
+            .by_item
+            .values()
+            .filter(|values| values.len() >= k)
+            .map(counts)
+            .collect();
         mean_pass_at_k(&tasks, k as u64).ok()
     }
 
     /// Returns the mean as a score of the run.
-    pub fn score(&self, metric: &str, direction: Direction, evaluator: &str) -> Option<ScoreRecord> {
+    pub fn score(
+        &self,
+        metric: &str,
+        direction: Direction,
+        evaluator: &str,
+    ) -> Option<ScoreRecord> {
         Some(ScoreRecord {
             standard_error: self.standard_error(),
             n: Some(self.n()),
@@ -64,7 +86,10 @@ impl Attempted {
     /// Returns the standard error with each item as a cluster. It is 0 if items do not differ.
     fn standard_error(&self) -> Option<f64> {
         let values: Vec<f64> = self.values().collect();
-        let items: Vec<u32> = (0..).zip(self.by_item.values()).flat_map(|(item, values)| std::iter::repeat_n(item, values.len())).collect();
+        let items: Vec<u32> = (0..)
+            .zip(self.by_item.values())
+            .flat_map(|(item, values)| std::iter::repeat_n(item, values.len()))
+            .collect();
         clustered_error(&values, &items)
     }
 
@@ -83,19 +108,36 @@ mod tests {
         for (item, value) in [("a", 1.0), ("a", 1.0), ("b", 0.0), ("b", 0.0)] {
             all.take(item, value);
         }
-        assert_eq!((all.mean(), all.n(), all.are_grades(), all.unit()), (Some(0.5), 4, true, Unit::Fraction));
+        assert_eq!(
+            (all.mean(), all.n(), all.are_grades(), all.unit()),
+            (Some(0.5), 4, true, Unit::Fraction)
+        );
         // As if each item were one value: the standard error of 1 and 0.
         let score = all.score("reward", Direction::Up, "tests").expect("a mean");
-        assert!(score.standard_error.is_some_and(|error| (error - 0.5).abs() < 1e-12), "{score:?}");
+        assert!(
+            score
+                .standard_error
+                .is_some_and(|error| (error - 0.5).abs() < 1e-12),
+            "{score:?}"
+        );
         assert_eq!(Attempted::default().score("x", Direction::Up, "y"), None);
     }
 
     #[test]
     fn items_with_fewer_attempts_have_no_part_in_pass_at_k() {
         let mut all = Attempted::default();
-        for (item, value) in [("a", 1.0), ("a", 0.0), ("b", 0.0), ("b", 0.0), ("once", 1.0)] {
+        for (item, value) in [
+            ("a", 1.0),
+            ("a", 0.0),
+            ("b", 0.0),
+            ("b", 0.0),
+            ("once", 1.0),
+        ] {
             all.take(item, value);
         }
-        assert_eq!((all.pass_at(2), all.pass_at(3), all.pass_at(0)), (Some(0.5), None, None));
+        assert_eq!(
+            (all.pass_at(2), all.pass_at(3), all.pass_at(0)),
+            (Some(0.5), None, None)
+        );
     }
 }

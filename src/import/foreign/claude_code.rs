@@ -29,25 +29,45 @@ const SUBAGENTS: &str = "subagents";
 
 const NAME: &str = "claude-code";
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: NAME, title: "Claude Code", kind: ItemKind::Task, reads_names: true, version: 2 }, claim, read)
-        .with_arrangement(arrange)
-        .with_prices();
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: NAME,
+        title: "Claude Code",
+        kind: ItemKind::Task,
+        reads_names: true,
+        version: 2,
+    },
+    claim,
+    read,
+)
+.with_arrangement(arrange)
+.with_prices();
 
 fn claim(peek: &Peek) -> Option<Claim> {
-    let may_be = peek.content == Content::Json && ["message", "sessionId", "session_id", "type"].iter().any(|key| peek.has(key));
+    let may_be = peek.content == Content::Json
+        && ["message", "sessionId", "session_id", "type"]
+            .iter()
+            .any(|key| peek.has(key));
     if !may_be {
         return None;
     }
-    let lines = peek.head.split(|byte| *byte == b'\n').take(MOST_LINES_LOOKED_AT);
-    let lines: Vec<Value> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let lines = peek
+        .head
+        .split(|byte| *byte == b'\n')
+        .take(MOST_LINES_LOOKED_AT);
+    let lines: Vec<Value> = lines
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
     if !lines.iter().any(is_message) {
         return None;
     }
     let folder = peek.path.parent().unwrap_or(Path::new(""));
     let id = lines.iter().find_map(session_of).and_then(file_name);
     Some(match id {
-        Some(id) if folder.ends_with(SUBAGENTS) && folder.parent().is_some_and(|folder| folder.ends_with(id)) => {
+        Some(id)
+            if folder.ends_with(SUBAGENTS)
+                && folder.parent().is_some_and(|folder| folder.ends_with(id)) =>
+        {
             Claim::PartOf(folder.parent().map(Path::to_owned).unwrap_or_default())
         }
         Some(id) => Claim::PartOf(folder.join(id)),
@@ -59,12 +79,16 @@ fn claim(peek: &Peek) -> Option<Claim> {
 fn is_message(line: &Value) -> bool {
     let message = &line["message"];
     let is_counted = speaks(line) && message["usage"].get("input_tokens").is_some();
-    let is_marked = session_of(line).is_some() && matches!(line["type"].as_str(), Some("user" | "assistant"));
+    let is_marked =
+        session_of(line).is_some() && matches!(line["type"].as_str(), Some("user" | "assistant"));
     message.is_object() && (is_counted || is_marked)
 }
 
 fn session_of(line: &Value) -> Option<&str> {
-    ["sessionId", "session_id"].iter().find_map(|key| line.get(key)?.as_str()).filter(|id| !id.is_empty())
+    ["sessionId", "session_id"]
+        .iter()
+        .find_map(|key| line.get(key)?.as_str())
+        .filter(|id| !id.is_empty())
 }
 
 /// Returns whether a line is a person's prompt, not a tool's answer.
@@ -80,31 +104,51 @@ fn is_prompt(line: &Value) -> bool {
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let mut session = Session { id: stem(&source.name, ".jsonl").to_owned(), agent: "Claude Code", ..Session::default() };
+    let mut session = Session {
+        id: stem(&source.name, ".jsonl").to_owned(),
+        agent: "Claude Code",
+        ..Session::default()
+    };
     let mut messages = Messages::default();
     let (mut named, mut prompts, mut refused) = (None, BTreeSet::new(), Vec::new());
     for file in &source.files {
-        read_lines_to_cut(file.open()?, &file.shown, &mut |number, line: Result<Value, _>| {
-            match line {
-                Ok(line) => {
-                    named = named.take().or_else(|| session_of(&line).map(str::to_owned));
-                    session.span.take(&line["timestamp"], &Value::Null);
-                    let text = |key: &str| line.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
-                    session.version = text("version").or(session.version.take());
-                    session.folder = session.folder.take().or_else(|| text("cwd"));
-                    let prompt = text("uuid").map(|uuid| key(&[NAME, "prompt", &uuid]));
-                    if is_prompt(&line) && prompt.is_none_or(|key| prompts.insert(key)) {
-                        session.said.push(Said { key: prompt, time: text("timestamp"), prompts: 1, ..Said::default() });
+        read_lines_to_cut(
+            file.open()?,
+            &file.shown,
+            &mut |number, line: Result<Value, _>| {
+                match line {
+                    Ok(line) => {
+                        named = named
+                            .take()
+                            .or_else(|| session_of(&line).map(str::to_owned));
+                        session.span.take(&line["timestamp"], &Value::Null);
+                        let text = |key: &str| {
+                            line.get(key)
+                                .and_then(Value::as_str)
+                                .filter(|text| !text.is_empty())
+                                .map(str::to_owned)
+                        };
+                        session.version = text("version").or(session.version.take());
+                        session.folder = session.folder.take().or_else(|| text("cwd"));
+                        let prompt = text("uuid").map(|uuid| key(&[NAME, "prompt", &uuid]));
+                        if is_prompt(&line) && prompt.is_none_or(|key| prompts.insert(key)) {
+                            session.said.push(Said {
+                                key: prompt,
+                                time: text("timestamp"),
+                                prompts: 1,
+                                ..Said::default()
+                            });
+                        }
+                        messages.take(&line);
                     }
-                    messages.take(&line);
+                    Err(why) => {
+                        session.damaged += 1;
+                        refused.push((format!("{}:{number}", file.name), why));
+                    }
                 }
-                Err(why) => {
-                    session.damaged += 1;
-                    refused.push((format!("{}:{number}", file.name), why));
-                }
-            }
-            Ok(())
-        })?;
+                Ok(())
+            },
+        )?;
     }
     if let Some(named) = named {
         session.id = named;
@@ -116,7 +160,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             None => key(&[NAME, "session", &session.id, &number.to_string()]),
         };
         // Messages of the program itself name no model and take no tokens.
-        let took = |request: &&Request| request.model.is_some() || request.usage.total().is_some_and(|tokens| tokens > 0);
+        let took = |request: &&Request| {
+            request.model.is_some() || request.usage.total().is_some_and(|tokens| tokens > 0)
+        };
         session.said.push(Said {
             key: Some(key),
             time: message.request.time.clone(),
@@ -128,7 +174,10 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let repeated = messages.lines() - messages.all().len() as u64;
     if repeated > 0 {
-        sink.quirk(&format!("ignored {} with a message that is counted already", count(repeated, "line")));
+        sink.quirk(&format!(
+            "ignored {} with a message that is counted already",
+            count(repeated, "line")
+        ));
     }
     for (place, why) in refused {
         sink.refuse(&place, why);
@@ -139,16 +188,28 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 /// Puts shorter sessions before longer ones: a session that goes on in another file is repeated there, and its messages belong to it.
 fn arrange(own: ForeignFormat, sources: &mut Vec<ForeignSource>) -> Vec<SourceReport> {
-    let places: Vec<usize> = (0..sources.len()).filter(|place| sources[*place].format == own).collect();
+    let places: Vec<usize> = (0..sources.len())
+        .filter(|place| sources[*place].format == own)
+        .collect();
     let bytes = |place: &usize| {
-        let lengths = sources[*place].files.iter().filter_map(|file| fs::metadata(&file.path).ok());
+        let lengths = sources[*place]
+            .files
+            .iter()
+            .filter_map(|file| fs::metadata(&file.path).ok());
         lengths.map(|metadata| metadata.len()).sum::<u64>()
     };
-    let mut ordered: Vec<(u64, usize)> = places.iter().map(|place| (bytes(place), *place)).collect();
+    let mut ordered: Vec<(u64, usize)> =
+        places.iter().map(|place| (bytes(place), *place)).collect();
     ordered.sort_unstable();
-    let mut from: BTreeMap<usize, usize> = places.into_iter().zip(ordered.into_iter().map(|(_, place)| place)).collect();
-    let mut taken: Vec<Option<ForeignSource>> = std::mem::take(sources).into_iter().map(Some).collect();
-    sources.extend((0..taken.len()).filter_map(|place| taken[from.remove(&place).unwrap_or(place)].take()));
+    let mut from: BTreeMap<usize, usize> = places
+        .into_iter()
+        .zip(ordered.into_iter().map(|(_, place)| place))
+        .collect();
+    let mut taken: Vec<Option<ForeignSource>> =
+        std::mem::take(sources).into_iter().map(Some).collect();
+    sources.extend(
+        (0..taken.len()).filter_map(|place| taken[from.remove(&place).unwrap_or(place)].take()),
+    );
     Vec::new()
 }
 
@@ -162,9 +223,17 @@ mod tests {
     fn people_ask_and_tools_answer() {
         let user = |content: Value| json!({"type": "user", "message": {"role": "user", "content": content}});
         assert!(is_prompt(&user(json!("Fix it."))));
-        assert!(is_prompt(&user(json!([{"type": "text", "text": "Fix it."}]))));
-        assert!(!is_prompt(&user(json!([{"type": "tool_result", "content": "ok"}]))));
-        assert!(!is_prompt(&json!({"type": "user", "isMeta": true, "message": {"content": "x"}})));
-        assert!(!is_prompt(&json!({"type": "assistant", "message": {"content": "x"}})));
+        assert!(is_prompt(&user(
+            json!([{"type": "text", "text": "Fix it."}])
+        )));
+        assert!(!is_prompt(&user(
+            json!([{"type": "tool_result", "content": "ok"}])
+        )));
+        assert!(!is_prompt(
+            &json!({"type": "user", "isMeta": true, "message": {"content": "x"}})
+        ));
+        assert!(!is_prompt(
+            &json!({"type": "assistant", "message": {"content": "x"}})
+        ));
     }
 }

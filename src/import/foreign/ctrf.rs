@@ -27,8 +27,16 @@ use super::source::{ForeignSource, stem};
 use super::times::unix_moment;
 use super::tries::{FLAKY_TAG, Try, told};
 
-const HEADER: [&str; 8] =
-    ["specVersion", "reportId", "runId", "generatedBy", "timestamp", "results.tool", "results.summary", "results.environment"];
+const HEADER: [&str; 8] = [
+    "specVersion",
+    "reportId",
+    "runId",
+    "generatedBy",
+    "timestamp",
+    "results.tool",
+    "results.summary",
+    "results.environment",
+];
 /// Least moment that is taken for milliseconds: 1973 in milliseconds, after the year 5000 in seconds.
 const LEAST_MILLISECONDS: f64 = 1e11;
 const MOST_RETRIES: usize = 100;
@@ -108,14 +116,24 @@ struct Retry {
     message: Value,
 }
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "ctrf", title: "CTRF", kind: ItemKind::Test, reads_names: true, version: 4 }, claim, read);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "ctrf",
+        title: "CTRF",
+        kind: ItemKind::Test,
+        reads_names: true,
+        version: 4,
+    },
+    claim,
+    read,
+);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_named = peek.text("reportFormat") == Some("CTRF");
     // Some writers leave the name of the format out.
     let is_like = peek.has_all(&["results.tool", "results.summary", "results.tests"]);
-    (peek.content == Content::Json && !peek.is_lines && (is_named || is_like)).then_some(Claim::Alone)
+    (peek.content == Content::Json && !peek.is_lines && (is_named || is_like))
+        .then_some(Claim::Alone)
 }
 
 /// Totals of a report's tests.
@@ -135,37 +153,72 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Err(Problem::in_file(&source.shown, "is not one report").into());
     };
     let mut counted = Counted::default();
-    let header: Header = read_object(file.open()?, &file.shown, &HEADER, "results.tests", &mut |test: Test| {
-        let status = text(&test.status).unwrap_or_default();
-        counted.tests += 1;
-        counted.flaky += u64::from(test.flaky == Value::Bool(true));
-        counted.recovered += u64::from(status == "passed" && test.was_tried_again());
-        let id = test.id();
-        counted.digest.update(id.as_bytes());
-        counted.namesakes.note(id, &test.file(), &[]);
-        counted.digest.update(status.as_bytes());
-        *counted.by_status.entry(status).or_default() += 1;
-        Ok(())
-    })?;
+    let header: Header = read_object(
+        file.open()?,
+        &file.shown,
+        &HEADER,
+        "results.tests",
+        &mut |test: Test| {
+            let status = text(&test.status).unwrap_or_default();
+            counted.tests += 1;
+            counted.flaky += u64::from(test.flaky == Value::Bool(true));
+            counted.recovered += u64::from(status == "passed" && test.was_tried_again());
+            let id = test.id();
+            counted.digest.update(id.as_bytes());
+            counted.namesakes.note(id, &test.file(), &[]);
+            counted.digest.update(status.as_bytes());
+            *counted.by_status.entry(status).or_default() += 1;
+            Ok(())
+        },
+    )?;
     let results = header.results.0.as_ref();
     let nothing = Summary::default();
-    let summary = results.and_then(|results| results.summary.0.as_ref()).unwrap_or(&nothing);
+    let summary = results
+        .and_then(|results| results.summary.0.as_ref())
+        .unwrap_or(&nothing);
     let scale = scale(summary, sink);
-    let Some(run) = begin(&header, summary, scale, stem(&source.name, ".json"), &counted, sink) else { return Ok(()) };
+    let Some(run) = begin(
+        &header,
+        summary,
+        scale,
+        stem(&source.name, ".json"),
+        &counted,
+        sink,
+    ) else {
+        return Ok(());
+    };
 
     let is_own = text(&header.generated_by).is_some_and(|by| by.starts_with(OWN));
-    let mut reading = Reading { run, scale, is_own, namesakes: &counted.namesakes, attempts: BTreeMap::new() };
+    let mut reading = Reading {
+        run,
+        scale,
+        is_own,
+        namesakes: &counted.namesakes,
+        attempts: BTreeMap::new(),
+    };
     let mut place = 0;
-    read_object::<serde::de::IgnoredAny, Test>(file.open()?, &file.shown, &[], "results.tests", &mut |test| {
-        place += 1;
-        reading.store(&test, &format!("test {place}"), sink)
-    })?;
+    read_object::<serde::de::IgnoredAny, Test>(
+        file.open()?,
+        &file.shown,
+        &[],
+        "results.tests",
+        &mut |test| {
+            place += 1;
+            reading.store(&test, &format!("test {place}"), sink)
+        },
+    )?;
     if is_own && counted.tests == 0 {
-        let extra = |key: &str| results.and_then(|results| count(results.environment.get("extra")?.get(key)?));
-        let counts = extra("shared_tests_passed").zip(extra("shared_tests_total")).filter(|(passed, total)| passed <= total);
+        let extra = |key: &str| {
+            results.and_then(|results| count(results.environment.get("extra")?.get(key)?))
+        };
+        let counts = extra("shared_tests_passed")
+            .zip(extra("shared_tests_total"))
+            .filter(|(passed, total)| passed <= total);
         let record = sink.run(run);
         (record.shared_tests_passed, record.shared_tests_total) = counts.unzip();
-        let kind = results.and_then(|results| ItemKind::from_name(results.environment.get("extra")?.get("counted")?.as_str()?));
+        let kind = results.and_then(|results| {
+            ItemKind::from_name(results.environment.get("extra")?.get("counted")?.as_str()?)
+        });
         record.counted = kind.filter(|_| counts.is_some());
     }
     let by_status = |name: &str| counted.by_status.get(name).copied().unwrap_or(0);
@@ -180,7 +233,14 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     ];
     for (name, stated, counted) in figures {
         if let Some(stated) = count(stated) {
-            sink.stated(run, name, stated as f64, Unit::Count, Some(counted as f64), None);
+            sink.stated(
+                run,
+                name,
+                stated as f64,
+                Unit::Count,
+                Some(counted as f64),
+                None,
+            );
         }
     }
     Ok(())
@@ -197,7 +257,14 @@ fn scale(summary: &Summary, sink: &mut Sink<'_>) -> f64 {
     }
 }
 
-fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &Counted, sink: &mut Sink<'_>) -> Option<Handle> {
+fn begin(
+    header: &Header,
+    summary: &Summary,
+    scale: f64,
+    stem: &str,
+    counted: &Counted,
+    sink: &mut Sink<'_>,
+) -> Option<Handle> {
     if let Some(version) = text(&header.spec_version) {
         sink.version(&format!("CTRF {version}"));
     }
@@ -205,44 +272,81 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
     let results = header.results.0.as_ref().unwrap_or(&nothing);
     let environment = |key: &str| results.environment.get(key).and_then(filled);
     let mut names = Names::default();
-    for place in [results.environment.get("extra"), results.tool.get("extra"), Some(&results.environment)] {
+    for place in [
+        results.environment.get("extra"),
+        results.tool.get("extra"),
+        Some(&results.environment),
+    ] {
         for (name, value) in place.and_then(Value::as_object).into_iter().flatten() {
             names.take(name, &text(value).unwrap_or_default());
         }
     }
     let tool = results.tool.get("name").and_then(text);
-    let suite = names.suite.or_else(|| environment("reportName")).or_else(|| environment("appName")).or_else(|| tool.clone());
-    let (approach, model) = (names.approach.unwrap_or_default(), names.model.unwrap_or_default());
-    let own = text(&header.report_id).or_else(|| text(&header.run_id)).unwrap_or_default();
+    let suite = names
+        .suite
+        .or_else(|| environment("reportName"))
+        .or_else(|| environment("appName"))
+        .or_else(|| tool.clone());
+    let (approach, model) = (
+        names.approach.unwrap_or_default(),
+        names.model.unwrap_or_default(),
+    );
+    let own = text(&header.report_id)
+        .or_else(|| text(&header.run_id))
+        .unwrap_or_default();
     let start = text(&summary.start).unwrap_or_default();
     let digest = hex(&counted.digest.clone().finalize());
     // A report's own id identifies it. Without one, its name, its start and the statuses of its tests do.
-    let identity = if own.is_empty() { vec![stem, &start, &digest[..16]] } else { vec![own.as_str()] };
+    let identity = if own.is_empty() {
+        vec![stem, &start, &digest[..16]]
+    } else {
+        vec![own.as_str()]
+    };
     let suite = suite.unwrap_or_else(|| UNNAMED_SUITE.to_owned());
-    let (began, ended) = (number(&summary.start), number(&summary.stop).filter(|stop| *stop > 0.0));
-    let timestamp = ended.and_then(|ended| unix_moment(ended * scale)).or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
+    let (began, ended) = (
+        number(&summary.start),
+        number(&summary.stop).filter(|stop| *stop > 0.0),
+    );
+    let timestamp = ended
+        .and_then(|ended| unix_moment(ended * scale))
+        .or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
     let names = [suite.as_str(), &approach, &model];
-    let run =
-        if own.is_empty() { sink.begin_unnamed_run(&identity, names, Moment::Said(timestamp)) } else { sink.begin_run(&identity, names) }?;
+    let run = if own.is_empty() {
+        sink.begin_unnamed_run(&identity, names, Moment::Said(timestamp))
+    } else {
+        sink.begin_run(&identity, names)
+    }?;
     let record = sink.run(run);
     record.timestamp = timestamp;
     record.duration_seconds =
         // A run that ends when it begins was not measured.
         amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds > 0.0));
-    record.git = environment("commit").map(|rev| Git { rev, branch: environment("branchName"), dirty: false });
+    record.git = environment("commit").map(|rev| Git {
+        rev,
+        branch: environment("branchName"),
+        dirty: false,
+    });
     let version = results.tool.get("version").and_then(text);
     let recovered = counted.recovered.max(counted.flaky);
     let facts = [
         (FLAKY_TAG, (recovered > 0).then(|| recovered.to_string())),
-        ("tool", tool.map(|tool| version.map_or(tool.clone(), |version| format!("{tool} {version}")))),
-        ("build", environment("buildNumber").or_else(|| environment("buildName"))),
+        (
+            "tool",
+            tool.map(|tool| version.map_or(tool.clone(), |version| format!("{tool} {version}"))),
+        ),
+        (
+            "build",
+            environment("buildNumber").or_else(|| environment("buildName")),
+        ),
         ("environment", environment("testEnvironment")),
         ("os", environment("osPlatform")),
         ("run", text(&header.run_id)),
     ];
     for (key, fact) in facts {
         if let Some(fact) = fact {
-            record.tags.insert(key.to_owned(), clip(&fact, 500).into_owned());
+            record
+                .tags
+                .insert(key.to_owned(), clip(&fact, 500).into_owned());
         }
     }
     Some(run)
@@ -259,8 +363,14 @@ impl Test {
         if name.is_empty() {
             return name;
         }
-        let browser = text(&self.browser).filter(|browser| !browser.is_empty()).map(|browser| format!(" [{browser}]"));
-        let path: Vec<String> = suites.into_iter().filter(|suite| !suite.trim().is_empty()).chain([name]).collect();
+        let browser = text(&self.browser)
+            .filter(|browser| !browser.is_empty())
+            .map(|browser| format!(" [{browser}]"));
+        let path: Vec<String> = suites
+            .into_iter()
+            .filter(|suite| !suite.trim().is_empty())
+            .chain([name])
+            .collect();
         format!("{}{}", path.join(" > "), browser.unwrap_or_default())
     }
 
@@ -288,7 +398,10 @@ impl Test {
     /// Returns the earlier attempts, without the attempt that is the test itself.
     fn earlier(&self) -> Vec<Retry> {
         let all = self.retry_attempts.as_array().into_iter().flatten();
-        let mut all: Vec<Retry> = all.filter_map(|retry| Retry::deserialize(retry).ok()).take(MOST_RETRIES).collect();
+        let mut all: Vec<Retry> = all
+            .filter_map(|retry| Retry::deserialize(retry).ok())
+            .take(MOST_RETRIES)
+            .collect();
         let is_last_own = match count(&self.retries) {
             Some(retries) => all.len() as u64 > retries,
             None => all.last().is_some_and(|last| last.status == self.status),
@@ -324,7 +437,10 @@ impl Reading<'_> {
         }
         let mut earlier = Vec::new();
         for retry in test.earlier() {
-            earlier.push(Try { status: status(&retry.status, &retry.raw_status, sink), reason: filled(&retry.message) });
+            earlier.push(Try {
+                status: status(&retry.status, &retry.raw_status, sink),
+                reason: filled(&retry.message),
+            });
         }
         if !earlier.is_empty() {
             sink.quirk("of a retried test the last attempt counts; its reason lists the others");
@@ -336,15 +452,30 @@ impl Reading<'_> {
         let mut outcome = sink.outcome(self.run, &id, ended);
         (outcome.kind, outcome.attempt) = (ItemKind::Test, *attempt);
         // Our own reports mark a duration that nobody measured, because the format requires a number.
-        let is_measured = test.extra.get("duration").is_none_or(|duration| duration != "unknown");
-        outcome.duration_seconds = amount(&test.duration).map(|time| time * self.scale).filter(|_| is_measured);
-        let reason = filled(&test.message).or_else(|| filled(&test.trace)).filter(|_| outcome.status != ItemStatus::Pass);
+        let is_measured = test
+            .extra
+            .get("duration")
+            .is_none_or(|duration| duration != "unknown");
+        outcome.duration_seconds = amount(&test.duration)
+            .map(|time| time * self.scale)
+            .filter(|_| is_measured);
+        let reason = filled(&test.message)
+            .or_else(|| filled(&test.trace))
+            .filter(|_| outcome.status != ItemStatus::Pass);
         let reason = told(outcome.status, reason, &earlier, &[]);
-        let mut details = ItemDetails { reason, ..ItemDetails::default() };
+        let mut details = ItemDetails {
+            reason,
+            ..ItemDetails::default()
+        };
         outcome.category = filled(&test.kind);
         for place in [&test.labels, &test.extra] {
             for (name, value) in place.as_object().into_iter().flatten() {
-                measured::take(name, &text(value).unwrap_or_default(), &mut outcome, &mut details);
+                measured::take(
+                    name,
+                    &text(value).unwrap_or_default(),
+                    &mut outcome,
+                    &mut details,
+                );
             }
         }
         if self.is_own {
@@ -373,8 +504,14 @@ fn status(status: &Value, raw: &Value, sink: &mut Sink<'_>) -> ItemStatus {
             } else if raw.contains("error") || raw.contains("broken") || raw.contains("crash") {
                 ItemStatus::Error
             } else {
-                let said = if other == "other" { "`other`" } else { "unknown" };
-                sink.quirk(&format!("tests with the status {said} and no clearer raw status are not evaluated"));
+                let said = if other == "other" {
+                    "`other`"
+                } else {
+                    "unknown"
+                };
+                sink.quirk(&format!(
+                    "tests with the status {said} and no clearer raw status are not evaluated"
+                ));
                 ItemStatus::NotEvaluated
             }
         }
@@ -395,18 +532,36 @@ mod tests {
     fn the_last_retry_may_be_the_test_itself() {
         let of = |value: Value| test(value).earlier().len();
         let (fail, pass) = (json!({"status": "failed"}), json!({"status": "passed"}));
-        assert_eq!(of(json!({"status": "passed", "retries": 2, "retryAttempts": [fail, fail, pass]})), 2);
-        assert_eq!(of(json!({"status": "passed", "retries": 2, "retryAttempts": [fail, fail]})), 2);
-        assert_eq!(of(json!({"status": "failed", "retries": 1, "retryAttempts": [fail]})), 1);
-        assert_eq!(of(json!({"status": "passed", "retryAttempts": [fail, pass]})), 1);
+        assert_eq!(
+            of(json!({"status": "passed", "retries": 2, "retryAttempts": [fail, fail, pass]})),
+            2
+        );
+        assert_eq!(
+            of(json!({"status": "passed", "retries": 2, "retryAttempts": [fail, fail]})),
+            2
+        );
+        assert_eq!(
+            of(json!({"status": "failed", "retries": 1, "retryAttempts": [fail]})),
+            1
+        );
+        assert_eq!(
+            of(json!({"status": "passed", "retryAttempts": [fail, pass]})),
+            1
+        );
         assert_eq!(of(json!({"status": "passed", "retryAttempts": [fail]})), 1);
         assert_eq!(of(json!({"status": "passed"})), 0);
     }
 
     #[test]
     fn a_test_is_named_by_its_suites() {
-        assert_eq!(test(json!({"name": "t", "suite": ["a", "b"]})).id(), "a > b > t");
-        assert_eq!(test(json!({"name": "t", "suite": "old", "browser": "firefox"})).id(), "old > t [firefox]");
+        assert_eq!(
+            test(json!({"name": "t", "suite": ["a", "b"]})).id(),
+            "a > b > t"
+        );
+        assert_eq!(
+            test(json!({"name": "t", "suite": "old", "browser": "firefox"})).id(),
+            "old > t [firefox]"
+        );
         assert_eq!(test(json!({"name": " "})).id(), "");
     }
 }

@@ -33,12 +33,26 @@ const MOST_OUTCOMES: u64 = 2_000_000;
 /// Scores that the summary and each task have.
 const SPEEDS: [&str; 2] = ["dps", "dps_norm"];
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "evalperf", title: "EvalPerf", kind: ItemKind::Task, reads_names: true, version: 4 }, claim, read);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "evalperf",
+        title: "EvalPerf",
+        kind: ItemKind::Task,
+        reads_names: true,
+        version: 4,
+    },
+    claim,
+    read,
+);
 
 fn claim(peek: &Peek) -> Option<Claim> {
-    let is_configured = peek.has_all(&["config.n_samples", "config.min_correct", "config.max_profile"]);
-    let is_ours = is_configured && (peek.has("eval") || peek.has_all(&["summary.dps", "summary.pass@1"]));
+    let is_configured = peek.has_all(&[
+        "config.n_samples",
+        "config.min_correct",
+        "config.max_profile",
+    ]);
+    let is_ours =
+        is_configured && (peek.has("eval") || peek.has_all(&["summary.dps", "summary.pass@1"]));
     (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
@@ -62,7 +76,9 @@ struct Task {
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let Some(file) = source.files.first() else { return Ok(()) };
+    let Some(file) = source.files.first() else {
+        return Ok(());
+    };
     let results: Results = read_value(file.open()?, &file.shown)?;
     if results.eval.is_empty() && results.summary.as_object().is_none() {
         return Err(file.problem("holds no tasks and no summary"));
@@ -70,7 +86,13 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let named = Named::of(&source.name);
     let date = text(&results.date).unwrap_or_default();
     let said = Moment::Said(moment(&results.date));
-    let Some(run) = sink.begin_run_of_bytes(&[named.whole, &date], [SUITE, named.variant, &named.model], said) else { return Ok(()) };
+    let Some(run) = sink.begin_run_of_bytes(
+        &[named.whole, &date],
+        [SUITE, named.variant, &named.model],
+        said,
+    ) else {
+        return Ok(());
+    };
     sink.quirk("the model is taken from the file name");
     let record = sink.run(run);
     if let Some(time) = moment(&results.date) {
@@ -78,7 +100,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         record.tags.insert("zone".to_owned(), "unknown".to_owned());
     }
     let configured = ["n_samples", "temperature", "min_correct", "max_profile"];
-    let configured = configured.into_iter().filter_map(|key| Some((key.to_owned(), text(results.config.get(key)?)?)));
+    let configured = configured
+        .into_iter()
+        .filter_map(|key| Some((key.to_owned(), text(results.config.get(key)?)?)));
     record.tags.extend(configured);
     if let Some(backend) = named.backend {
         record.tags.insert("backend".to_owned(), backend.to_owned());
@@ -96,7 +120,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             }
         }
     }
-    let samples = results.config.get("n_samples").and_then(count).unwrap_or_default();
+    let samples = results
+        .config
+        .get("n_samples")
+        .and_then(count)
+        .unwrap_or_default();
     if let Some(counts) = counts_of(&results.eval, samples) {
         sink.quirk("the file does not say which samples passed: the first attempts of each task are read as the passed ones");
         for (item, right) in &counts {
@@ -106,13 +134,27 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         sink.quirk("pass@1 is not a whole number of samples: the run has its mean as a score, and no outcomes");
         push_score(run, "pass@1", Unit::Fraction, passed, sink);
     }
-    for (item, _) in results.eval.iter().filter(|(_, task)| share(&task.pass_at_1).is_none()) {
-        sink.refuse(item, Refused::because("the task has no pass@1 from 0 to 100"));
+    for (item, _) in results
+        .eval
+        .iter()
+        .filter(|(_, task)| share(&task.pass_at_1).is_none())
+    {
+        sink.refuse(
+            item,
+            Refused::because("the task has no pass@1 from 0 to 100"),
+        );
     }
 
     let stated = |key: &str| results.summary.get(key).and_then(number);
     if let Some(stated) = stated("pass@1") {
-        sink.stated(run, "pass@1", stated / 100.0, Unit::Fraction, passed.mean(), None);
+        sink.stated(
+            run,
+            "pass@1",
+            stated / 100.0,
+            Unit::Fraction,
+            passed.mean(),
+            None,
+        );
     }
     for (name, moments) in SPEEDS.into_iter().zip(speeds) {
         push_score(run, name, Unit::Points, moments, sink);
@@ -124,20 +166,36 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 }
 
 /// Stores the attempts at a task. The first attempt carries the task's scores.
-fn take_task(run: Handle, item: &str, right: u64, samples: u64, tasks: &Table<Task>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn take_task(
+    run: Handle,
+    item: &str,
+    right: u64,
+    samples: u64,
+    tasks: &Table<Task>,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
     let mut scores = BTreeMap::new();
     if let Some(task) = tasks.get(item) {
         let known = SPEEDS.into_iter().zip([&task.dps, &task.dps_norm]);
         scores.extend(known.filter_map(|(name, value)| Some((name.to_owned(), number(value)?))));
     }
-    let category = item.split_once('/').map(|(benchmark, _)| benchmark.to_owned());
+    let category = item
+        .split_once('/')
+        .map(|(benchmark, _)| benchmark.to_owned());
     for attempt in 1..=samples {
-        let status = if attempt <= right { ItemStatus::Pass } else { ItemStatus::Fail };
+        let status = if attempt <= right {
+            ItemStatus::Pass
+        } else {
+            ItemStatus::Fail
+        };
         let mut outcome = sink.outcome(run, item, status);
         EVALUATOR.clone_into(&mut outcome.evaluator);
         outcome.category.clone_from(&category);
         outcome.attempt = u32::try_from(attempt).unwrap_or(u32::MAX);
-        let details = ItemDetails { scores: std::mem::take(&mut scores), ..ItemDetails::default() };
+        let details = ItemDetails {
+            scores: std::mem::take(&mut scores),
+            ..ItemDetails::default()
+        };
         sink.item(run, item, outcome, details)?;
     }
     Ok(())
@@ -154,16 +212,27 @@ fn push_score(run: Handle, metric: &str, unit: Unit, moments: Moments, sink: &mu
 }
 
 fn share(percent: &Value) -> Option<f64> {
-    amount(percent).filter(|percent| *percent <= 100.0).map(|percent| percent / 100.0)
+    amount(percent)
+        .filter(|percent| *percent <= 100.0)
+        .map(|percent| percent / 100.0)
 }
 
 /// Returns the number of right samples of each task, or `None` if a share does not fit the number of samples.
 fn counts_of(tasks: &Table<Task>, samples: u64) -> Option<Vec<(String, u64)>> {
-    let shares: Vec<(&String, f64)> = tasks.iter().filter_map(|(item, task)| Some((item, share(&task.pass_at_1)?))).collect();
-    if samples == 0 || samples > MOST_SAMPLES || (shares.len() as u64).saturating_mul(samples) > MOST_OUTCOMES {
+    let shares: Vec<(&String, f64)> = tasks
+        .iter()
+        .filter_map(|(item, task)| Some((item, share(&task.pass_at_1)?)))
+        .collect();
+    if samples == 0
+        || samples > MOST_SAMPLES
+        || (shares.len() as u64).saturating_mul(samples) > MOST_OUTCOMES
+    {
         return None;
     }
-    shares.into_iter().map(|(item, share)| Some((item.clone(), part_of(share, samples)?))).collect()
+    shares
+        .into_iter()
+        .map(|(item, share)| Some((item.clone(), part_of(share, samples)?)))
+        .collect()
 }
 
 /// Parts of a file's name: `<organisation>--<model>_<backend>_temp_<temperature>[-<variant>]_evalperf_results[.brief].json[.gz]`.
@@ -178,14 +247,24 @@ struct Named<'a> {
 
 impl<'a> Named<'a> {
     fn of(name: &'a str) -> Self {
-        let whole = name.split_once("_evalperf_results").map_or_else(|| name.split(".json").next().unwrap_or(name), |(whole, _)| whole);
+        let whole = name.split_once("_evalperf_results").map_or_else(
+            || name.split(".json").next().unwrap_or(name),
+            |(whole, _)| whole,
+        );
         let (sampled, temperature) = whole.rsplit_once("_temp_").unwrap_or((whole, ""));
         let (model, backend) = match sampled.rsplit_once('_') {
             Some((model, backend)) if !temperature.is_empty() => (model, Some(backend)),
             Some(_) | None => (sampled, None),
         };
-        let variant = temperature.split_once('-').map_or("instruct", |(_, variant)| variant);
-        Self { whole, model: model.replacen("--", "/", 1), backend, variant }
+        let variant = temperature
+            .split_once('-')
+            .map_or("instruct", |(_, variant)| variant);
+        Self {
+            whole,
+            model: model.replacen("--", "/", 1),
+            backend,
+            variant,
+        }
     }
 }
 
@@ -203,7 +282,10 @@ mod unit_tests {
             of("acme--coder_x-9B_vllm_temp_1.0_evalperf_results.brief.json.gz"),
             ("acme/coder_x-9B".to_owned(), Some("vllm"), "instruct")
         );
-        assert_eq!(of("big-1_openai_temp_1.0-perf-instruct_evalperf_results.json"), ("big-1".to_owned(), Some("openai"), "perf-instruct"));
+        assert_eq!(
+            of("big-1_openai_temp_1.0-perf-instruct_evalperf_results.json"),
+            ("big-1".to_owned(), Some("openai"), "perf-instruct")
+        );
         assert_eq!(of("renamed.json"), ("renamed".to_owned(), None, "instruct"));
     }
 }

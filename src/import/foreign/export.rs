@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{CostSource, Direction, ItemDetails, ItemKind, ItemStatus, Problem, RunId, RunStatus, ScoreRecord, Unit, Usage};
+use crate::domain::{
+    CostSource, Direction, ItemDetails, ItemKind, ItemStatus, Problem, RunId, RunStatus,
+    ScoreRecord, Unit, Usage,
+};
 use crate::files;
 use crate::results::StoreError;
 
@@ -22,8 +25,17 @@ use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
 use super::source::{ForeignFile, ForeignSource};
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "export", title: "evalreport's tables", kind: ItemKind::Test, reads_names: false, version: 1 }, claim, read);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "export",
+        title: "evalreport's tables",
+        kind: ItemKind::Test,
+        reads_names: false,
+        version: 1,
+    },
+    claim,
+    read,
+);
 
 const RUNS: &[&str] = &[
     "run_id",
@@ -64,8 +76,20 @@ const ITEMS: &[&str] = &[
     "output_tokens",
     "standing",
 ];
-const SCORES: &[&str] =
-    &["run_id", "metric", "value", "unit", "direction", "least", "most", "standard_error", "n", "evaluator", "revision", "standing"];
+const SCORES: &[&str] = &[
+    "run_id",
+    "metric",
+    "value",
+    "unit",
+    "direction",
+    "least",
+    "most",
+    "standard_error",
+    "n",
+    "evaluator",
+    "revision",
+    "standing",
+];
 const USAGE: &[&str] = &[
     "run_id",
     "total_calls",
@@ -78,45 +102,90 @@ const USAGE: &[&str] = &[
     "cost_usd",
     "cost_source",
 ];
-const TABLES: [(&str, &[&str]); 4] = [("runs", RUNS), ("usage", USAGE), ("scores", SCORES), ("items", ITEMS)];
+const TABLES: [(&str, &[&str]); 4] = [
+    ("runs", RUNS),
+    ("usage", USAGE),
+    ("scores", SCORES),
+    ("items", ITEMS),
+];
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let (stem, ending) = peek.name.split_once('.')?;
     let (_, columns) = TABLES.into_iter().find(|(table, _)| *table == stem)?;
     let found = match ending {
         "csv" if peek.content == Content::Text => {
-            let header = peek.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-            String::from_utf8_lossy(header).trim().split(',').map(str::to_owned).collect()
+            let header = peek
+                .head
+                .split(|byte| *byte == b'\n')
+                .next()
+                .unwrap_or_default();
+            String::from_utf8_lossy(header)
+                .trim()
+                .split(',')
+                .map(str::to_owned)
+                .collect()
         }
-        "parquet" if peek.head.starts_with(b"PAR1") => columns_of_parquet(files::open(&peek.path).ok()?)?,
+        "parquet" if peek.head.starts_with(b"PAR1") => {
+            columns_of_parquet(files::open(&peek.path).ok()?)?
+        }
         _ => return None,
     };
-    let is_ours = columns.iter().all(|column| found.iter().any(|name| name == column));
-    is_ours.then(|| Claim::PartOf(peek.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(".".as_ref()).to_owned()))
+    let is_ours = columns
+        .iter()
+        .all(|column| found.iter().any(|name| name == column));
+    is_ours.then(|| {
+        Claim::PartOf(
+            peek.path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty())
+                .unwrap_or(".".as_ref())
+                .to_owned(),
+        )
+    })
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let table = |name: &str, ending: &str| source.files.iter().find(|file| file.name == format!("{name}.{ending}"));
-    let endings: Vec<&str> = ["csv", "parquet"].into_iter().filter(|ending| table("runs", ending).is_some()).collect();
+    let table = |name: &str, ending: &str| {
+        source
+            .files
+            .iter()
+            .find(|file| file.name == format!("{name}.{ending}"))
+    };
+    let endings: Vec<&str> = ["csv", "parquet"]
+        .into_iter()
+        .filter(|ending| table("runs", ending).is_some())
+        .collect();
     let [ending] = endings.as_slice() else {
-        let problem = if endings.is_empty() { "lacks `runs`, which names the runs" } else { "has the tables twice, as CSV and as Parquet" };
-        return Err(Problem::in_file(source.shown.clone(), problem).with_hint("name a folder with all tables of one export").into());
+        let problem = if endings.is_empty() {
+            "lacks `runs`, which names the runs"
+        } else {
+            "has the tables twice, as CSV and as Parquet"
+        };
+        return Err(Problem::in_file(source.shown.clone(), problem)
+            .with_hint("name a folder with all tables of one export")
+            .into());
     };
     let mut runs: BTreeMap<String, Option<Handle>> = BTreeMap::new();
     for (name, columns) in TABLES {
         let Some(file) = table(name, ending) else {
-            return Err(Problem::in_file(source.shown.clone(), format!("lacks `{name}.{ending}`"))
-                .with_hint("name a folder with all tables of one export")
-                .into());
+            return Err(
+                Problem::in_file(source.shown.clone(), format!("lacks `{name}.{ending}`"))
+                    .with_hint("name a folder with all tables of one export")
+                    .into(),
+            );
         };
-        each_line(file, columns, &mut |line| match take(name, line, &mut runs, sink) {
-            Ok(Err(refused)) => {
-                sink.refuse(&format!("{name}, row {}", line.number), refused);
-                Ok(())
-            }
-            Ok(Ok(())) => Ok(()),
-            Err(stop) => Err(stop),
-        })?;
+        each_line(
+            file,
+            columns,
+            &mut |line| match take(name, line, &mut runs, sink) {
+                Ok(Err(refused)) => {
+                    sink.refuse(&format!("{name}, row {}", line.number), refused);
+                    Ok(())
+                }
+                Ok(Ok(())) => Ok(()),
+                Err(stop) => Err(stop),
+            },
+        )?;
     }
     Ok(())
 }
@@ -128,7 +197,9 @@ fn take(
     runs: &mut BTreeMap<String, Option<Handle>>,
     sink: &mut Sink<'_>,
 ) -> Result<Result<(), Refused>, Stop> {
-    let Some(id) = line.text("run_id") else { return Ok(Err(Refused::because("the line names no run"))) };
+    let Some(id) = line.text("run_id") else {
+        return Ok(Err(Refused::because("the line names no run")));
+    };
     if table == "runs" {
         return Ok(run(id, line, sink).map(|handle| {
             runs.insert(id.to_owned(), handle);
@@ -138,7 +209,11 @@ fn take(
         Some(Some(handle)) => *handle,
         // The store has the run already.
         Some(None) => return Ok(Ok(())),
-        None => return Ok(Err(Refused::because("the line's run is not among the runs"))),
+        None => {
+            return Ok(Err(Refused::because(
+                "the line's run is not among the runs",
+            )));
+        }
     };
     match table {
         "usage" => Ok(usage(handle, line, sink)),
@@ -150,27 +225,62 @@ fn take(
 /// Begins a run. Returns `None` if the store has it.
 fn run(id: &str, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<Option<Handle>, Refused> {
     let own = RunId::parse(id).map_err(|_| Refused::because("the run's id is no id"))?;
-    let status = line.named("status", RunStatus::from_name)?.unwrap_or(RunStatus::Completed);
-    let timestamp = line.text("timestamp").map(|text| time("timestamp", text)).transpose()?;
+    let status = line
+        .named("status", RunStatus::from_name)?
+        .unwrap_or(RunStatus::Completed);
+    let timestamp = line
+        .text("timestamp")
+        .map(|text| time("timestamp", text))
+        .transpose()?;
     let tags = match line.text("tags") {
-        Some(text) => serde_json::from_str(text).map_err(|_| Refused::because("tags are no object of texts"))?,
+        Some(text) => serde_json::from_str(text)
+            .map_err(|_| Refused::because("tags are no object of texts"))?,
         None => BTreeMap::new(),
     };
-    let [shared, total, passed, of] = ["shared_tests_passed", "shared_tests_total", "own_tests_passed", "own_tests_total"];
-    let counts = [line.number_of(shared)?, line.number_of(total)?, line.number_of(passed)?, line.number_of(of)?];
-    let (counted, duration) = (line.named("counted", ItemKind::from_name)?, line.number_of("duration_seconds")?);
-    let (files, lines, index) = (line.number_of("files_generated")?, line.number_of("lines_generated")?, line.number_of("run_index")?);
+    let [shared, total, passed, of] = [
+        "shared_tests_passed",
+        "shared_tests_total",
+        "own_tests_passed",
+        "own_tests_total",
+    ];
+    let counts = [
+        line.number_of(shared)?,
+        line.number_of(total)?,
+        line.number_of(passed)?,
+        line.number_of(of)?,
+    ];
+    let (counted, duration) = (
+        line.named("counted", ItemKind::from_name)?,
+        line.number_of("duration_seconds")?,
+    );
+    let (files, lines, index) = (
+        line.number_of("files_generated")?,
+        line.number_of("lines_generated")?,
+        line.number_of("run_index")?,
+    );
     let name = |column: &str| line.text(column).unwrap_or_default();
-    let Some(handle) = sink.begin_kept_run(own, [name("suite"), name("approach"), name("model")]) else { return Ok(None) };
+    let Some(handle) = sink.begin_kept_run(own, [name("suite"), name("approach"), name("model")])
+    else {
+        return Ok(None);
+    };
     let record = sink.run(handle);
     record.reported_model = line.text("reported_model").map(str::to_owned);
     record.error = line.text("error").map(str::to_owned);
     record.batch_id = line.text("batch_id").map(str::to_owned);
     record.suite_version = line.text("suite_version").map(str::to_owned);
     (record.status, record.timestamp, record.tags) = (status, timestamp, tags);
-    [record.shared_tests_passed, record.shared_tests_total, record.own_tests_passed, record.own_tests_total] = counts;
+    [
+        record.shared_tests_passed,
+        record.shared_tests_total,
+        record.own_tests_passed,
+        record.own_tests_total,
+    ] = counts;
     (record.counted, record.duration_seconds) = (counted, duration);
-    (record.files_generated, record.lines_generated, record.run_index) = (files, lines, index);
+    (
+        record.files_generated,
+        record.lines_generated,
+        record.run_index,
+    ) = (files, lines, index);
     sink.record();
     Ok(Some(handle))
 }
@@ -179,16 +289,43 @@ fn usage(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<(), Ref
     let count = |column: &str| line.number_of::<u64>(column);
     let (input, output) = (count("input_tokens")?, count("output_tokens")?);
     let (cache_write, cache_read) = (count("cache_write_tokens")?, count("cache_read_tokens")?);
-    let sources = [CostSource::Reported, CostSource::Priced, CostSource::Unknown];
-    let cost_source = line.named("cost_source", |name| sources.into_iter().find(|source| source.name() == name))?;
-    let (calls, turns, total, cost) = (count("total_calls")?, count("turns")?, count("total_tokens")?, line.number_of("cost_usd")?);
+    let sources = [
+        CostSource::Reported,
+        CostSource::Priced,
+        CostSource::Unknown,
+    ];
+    let cost_source = line.named("cost_source", |name| {
+        sources.into_iter().find(|source| source.name() == name)
+    })?;
+    let (calls, turns, total, cost) = (
+        count("total_calls")?,
+        count("turns")?,
+        count("total_tokens")?,
+        line.number_of("cost_usd")?,
+    );
     let record = sink.run(handle);
-    (record.total_calls, record.turns, record.total_tokens, record.cost_usd) = (calls, turns, total, cost);
-    (record.input_tokens, record.output_tokens, record.cost_source) = (input, output, cost_source.unwrap_or(CostSource::Unknown));
+    (
+        record.total_calls,
+        record.turns,
+        record.total_tokens,
+        record.cost_usd,
+    ) = (calls, turns, total, cost);
+    (
+        record.input_tokens,
+        record.output_tokens,
+        record.cost_source,
+    ) = (input, output, cost_source.unwrap_or(CostSource::Unknown));
     if cache_write.is_some() || cache_read.is_some() {
         // The table adds cached tokens to the input.
-        let cached = cache_write.unwrap_or(0).saturating_add(cache_read.unwrap_or(0));
-        record.usage = Some(Usage { input: input.and_then(|input| input.checked_sub(cached)), cache_write, cache_read, output });
+        let cached = cache_write
+            .unwrap_or(0)
+            .saturating_add(cache_read.unwrap_or(0));
+        record.usage = Some(Usage {
+            input: input.and_then(|input| input.checked_sub(cached)),
+            cache_write,
+            cache_read,
+            output,
+        });
     }
     sink.keep_totals(handle);
     sink.record();
@@ -196,15 +333,24 @@ fn usage(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<(), Ref
 }
 
 fn score(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<(), Refused> {
-    let metric = line.text("metric").ok_or_else(|| Refused::because("the score names no metric"))?;
-    let unit = line.named("unit", Unit::from_name)?.ok_or_else(|| Refused::because("the score has no unit"))?;
-    let direction = line.named("direction", Direction::from_name)?.unwrap_or(Direction::None);
+    let metric = line
+        .text("metric")
+        .ok_or_else(|| Refused::because("the score names no metric"))?;
+    let unit = line
+        .named("unit", Unit::from_name)?
+        .ok_or_else(|| Refused::because("the score has no unit"))?;
+    let direction = line
+        .named("direction", Direction::from_name)?
+        .unwrap_or(Direction::None);
     let score = ScoreRecord {
         metric: metric.to_owned(),
         value: line.number_of("value")?,
         unit,
         direction,
-        range: line.number_of("least")?.zip(line.number_of("most")?).map(|(least, most)| [least, most]),
+        range: line
+            .number_of("least")?
+            .zip(line.number_of("most")?)
+            .map(|(least, most)| [least, most]),
         standard_error: line.number_of("standard_error")?,
         n: line.number_of("n")?,
         evaluator: line.text("evaluator").map(str::to_owned),
@@ -219,12 +365,20 @@ fn score(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<(), Ref
 
 fn item(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<Result<(), Refused>, Stop> {
     let read = || -> Result<_, Refused> {
-        let name = line.text("item").ok_or_else(|| Refused::because("the item has no name"))?;
-        let status = line.named("status", ItemStatus::from_name)?.ok_or_else(|| Refused::because("the outcome has no status"))?;
-        let kind = line.named("kind", ItemKind::from_name)?.ok_or_else(|| Refused::because("the item has no kind"))?;
+        let name = line
+            .text("item")
+            .ok_or_else(|| Refused::because("the item has no name"))?;
+        let status = line
+            .named("status", ItemStatus::from_name)?
+            .ok_or_else(|| Refused::because("the outcome has no status"))?;
+        let kind = line
+            .named("kind", ItemKind::from_name)?
+            .ok_or_else(|| Refused::because("the item has no kind"))?;
         let mut outcome = sink.outcome(handle, name, status);
         outcome.kind = kind;
-        line.text("evaluator").unwrap_or_default().clone_into(&mut outcome.evaluator);
+        line.text("evaluator")
+            .unwrap_or_default()
+            .clone_into(&mut outcome.evaluator);
         outcome.cluster = line.text("cluster").map(str::to_owned);
         outcome.category = line.text("category").map(str::to_owned);
         outcome.attempt = line.number_of("attempt")?.unwrap_or(1);
@@ -237,9 +391,14 @@ fn item(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<Result<(
         Ok(outcome)
     };
     match read() {
-        Ok(outcome) if line.is_standing() => {
-            sink.item(handle, &format!("items, row {}", line.number), outcome, ItemDetails::default()).map(Ok)
-        }
+        Ok(outcome) if line.is_standing() => sink
+            .item(
+                handle,
+                &format!("items, row {}", line.number),
+                outcome,
+                ItemDetails::default(),
+            )
+            .map(Ok),
         Ok(_) => {
             sink.quirk("outcomes replaced by a later judgement are not read");
             sink.record();
@@ -263,12 +422,18 @@ impl Line<'_> {
     }
 
     fn number_of<T: std::str::FromStr>(&self, column: &str) -> Result<Option<T>, Refused> {
-        let parse = |text: &str| text.parse().map_err(|_| Refused::with_value(format!("{column} is no such number"), text));
+        let parse = |text: &str| {
+            text.parse()
+                .map_err(|_| Refused::with_value(format!("{column} is no such number"), text))
+        };
         self.text(column).map(parse).transpose()
     }
 
     fn named<T>(&self, column: &str, of: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Refused> {
-        let parse = |text: &str| of(text).ok_or_else(|| Refused::with_value(format!("{column} has an unknown name"), text));
+        let parse = |text: &str| {
+            of(text)
+                .ok_or_else(|| Refused::with_value(format!("{column} has an unknown name"), text))
+        };
         self.text(column).map(parse).transpose()
     }
 
@@ -297,7 +462,11 @@ fn each_line(
                 return Ok(());
             }
         };
-        match on_line(&Line { number: row.number, columns, cells }) {
+        match on_line(&Line {
+            number: row.number,
+            columns,
+            cells,
+        }) {
             Ok(()) => Ok(()),
             Err(Stop::Store(error)) => Err(error),
             Err(Stop::Unreadable(problems)) => {
@@ -308,8 +477,13 @@ fn each_line(
     };
     let mut rows = Rows::new(&file.shown, &mut wanted, &mut on_row);
     let ready = |rows: &Rows<'_>| rows.columns.missing_essential(|_| true, rows.label);
-    if file.name.rsplit_once('.').is_some_and(|(_, ending)| ending == "parquet") {
-        let opened = files::open(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+    if file
+        .name
+        .rsplit_once('.')
+        .is_some_and(|(_, ending)| ending == "parquet")
+    {
+        let opened = files::open(&file.path)
+            .map_err(|error| file.problem(format!("cannot be read: {error}")))?;
         read_parquet(opened, &mut rows, ready)?;
     } else {
         read_csv(file.open()?, b',', Header::default(), &mut rows, ready)?;

@@ -34,23 +34,43 @@ pub(super) struct Format {
 
 impl Format {
     pub const fn new(facts: Facts, claim: Claims, read: Reads) -> Self {
-        Self { facts, claim, read, is_companion: |_| false, arrange: None, retry_tag: None, prices_tokens: false }
+        Self {
+            facts,
+            claim,
+            read,
+            is_companion: |_| false,
+            arrange: None,
+            retry_tag: None,
+            prices_tokens: false,
+        }
     }
 
     pub const fn with_companions(self, is_companion: fn(&Path) -> bool) -> Self {
-        Self { is_companion, ..self }
+        Self {
+            is_companion,
+            ..self
+        }
     }
 
     pub const fn with_arrangement(self, arrange: Arranges) -> Self {
-        Self { arrange: Some(arrange), ..self }
+        Self {
+            arrange: Some(arrange),
+            ..self
+        }
     }
 
     pub const fn with_retries(self, tag: &'static str) -> Self {
-        Self { retry_tag: Some(tag), ..self }
+        Self {
+            retry_tag: Some(tag),
+            ..self
+        }
     }
 
     pub const fn with_prices(self) -> Self {
-        Self { prices_tokens: true, ..self }
+        Self {
+            prices_tokens: true,
+            ..self
+        }
     }
 
     pub fn handle(&'static self) -> ForeignFormat {

@@ -94,7 +94,10 @@ impl<T> Table<T> {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&String, &T)> {
-        self.0.iter().flatten().filter_map(|(key, part)| Some((key, part.0.as_ref()?)))
+        self.0
+            .iter()
+            .flatten()
+            .filter_map(|(key, part)| Some((key, part.0.as_ref()?)))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -172,7 +175,9 @@ pub(in crate::import) fn number(value: &Value) -> Option<f64> {
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     };
     // A negative zero would print as `-0`.
-    number.filter(|number| number.is_finite()).map(|number| number + 0.0)
+    number
+        .filter(|number| number.is_finite())
+        .map(|number| number + 0.0)
 }
 
 /// Reads an amount, which is not negative.
@@ -197,11 +202,18 @@ mod tests {
         struct Part {
             a: u8,
         }
-        let read: Vec<Lenient<Part>> = serde_json::from_value(json!([{"a": 1}, null, [1], "x", 2, -2, 1.5, true])).expect("anything goes");
-        assert_eq!(read.iter().map(|part| part.0.as_ref().map(|part| part.a)).collect::<Vec<_>>(), {
-            let mut expected = vec![None; 8];
-            expected[0] = Some(1);
-            expected
-        });
+        let read: Vec<Lenient<Part>> =
+            serde_json::from_value(json!([{"a": 1}, null, [1], "x", 2, -2, 1.5, true]))
+                .expect("anything goes");
+        assert_eq!(
+            read.iter()
+                .map(|part| part.0.as_ref().map(|part| part.a))
+                .collect::<Vec<_>>(),
+            {
+                let mut expected = vec![None; 8];
+                expected[0] = Some(1);
+                expected
+            }
+        );
     }
 }

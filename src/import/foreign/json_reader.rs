@@ -35,10 +35,19 @@ pub(in crate::import) fn read_list<Item: DeserializeOwned>(
 }
 
 /// Reads the first element of a list.
-pub(in crate::import) fn read_first<Item: DeserializeOwned>(reader: impl Read, label: &str) -> Result<Option<Item>, Stop> {
+pub(in crate::import) fn read_first<Item: DeserializeOwned>(
+    reader: impl Read,
+    label: &str,
+) -> Result<Option<Item>, Stop> {
     let mut json = JsonReader::of(reader, label);
-    let Some(mut list) = json.list()? else { return Ok(None) };
-    if json.element(&mut list)? { json.bounded().map(Some) } else { Ok(None) }
+    let Some(mut list) = json.list()? else {
+        return Ok(None);
+    };
+    if json.element(&mut list)? {
+        json.bounded().map(Some)
+    } else {
+        Ok(None)
+    }
 }
 
 /// Reads an object: the keys in `wanted` into `Head`, and the elements of the list at `list` one by one into `each`.
@@ -53,23 +62,43 @@ pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOw
     each: &mut dyn FnMut(Item) -> Result<(), Stop>,
 ) -> Result<Head, Stop> {
     let heap = Heap::default();
-    let mut json = JsonReader::of(Noted { reader, heap: &heap }, label);
+    let mut json = JsonReader::of(
+        Noted {
+            reader,
+            heap: &heap,
+        },
+        label,
+    );
     let begin = json.next()?;
     let kept = if begin == Some(b'{') {
-        Walk { json: &mut json, wanted, list, each, heap: &heap }.object("")?
+        Walk {
+            json: &mut json,
+            wanted,
+            list,
+            each,
+            heap: &heap,
+        }
+        .object("")?
     } else {
         json.value::<IgnoredAny>()?;
         Map::new()
     };
     json.end()?;
     if begin == Some(b'[') {
-        return Err(Problem::in_file(label, "is not of the format it seems to be: a list where an object is expected").into());
+        return Err(Problem::in_file(
+            label,
+            "is not of the format it seems to be: a list where an object is expected",
+        )
+        .into());
     }
     Head::deserialize(heap.bounds(Value::Object(kept))).map_err(|error| explain(label, 0, &error))
 }
 
 /// Reads a whole value. A very long one is parsed from the reader, so that only its kept parts are in memory.
-pub(in crate::import) fn read_value<T: DeserializeOwned>(reader: impl Read, label: &str) -> Result<T, Stop> {
+pub(in crate::import) fn read_value<T: DeserializeOwned>(
+    reader: impl Read,
+    label: &str,
+) -> Result<T, Stop> {
     let read = parse_from(reader, &mut Vec::new()).map_err(|error| damaged(label, &error))?;
     read.map_err(|error| explain(label, 0, &error))
 }
@@ -82,7 +111,9 @@ pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
     each: &mut dyn FnMut(usize, Result<Item, Refused>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     match read_lines_to_cut(reader, label, each)? {
-        Some(line) => Err(Problem::at_line(label, line, CUT_OFF.0).with_hint(CUT_OFF.1).into()),
+        Some(line) => Err(Problem::at_line(label, line, CUT_OFF.0)
+            .with_hint(CUT_OFF.1)
+            .into()),
         None => Ok(()),
     }
 }
@@ -100,9 +131,17 @@ pub(in crate::import) fn read_lines_to_cut<Item: DeserializeOwned>(
         let number = line.number;
         let item = match line.text {
             Ok(text) => {
-                let text = if number == 1 { text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text) } else { text };
+                let text = if number == 1 {
+                    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
+                } else {
+                    text
+                };
                 let read = heap::from_slice(text);
-                cut = read.as_ref().err().filter(|error| error.is_eof()).map(|_| number);
+                cut = read
+                    .as_ref()
+                    .err()
+                    .filter(|error| error.is_eof())
+                    .map(|_| number);
                 read.map_err(|error| refused(&error))
             }
             Err(problem) => Err(Refused::because(problem.message())),
@@ -120,7 +159,10 @@ fn refused(error: &serde_json::Error) -> Refused {
         return Refused::because(CUT_OFF.0);
     }
     let text = error.to_string();
-    Refused::with_detail("not valid JSON", visible(text.split(" at line ").next().unwrap_or(&text)))
+    Refused::with_detail(
+        "not valid JSON",
+        visible(text.split(" at line ").next().unwrap_or(&text)),
+    )
 }
 
 /// Returns whether a file goes on after its first line. Keeps only one block in memory, however long the line is.
@@ -133,7 +175,11 @@ pub(in crate::import) fn has_second_line(reader: impl Read, label: &str) -> Resu
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(damaged(label, &error)),
         };
-        let after = if is_after_first { Some(0) } else { memchr(b'\n', block) };
+        let after = if is_after_first {
+            Some(0)
+        } else {
+            memchr(b'\n', block)
+        };
         is_after_first |= after.is_some();
         if after.is_some_and(|start| !block[start..].trim_ascii().is_empty()) {
             return Ok(true);
@@ -156,7 +202,11 @@ struct JsonReader<'l, R> {
 
 impl<'l, R: Read> JsonReader<'l, R> {
     fn of(reader: R, label: &'l str) -> Self {
-        Self { scanner: Scanner::of(BufReader::with_capacity(BLOCK_BYTES, reader)), label, text: Vec::new() }
+        Self {
+            scanner: Scanner::of(BufReader::with_capacity(BLOCK_BYTES, reader)),
+            label,
+            text: Vec::new(),
+        }
     }
 
     /// Returns the next byte that is not white space, without consuming it.
@@ -199,7 +249,12 @@ impl<'l, R: Read> JsonReader<'l, R> {
         self.text.clear();
         match self.scanner.value(&mut self.text) {
             Ok(true) => parse(&self.text).map_err(|error| self.explain(line, &error)),
-            Ok(false) => Err(self.problem(format!("has a record of more than {} MiB, which is not read", MOST_RECORD_BYTES >> 20)).into()),
+            Ok(false) => Err(self
+                .problem(format!(
+                    "has a record of more than {} MiB, which is not read",
+                    MOST_RECORD_BYTES >> 20
+                ))
+                .into()),
             Err(error) => Err(self.unread(&error)),
         }
     }
@@ -207,7 +262,8 @@ impl<'l, R: Read> JsonReader<'l, R> {
     /// Parses the next value, of any length.
     fn value<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
         let line = self.scanner.line;
-        let read = parse_from(self.scanner.bytes(), &mut self.text).map_err(|error| self.unread(&error))?;
+        let read = parse_from(self.scanner.bytes(), &mut self.text)
+            .map_err(|error| self.unread(&error))?;
         read.map_err(|error| self.explain(line, &error))
     }
 
@@ -219,7 +275,13 @@ impl<'l, R: Read> JsonReader<'l, R> {
 
     /// Fails if more than one value was in the text.
     fn end(&mut self) -> Result<(), Stop> {
-        if self.next()?.is_none() { Ok(()) } else { Err(self.problem("is not valid JSON: trailing characters").into()) }
+        if self.next()?.is_none() {
+            Ok(())
+        } else {
+            Err(self
+                .problem("is not valid JSON: trailing characters")
+                .into())
+        }
     }
 
     /// Explains why a value that begins in the line was not parsed.
@@ -228,7 +290,11 @@ impl<'l, R: Read> JsonReader<'l, R> {
         if error.is_eof() && matches!(self.scanner.next(), Ok(Some(_))) {
             return self.problem("is not valid JSON: expected value").into();
         }
-        explain(self.label, usize::try_from(line - 1).unwrap_or(usize::MAX), error)
+        explain(
+            self.label,
+            usize::try_from(line - 1).unwrap_or(usize::MAX),
+            error,
+        )
     }
 
     fn unread(&self, error: &io::Error) -> Stop {
@@ -240,7 +306,11 @@ impl<'l, R: Read> JsonReader<'l, R> {
     }
 
     fn problem(&self, message: impl Into<String>) -> Problem {
-        Problem::at_line(self.label, usize::try_from(self.scanner.line).unwrap_or(usize::MAX), message)
+        Problem::at_line(
+            self.label,
+            usize::try_from(self.scanner.line).unwrap_or(usize::MAX),
+            message,
+        )
     }
 }
 
@@ -260,7 +330,11 @@ impl<R: Read, Item: DeserializeOwned> Walk<'_, '_, R, Item> {
         let mut kept = Map::new();
         let mut object = Parts::begin(&mut self.json.scanner);
         while let Some(key) = self.json.entry(&mut object)? {
-            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            let path = if path.is_empty() {
+                key.clone()
+            } else {
+                format!("{path}.{key}")
+            };
             let begin = self.json.next()?;
             if path == self.list && begin == Some(b'[') {
                 let mut list = Parts::begin(&mut self.json.scanner);
@@ -284,25 +358,44 @@ impl<R: Read, Item: DeserializeOwned> Walk<'_, '_, R, Item> {
 
     /// Returns whether the list or a wanted key lies below the path.
     fn is_above(&self, path: &str) -> bool {
-        let below = |wanted: &&str| wanted.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+        let below = |wanted: &&str| {
+            wanted
+                .strip_prefix(path)
+                .is_some_and(|rest| rest.starts_with('.'))
+        };
         below(&self.list) || self.wanted.iter().any(below)
     }
 }
 
 /// Parses the one value of a reader, from `text` if it is short. The outer error is the reader's.
-fn parse_from<T: DeserializeOwned>(mut reader: impl Read, text: &mut Vec<u8>) -> io::Result<serde_json::Result<T>> {
+fn parse_from<T: DeserializeOwned>(
+    mut reader: impl Read,
+    text: &mut Vec<u8>,
+) -> io::Result<serde_json::Result<T>> {
     text.clear();
     reader.by_ref().take(AT_ONCE_BYTES).read_to_end(text)?;
     if (text.len() as u64) < AT_ONCE_BYTES {
         return Ok(parse(text));
     }
     let heap = Heap::default();
-    Ok(from_reader(Noted { reader: text.as_slice().chain(reader), heap: &heap }, &heap))
+    Ok(from_reader(
+        Noted {
+            reader: text.as_slice().chain(reader),
+            heap: &heap,
+        },
+        &heap,
+    ))
 }
 
 /// Parses a value. If the bytes are not valid JSON, tries again with `NaN` as `null`, which takes several times as long.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
-    let again = |error| if is_too_much(&error) { Err(error) } else { from_reader(bytes, &Heap::of_text(bytes.len())) };
+    let again = |error| {
+        if is_too_much(&error) {
+            Err(error)
+        } else {
+            from_reader(bytes, &Heap::of_text(bytes.len()))
+        }
+    };
     heap::from_slice(bytes).or_else(again)
 }
 
@@ -328,12 +421,19 @@ impl<R: Read> Read for Noted<'_, R> {
 }
 
 /// Message and hint for a file that ends too early.
-pub(in crate::import) const CUT_OFF: (&str, &str) =
-    ("is cut off in the middle of the JSON", "nothing of it was imported; fetch the file again");
+pub(in crate::import) const CUT_OFF: (&str, &str) = (
+    "is cut off in the middle of the JSON",
+    "nothing of it was imported; fetch the file again",
+);
 
 /// Returns the error for a file that could not be read to its end.
 fn damaged(label: &str, error: &io::Error) -> Stop {
-    Problem::in_file(label, format!("is damaged: {}", visible(&error.to_string()))).with_hint(CUT_OFF.1).into()
+    Problem::in_file(
+        label,
+        format!("is damaged: {}", visible(&error.to_string())),
+    )
+    .with_hint(CUT_OFF.1)
+    .into()
 }
 
 /// Returns the error for a file that is not JSON or not of its apparent format. `lines` is the number of lines before the parsed part.
@@ -352,7 +452,9 @@ fn explain(label: &str, lines: usize, error: &serde_json::Error) -> Stop {
         (format!("is not of the format it seems to be: {what}"), None)
     };
     let problem = Problem {
-        line: Some(error.line()).filter(|line| *line > 0).map(|line| lines + line),
+        line: Some(error.line())
+            .filter(|line| *line > 0)
+            .map(|line| lines + line),
         hint: hint.map(str::to_owned),
         ..Problem::in_file(label, message)
     };
@@ -382,11 +484,23 @@ mod tests {
     fn elements_come_one_by_one() {
         let text = br#" [ 1 ,"a,]\"}\\", {"b": [1, {"c": "]"}]},[],
             null, NaN, {"d": [-Infinity]} ] "#;
-        let expected =
-            [json!(1), json!("a,]\"}\\"), json!({"b": [1, {"c": "]"}]}), json!([]), json!(null), json!(null), json!({"d": [null]})];
+        let expected = [
+            json!(1),
+            json!("a,]\"}\\"),
+            json!({"b": [1, {"c": "]"}]}),
+            json!([]),
+            json!(null),
+            json!(null),
+            json!({"d": [null]}),
+        ];
         assert_eq!(all(text).expect("a list"), expected);
         for other in [&b"[]"[..], b" [ ] ", b"{\"a\": [1]}", b"7"] {
-            assert_eq!(all(other), Ok(Vec::new()), "{}", String::from_utf8_lossy(other));
+            assert_eq!(
+                all(other),
+                Ok(Vec::new()),
+                "{}",
+                String::from_utf8_lossy(other)
+            );
         }
     }
 
@@ -395,7 +509,10 @@ mod tests {
         let long = "x\\\"]".repeat(BLOCK_BYTES);
         let text = format!("[{{\"a\": \"{long}\"}}, \"{long}\", 2]");
         let found = all(text.as_bytes()).expect("a list");
-        assert_eq!((found.len(), found[0]["a"].as_str().map(str::len), &found[2]), (3, Some(3 * BLOCK_BYTES), &json!(2)));
+        assert_eq!(
+            (found.len(), found[0]["a"].as_str().map(str::len), &found[2]),
+            (3, Some(3 * BLOCK_BYTES), &json!(2))
+        );
         assert_eq!(found[1], found[0]["a"]);
     }
 
@@ -407,7 +524,10 @@ mod tests {
             (b"[1,\n2", cut),
             (b"[1,\n", cut),
             (b"[1,\n\"a\\", cut),
-            (b"[\n1,\n{\"a\": x}]", "f:3: is not valid JSON: expected value"),
+            (
+                b"[\n1,\n{\"a\": x}]",
+                "f:3: is not valid JSON: expected value",
+            ),
             (b"[1,\n]", "f:2: is not valid JSON"),
             (b"[1 2]", "f:1: is not valid JSON"),
             (b"[1}]", "f:1: is not valid JSON: expected `,` or `]`"),
@@ -417,15 +537,29 @@ mod tests {
             (b"", "is cut off in the middle of the JSON"),
         ] {
             let problem = all(text).expect_err(expected);
-            assert!(problem.contains(expected), "{}: {problem}", String::from_utf8_lossy(text));
+            assert!(
+                problem.contains(expected),
+                "{}: {problem}",
+                String::from_utf8_lossy(text)
+            );
         }
     }
 
     #[test]
     fn blanks_are_no_second_line() {
-        for (text, expected) in [("{}", false), ("{}\n \r\n", false), ("{}\n{}", true), ("{}\n\n\n [", true), ("", false)] {
+        for (text, expected) in [
+            ("{}", false),
+            ("{}\n \r\n", false),
+            ("{}\n{}", true),
+            ("{}\n\n\n [", true),
+            ("", false),
+        ] {
             for step in [1, 3, 1000] {
-                assert_eq!(has_second_line(BufReader::with_capacity(step, text.as_bytes()), "f").ok(), Some(expected), "{text:?} {step}");
+                assert_eq!(
+                    has_second_line(BufReader::with_capacity(step, text.as_bytes()), "f").ok(),
+                    Some(expected),
+                    "{text:?} {step}"
+                );
             }
         }
     }
@@ -440,16 +574,30 @@ mod tests {
         }
         let text = br#"{"big": [1, {"x": 2}], "inner": {"rows": [{"a": 1}, {"a": 2}], "kept": 3, "not": 4}, "name": "n"}"#;
         let mut seen = Vec::new();
-        let head: Head = read_object(&text[..], "f", &["name", "inner.kept"], "inner.rows", &mut |row: Value| {
-            seen.push(row["a"].clone());
-            Ok(())
-        })
+        let head: Head = read_object(
+            &text[..],
+            "f",
+            &["name", "inner.kept"],
+            "inner.rows",
+            &mut |row: Value| {
+                seen.push(row["a"].clone());
+                Ok(())
+            },
+        )
         .expect("JSON");
-        assert_eq!((head.name.as_str(), &head.inner, seen), ("n", &json!({"kept": 3}), vec![json!(1), json!(2)]));
-        let stopped = read_object::<Head, Value>(&text[..], "f", &[], "inner.rows", &mut |_| Err(Problem::in_file("f", "no").into()));
+        assert_eq!(
+            (head.name.as_str(), &head.inner, seen),
+            ("n", &json!({"kept": 3}), vec![json!(1), json!(2)])
+        );
+        let stopped = read_object::<Head, Value>(&text[..], "f", &[], "inner.rows", &mut |_| {
+            Err(Problem::in_file("f", "no").into())
+        });
         assert!(matches!(stopped, Err(Stop::Unreadable(problems)) if problems[0].message == "no"));
         for broken in [&text[..text.len() - 1], b"[1]", b"", b"{\"name\": \"n\"} x"] {
-            assert!(read_object::<Head, Value>(broken, "f", &["name"], "inner.rows", &mut |_| Ok(())).is_err());
+            assert!(
+                read_object::<Head, Value>(broken, "f", &["name"], "inner.rows", &mut |_| Ok(()))
+                    .is_err()
+            );
         }
     }
 }

@@ -22,11 +22,21 @@ use super::source::ForeignSource;
 const NAME: &str = "kotef";
 const DRY: &str = "dry_run";
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "kotef", title: "kotef", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "kotef",
+        title: "kotef",
+        kind: ItemKind::Task,
+        reads_names: true,
+        version: 3,
+    },
+    claim,
+    read,
+);
 
 fn claim(peek: &Peek) -> Option<Claim> {
-    let is_ours = peek.has_all(&["[].scenarioId", "[].success"]) && (peek.has("[].terminalStatus") || peek.has("[].metrics"));
+    let is_ours = peek.has_all(&["[].scenarioId", "[].success"])
+        && (peek.has("[].terminalStatus") || peek.has("[].metrics"));
     (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
@@ -57,25 +67,42 @@ struct Metrics {
 impl Scenario {
     fn ended(&self) -> String {
         let of_metrics = || text(&self.metrics.0.as_ref()?.terminal_status);
-        text(&self.terminal_status).or_else(of_metrics).unwrap_or_default()
+        text(&self.terminal_status)
+            .or_else(of_metrics)
+            .unwrap_or_default()
     }
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let Some(file) = source.files.first() else { return Ok(()) };
+    let Some(file) = source.files.first() else {
+        return Ok(());
+    };
     // Every run has its own report paths, so they identify a run whose file was renamed.
     let mut told = String::new();
-    read_list(file.open()?, &file.shown, &mut |scenario: Lenient<Scenario>| {
+    read_list(file.open()?, &file.shown, &mut |scenario: Lenient<
+        Scenario,
+    >| {
         let scenario = scenario.0.unwrap_or_default();
-        let parts = [&scenario.id, &scenario.run_report_path, &scenario.success].map(|part| text(part).unwrap_or_default());
-        told = hex_digest(&[told.as_bytes(), parts[0].as_bytes(), parts[1].as_bytes(), parts[2].as_bytes()], false);
+        let parts = [&scenario.id, &scenario.run_report_path, &scenario.success]
+            .map(|part| text(part).unwrap_or_default());
+        told = hex_digest(
+            &[
+                told.as_bytes(),
+                parts[0].as_bytes(),
+                parts[1].as_bytes(),
+                parts[2].as_bytes(),
+            ],
+            false,
+        );
         Ok(())
     })?;
     let began = began(&source.name);
     let mut run: Option<Option<Handle>> = None;
     let mut attempts: BTreeMap<String, u32> = BTreeMap::new();
     let mut place = 0;
-    read_list(file.open()?, &file.shown, &mut |scenario: Lenient<Scenario>| {
+    read_list(file.open()?, &file.shown, &mut |scenario: Lenient<
+        Scenario,
+    >| {
         place += 1;
         let shown = format!("scenario {place}");
         let Some(scenario) = scenario.0 else {
@@ -87,7 +114,10 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             return Ok(());
         }
         let handle = *run.get_or_insert_with(|| {
-            let run = sink.begin_run(&[began.as_deref().unwrap_or_default(), &told], [NAME, NAME, ""])?;
+            let run = sink.begin_run(
+                &[began.as_deref().unwrap_or_default(), &told],
+                [NAME, NAME, ""],
+            )?;
             if let Some(began) = &began {
                 tell_time(sink.run(run), began);
             }
@@ -101,7 +131,14 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     })
 }
 
-fn take(run: Handle, place: &str, item: &str, attempt: u32, scenario: &Scenario, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn take(
+    run: Handle,
+    place: &str,
+    item: &str,
+    attempt: u32,
+    scenario: &Scenario,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
     let ended = scenario.ended();
     let error = filled(&scenario.error);
     let status = match (scenario.success.as_bool(), ended.as_str()) {
@@ -113,7 +150,12 @@ fn take(run: Handle, place: &str, item: &str, attempt: u32, scenario: &Scenario,
         (None, _) => ItemStatus::NotEvaluated,
     };
     let is_told = !matches!(ended.as_str(), "" | "unknown");
-    if is_told && scenario.success.as_bool().is_some_and(|success| success != (ended == "done_success")) {
+    if is_told
+        && scenario
+            .success
+            .as_bool()
+            .is_some_and(|success| success != (ended == "done_success"))
+    {
         sink.quirk("`success` and `terminalStatus` disagree: `success` counts");
     }
     let mut outcome = sink.outcome(run, item, status);
@@ -132,7 +174,10 @@ fn take(run: Handle, place: &str, item: &str, attempt: u32, scenario: &Scenario,
         .flatten()
         .map(|violation| text(violation).unwrap_or_else(|| violation.to_string()))
         .collect();
-    let mut said: Vec<String> = Some(ended).filter(|ended| !ended.is_empty() && status != ItemStatus::Pass).into_iter().collect();
+    let mut said: Vec<String> = Some(ended)
+        .filter(|ended| !ended.is_empty() && status != ItemStatus::Pass)
+        .into_iter()
+        .collect();
     said.extend(error);
     if !violations.is_empty() {
         said.push(format!("violations: {}", violations.join(", ")));
@@ -141,8 +186,14 @@ fn take(run: Handle, place: &str, item: &str, attempt: u32, scenario: &Scenario,
     let details = ItemDetails {
         reason: Some(said.join("; ")).filter(|reason| !reason.is_empty()),
         steps: used(|metrics| &metrics.steps),
-        tools: tools.into_iter().filter_map(|(name, count)| Some((name.to_owned(), count?))).collect(),
-        scores: quality.map(|quality| ("quality".to_owned(), quality)).into_iter().collect(),
+        tools: tools
+            .into_iter()
+            .filter_map(|(name, count)| Some((name.to_owned(), count?)))
+            .collect(),
+        scores: quality
+            .map(|quality| ("quality".to_owned(), quality))
+            .into_iter()
+            .collect(),
         ..ItemDetails::default()
     };
     sink.item(run, place, outcome, details)
@@ -153,7 +204,10 @@ fn began(name: &str) -> Option<String> {
     let stamp = name.strip_prefix("eval-")?.split(".json").next()?;
     let (day, clock) = stamp.split_once('T')?;
     let is_local = !clock.ends_with('Z');
-    let parts: Vec<&str> = clock.trim_end_matches('Z').split(['-', ':', '.', '_']).collect();
+    let parts: Vec<&str> = clock
+        .trim_end_matches('Z')
+        .split(['-', ':', '.', '_'])
+        .collect();
     let clock = match parts.as_slice() {
         [hour, minute, second] => format!("{hour}:{minute}:{second}"),
         [hour, minute, second, fraction] => format!("{hour}:{minute}:{second}.{fraction}"),
@@ -177,8 +231,14 @@ mod unit_tests {
     #[test]
     fn names_say_when_the_run_was() {
         for (name, expected) in [
-            ("eval-2026-01-02T03-04-05-678Z.json", Some("2026-01-02T03:04:05.678Z")),
-            ("eval-2026-01-02T03:04:05.678Z.json", Some("2026-01-02T03:04:05.678Z")),
+            (
+                "eval-2026-01-02T03-04-05-678Z.json",
+                Some("2026-01-02T03:04:05.678Z"),
+            ),
+            (
+                "eval-2026-01-02T03:04:05.678Z.json",
+                Some("2026-01-02T03:04:05.678Z"),
+            ),
             ("eval-2026-01-02T03-04-05.json", Some("2026-01-02T03:04:05")),
             ("eval-nightly.json", None),
             ("2026-01-02T03-04-05Z.json", None),

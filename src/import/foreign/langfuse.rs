@@ -25,8 +25,17 @@ use super::sink::{Handle, Moment, Sink};
 use super::source::{ForeignFile, ForeignSource};
 use super::times::Span;
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "langfuse", title: "Langfuse", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "langfuse",
+        title: "Langfuse",
+        kind: ItemKind::Question,
+        reads_names: false,
+        version: 3,
+    },
+    claim,
+    read,
+);
 
 const PAGE: &str = "data";
 const SUITE: &str = "langfuse";
@@ -37,15 +46,33 @@ const NO: [&str; 6] = ["fail", "failed", "false", "no", "incorrect", "0"];
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_score = |below: &str| {
         let has = |key: &str| peek.has(&format!("{below}{key}"));
-        let targets = ["traceId", "sessionId", "datasetRunId", "subject", "subject.kind"];
+        let targets = [
+            "traceId",
+            "sessionId",
+            "datasetRunId",
+            "subject",
+            "subject.kind",
+        ];
         has("name") && has("dataType") && has("source") && targets.iter().any(|key| has(key))
     };
     let page = format!("{PAGE}[].");
     // Version 3 gives the scored object only if it is asked for.
-    let is_page = is_score(&page) || ["id", "projectId", "dataType", "source"].iter().all(|key| peek.has(&format!("{page}{key}")));
-    let is_ours = peek.content == Content::Json && (is_page || ["", "[]."].iter().any(|below| is_score(below)));
-    let folder = peek.path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), PathBuf::from);
-    is_ours.then_some(if is_page { Claim::PartOf(folder) } else { Claim::Alone })
+    let is_page = is_score(&page)
+        || ["id", "projectId", "dataType", "source"]
+            .iter()
+            .all(|key| peek.has(&format!("{page}{key}")));
+    let is_ours = peek.content == Content::Json
+        && (is_page || ["", "[]."].iter().any(|below| is_score(below)));
+    let folder = peek
+        .path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .map_or_else(|| PathBuf::from("."), PathBuf::from);
+    is_ours.then_some(if is_page {
+        Claim::PartOf(folder)
+    } else {
+        Claim::Alone
+    })
 }
 
 #[derive(Default, Deserialize)]
@@ -73,7 +100,9 @@ struct Score {
 impl Score {
     /// Writes the scored object of version 3 as that of version 2.
     fn with_target(mut self) -> Self {
-        let Value::Object(subject) = &self.subject else { return self };
+        let Value::Object(subject) = &self.subject else {
+            return self;
+        };
         let of = |key: &str| subject.get(key).cloned().unwrap_or_default();
         match subject.get("kind").and_then(Value::as_str) {
             Some("trace") => self.trace_id = of("id"),
@@ -89,7 +118,8 @@ impl Score {
     fn number(&self) -> Option<f64> {
         match self.data_type.as_str() {
             Some("CATEGORICAL" | "TEXT" | "CORRECTION") => None,
-            _ => number(&self.value).or_else(|| self.value.as_bool().map(|yes| if yes { 1.0 } else { 0.0 })),
+            _ => number(&self.value)
+                .or_else(|| self.value.as_bool().map(|yes| if yes { 1.0 } else { 0.0 })),
         }
     }
 
@@ -133,7 +163,11 @@ struct Reading {
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut reading = Reading::default();
     for file in &source.files {
-        let name = if source.files.len() > 1 { format!("{}, ", file.shown) } else { String::new() };
+        let name = if source.files.len() > 1 {
+            format!("{}, ", file.shown)
+        } else {
+            String::new()
+        };
         reading.read(file, &name, sink)?;
     }
     reading.end(sink);
@@ -146,15 +180,20 @@ impl Reading {
         let peek = Peek::at(file)?;
         let mut place = 0;
         if peek.has(PAGE) && !peek.is_lines {
-            let page: Page = read_object(file.open()?, &file.shown, &["meta"], PAGE, &mut |score| {
-                place += 1;
-                self.take_any(score, &format!("{name}score {place}"), sink)
-            })?;
+            let page: Page =
+                read_object(file.open()?, &file.shown, &["meta"], PAGE, &mut |score| {
+                    place += 1;
+                    self.take_any(score, &format!("{name}score {place}"), sink)
+                })?;
             self.total = self.total.max(page.meta.get("totalItems").and_then(count));
             return Ok(());
         }
         if peek.is_lines || peek.head.trim_ascii_start().first() == Some(&b'{') {
-            read_lines_to_cut(file.open()?, &file.shown, &mut |number, score: Result<Lenient<Score>, Refused>| match score {
+            read_lines_to_cut(file.open()?, &file.shown, &mut |number,
+                                                               score: Result<
+                Lenient<Score>,
+                Refused,
+            >| match score {
                 Ok(score) => {
                     place += 1;
                     self.take_any(score, &format!("{name}score {place}"), sink)
@@ -172,7 +211,12 @@ impl Reading {
         })
     }
 
-    fn take_any(&mut self, score: Lenient<Score>, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn take_any(
+        &mut self,
+        score: Lenient<Score>,
+        place: &str,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Stop> {
         match score.0 {
             Some(score) => self.take(&score.with_target(), place, sink),
             None => {
@@ -187,7 +231,9 @@ impl Reading {
             sink.refuse(place, Refused::because("the score has no name"));
             return Ok(());
         };
-        let scored = [&score.trace_id, &score.session_id, &score.dataset_run_id].into_iter().find_map(filled);
+        let scored = [&score.trace_id, &score.session_id, &score.dataset_run_id]
+            .into_iter()
+            .find_map(filled);
         let Some(scored) = scored else {
             let why = "the score does not say what is scored; version 3 of the API needs fields=subject,details";
             sink.refuse(place, Refused::because(why));
@@ -199,42 +245,72 @@ impl Reading {
         }
         self.scores += 1;
         let evaluator = score.evaluator(&name);
-        let trace_name = filled(&score.trace_name).or_else(|| score.trace.get("name").and_then(filled));
+        let trace_name =
+            filled(&score.trace_name).or_else(|| score.trace.get("name").and_then(filled));
         let of_run = filled(&score.dataset_run_id);
-        let named = of_run.clone().or_else(|| trace_name.clone()).unwrap_or_default();
+        let named = of_run
+            .clone()
+            .or_else(|| trace_name.clone())
+            .unwrap_or_default();
         let environment = filled(&score.environment).filter(|environment| environment != "default");
         let key = format!("{}/{named}", environment.clone().unwrap_or_default());
         if !self.tallies.contains_key(&key) {
             let suite = trace_name.as_deref().unwrap_or(SUITE);
-            let approach = of_run.as_deref().or(environment.as_deref()).unwrap_or_default();
-            let (identity, arm) = ([environment.as_deref().unwrap_or_default(), &named], [suite, approach, ""]);
+            let approach = of_run
+                .as_deref()
+                .or(environment.as_deref())
+                .unwrap_or_default();
+            let (identity, arm) = (
+                [environment.as_deref().unwrap_or_default(), &named],
+                [suite, approach, ""],
+            );
             let run = match &of_run {
                 Some(_) => sink.begin_run(&identity, arm),
                 None => sink.begin_run_of_bytes(&identity, arm, Moment::Unread),
             };
             self.first = self.first.or(run);
-            self.tallies.insert(key.clone(), Tally { run, ..Tally::default() });
+            self.tallies.insert(
+                key.clone(),
+                Tally {
+                    run,
+                    ..Tally::default()
+                },
+            );
         }
-        let Some(tally) = self.tallies.get_mut(&key) else { return Ok(()) };
+        let Some(tally) = self.tallies.get_mut(&key) else {
+            return Ok(());
+        };
         tally.span.take(&score.timestamp, &Value::Null);
         if filled(&score.trace_id).is_none() {
             // A score of a session or of a whole dataset run is a figure of the run.
             if let Some(value) = score.number() {
                 tally.numbers.entry(evaluator).or_default().add(value);
             }
-            sink.quirk("scores of sessions and dataset runs count in the run's means, not as outcomes");
+            sink.quirk(
+                "scores of sessions and dataset runs count in the run's means, not as outcomes",
+            );
             return Ok(());
         }
-        let item = filled(&score.observation_id).map_or_else(|| scored.clone(), |observation| format!("{scored}/{observation}"));
+        let item = filled(&score.observation_id).map_or_else(
+            || scored.clone(),
+            |observation| format!("{scored}/{observation}"),
+        );
         let status = status(score);
         if status == ItemStatus::Skipped {
             sink.quirk("numbers and labels without a passing mark are kept as scores, outside of the pass rate");
         }
         if let Some(value) = score.number().filter(|_| status == ItemStatus::Skipped) {
-            tally.numbers.entry(evaluator.clone()).or_default().add(value);
+            tally
+                .numbers
+                .entry(evaluator.clone())
+                .or_default()
+                .add(value);
         }
         let Some(run) = tally.run else { return Ok(()) };
-        let attempt = tally.attempts.entry((evaluator.clone(), item.clone())).or_default();
+        let attempt = tally
+            .attempts
+            .entry((evaluator.clone(), item.clone()))
+            .or_default();
         *attempt += 1;
         if *attempt > 1 {
             sink.quirk("repeated scores of one name in a trace are attempts");
@@ -243,10 +319,16 @@ impl Reading {
         outcome.evaluator = evaluator;
         outcome.attempt = *attempt;
         outcome.score = score.number();
-        outcome.cluster = filled(&score.session_id).or_else(|| Some(scored).filter(|scored| *scored != item));
+        outcome.cluster =
+            filled(&score.session_id).or_else(|| Some(scored).filter(|scored| *scored != item));
         let label = filled(&score.string_value).or_else(|| score.value.as_str().map(str::to_owned));
-        let details = ItemDetails { reason: filled(&score.comment), answer: label, ..ItemDetails::default() };
-        let named = filled(&score.id).map_or_else(|| place.to_owned(), |id| format!("{place}, {id}"));
+        let details = ItemDetails {
+            reason: filled(&score.comment),
+            answer: label,
+            ..ItemDetails::default()
+        };
+        let named =
+            filled(&score.id).map_or_else(|| place.to_owned(), |id| format!("{place}, {id}"));
         sink.item(run, &named, outcome, details)
     }
 
@@ -269,10 +351,23 @@ impl Reading {
         }
         if let (Some(total), Some(run)) = (self.total, self.first) {
             if total > self.scores {
-                sink.quirk(&format!("the file has {} of {total} scores: pages are missing", self.scores));
-                sink.run(run).tags.insert("truncated".to_owned(), format!("{} of {total} scores", self.scores));
+                sink.quirk(&format!(
+                    "the file has {} of {total} scores: pages are missing",
+                    self.scores
+                ));
+                sink.run(run).tags.insert(
+                    "truncated".to_owned(),
+                    format!("{} of {total} scores", self.scores),
+                );
             }
-            sink.stated(run, "totalItems", total as f64, Unit::Count, Some(self.scores as f64), None);
+            sink.stated(
+                run,
+                "totalItems",
+                total as f64,
+                Unit::Count,
+                Some(self.scores as f64),
+                None,
+            );
         }
     }
 }
@@ -280,14 +375,21 @@ impl Reading {
 /// Returns the status of the scored trace: skipped if the score does not say yes or no.
 fn status(score: &Score) -> ItemStatus {
     let is_boolean = score.data_type == "BOOLEAN";
-    let label = filled(&score.string_value).or_else(|| score.value.as_str().map(str::to_owned)).map(|label| label.trim().to_lowercase());
+    let label = filled(&score.string_value)
+        .or_else(|| score.value.as_str().map(str::to_owned))
+        .map(|label| label.trim().to_lowercase());
     let of_label = |label: &str| match label {
         label if YES.contains(&label) => Some(true),
         label if NO.contains(&label) => Some(false),
         _ => None,
     };
-    let by_label = label.as_deref().filter(|_| is_boolean || score.data_type == "CATEGORICAL").and_then(of_label);
-    let by_number = number(&score.value).filter(|_| is_boolean).map(|value| value > 0.0);
+    let by_label = label
+        .as_deref()
+        .filter(|_| is_boolean || score.data_type == "CATEGORICAL")
+        .and_then(of_label);
+    let by_number = number(&score.value)
+        .filter(|_| is_boolean)
+        .map(|value| value > 0.0);
     let by_word = score.value.as_bool().filter(|_| is_boolean);
     match by_label.or(by_word).or(by_number) {
         Some(true) => ItemStatus::Pass,
@@ -305,20 +407,56 @@ mod tests {
     #[test]
     fn only_what_says_yes_or_no_has_passed() {
         let of = |value: Value| status(&serde_json::from_value(value).expect("a score"));
-        assert_eq!(of(json!({"dataType": "BOOLEAN", "value": 1, "stringValue": "True"})), ItemStatus::Pass);
-        assert_eq!(of(json!({"dataType": "BOOLEAN", "value": 0})), ItemStatus::Fail);
-        assert_eq!(of(json!({"dataType": "CATEGORICAL", "stringValue": "Correct"})), ItemStatus::Pass);
-        assert_eq!(of(json!({"dataType": "CATEGORICAL", "value": "partially correct"})), ItemStatus::Skipped);
-        assert_eq!(of(json!({"dataType": "NUMERIC", "value": 1})), ItemStatus::Skipped);
-        assert_eq!(of(json!({"dataType": "BOOLEAN", "value": true})), ItemStatus::Pass);
+        assert_eq!(
+            of(json!({"dataType": "BOOLEAN", "value": 1, "stringValue": "True"})),
+            ItemStatus::Pass
+        );
+        assert_eq!(
+            of(json!({"dataType": "BOOLEAN", "value": 0})),
+            ItemStatus::Fail
+        );
+        assert_eq!(
+            of(json!({"dataType": "CATEGORICAL", "stringValue": "Correct"})),
+            ItemStatus::Pass
+        );
+        assert_eq!(
+            of(json!({"dataType": "CATEGORICAL", "value": "partially correct"})),
+            ItemStatus::Skipped
+        );
+        assert_eq!(
+            of(json!({"dataType": "NUMERIC", "value": 1})),
+            ItemStatus::Skipped
+        );
+        assert_eq!(
+            of(json!({"dataType": "BOOLEAN", "value": true})),
+            ItemStatus::Pass
+        );
     }
 
     #[test]
     fn the_scored_object_of_version_3_is_that_of_version_2() {
-        let of = |value: Value| serde_json::from_value::<Score>(value).expect("a score").with_target();
-        let observation = of(json!({"subject": {"kind": "observation", "id": "o", "traceId": "t"}}));
-        assert_eq!((filled(&observation.trace_id).as_deref(), filled(&observation.observation_id).as_deref()), (Some("t"), Some("o")));
-        assert_eq!(filled(&of(json!({"subject": {"kind": "experiment", "id": "e"}})).dataset_run_id).as_deref(), Some("e"));
-        assert_eq!(of(json!({"dataType": "CORRECTION", "value": 0})).number(), None);
+        let of = |value: Value| {
+            serde_json::from_value::<Score>(value)
+                .expect("a score")
+                .with_target()
+        };
+        let observation =
+            of(json!({"subject": {"kind": "observation", "id": "o", "traceId": "t"}}));
+        assert_eq!(
+            (
+                filled(&observation.trace_id).as_deref(),
+                filled(&observation.observation_id).as_deref()
+            ),
+            (Some("t"), Some("o"))
+        );
+        assert_eq!(
+            filled(&of(json!({"subject": {"kind": "experiment", "id": "e"}})).dataset_run_id)
+                .as_deref(),
+            Some("e")
+        );
+        assert_eq!(
+            of(json!({"dataType": "CORRECTION", "value": 0})).number(),
+            None
+        );
     }
 }

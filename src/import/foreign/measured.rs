@@ -10,19 +10,31 @@ use crate::domain::{CostSource, ItemDetails, ItemOutcome};
 /// A cost of zero is not taken: it means that the price was unknown.
 pub(super) fn take(name: &str, value: &str, outcome: &mut ItemOutcome, details: &mut ItemDetails) {
     let value = value.trim();
-    match name.trim().to_lowercase().replace(['-', '.', ' '], "_").as_str() {
+    match name
+        .trim()
+        .to_lowercase()
+        .replace(['-', '.', ' '], "_")
+        .as_str()
+    {
         "cost_usd" | "cost" | "total_cost" | "total_cost_usd" => {
-            if let Some(cost) = number("cost", value, Range::NotNegative).ok().filter(|cost| *cost > 0.0) {
+            if let Some(cost) = number("cost", value, Range::NotNegative)
+                .ok()
+                .filter(|cost| *cost > 0.0)
+            {
                 outcome.cost_usd = Some(cost);
                 details.cost_source = Some(CostSource::Reported);
             }
         }
-        "tokens_in" | "input_tokens" | "prompt_tokens" => outcome.input_tokens = whole("tokens", value).ok().or(outcome.input_tokens),
+        "tokens_in" | "input_tokens" | "prompt_tokens" => {
+            outcome.input_tokens = whole("tokens", value).ok().or(outcome.input_tokens)
+        }
         "tokens_out" | "output_tokens" | "completion_tokens" => {
             outcome.output_tokens = whole("tokens", value).ok().or(outcome.output_tokens);
         }
         "score" => outcome.score = number("score", value, Range::Any).ok().or(outcome.score),
-        "steps" | "turns" | "num_turns" => details.steps = whole("steps", value).ok().or(details.steps),
+        "steps" | "turns" | "num_turns" => {
+            details.steps = whole("steps", value).ok().or(details.steps)
+        }
         _ => {}
     }
 }

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::{CostSource, Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, ScoreRecord, Unit};
+use crate::domain::{
+    CostSource, Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, ScoreRecord, Unit,
+};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
@@ -23,8 +25,17 @@ use super::sink::{Handle, Moment, Sink};
 use super::source::ForeignSource;
 use super::times::unix_moment;
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "metr", title: "METR", kind: ItemKind::Task, reads_names: true, version: 3 }, claim, read);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "metr",
+        title: "METR",
+        kind: ItemKind::Task,
+        reads_names: true,
+        version: 3,
+    },
+    claim,
+    read,
+);
 
 const SUITE: &str = "METR tasks";
 const EVALUATOR: &str = "score_binarized";
@@ -32,7 +43,10 @@ const EVALUATOR: &str = "score_binarized";
 const WEIGHTED: &str = "success_by_task_weight";
 
 fn claim(peek: &Peek) -> Option<Claim> {
-    let is_ours = peek.has_all(&["task_id", "alias"]) && ["score_binarized", "human_minutes"].iter().any(|key| peek.has(key));
+    let is_ours = peek.has_all(&["task_id", "alias"])
+        && ["score_binarized", "human_minutes"]
+            .iter()
+            .any(|key| peek.has(key));
     (peek.content == Content::Json && is_ours).then_some(Claim::Alone)
 }
 
@@ -87,10 +101,16 @@ struct Task {
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let Some(file) = source.files.first() else { return Ok(()) };
+    let Some(file) = source.files.first() else {
+        return Ok(());
+    };
     let mut agents: BTreeMap<String, Agent> = BTreeMap::new();
     let mut damaged = 0_u64;
-    read_lines_to_cut(file.open()?, &file.shown, &mut |number, row: Result<Row, Refused>| {
+    read_lines_to_cut(file.open()?, &file.shown, &mut |number,
+                                                       row: Result<
+        Row,
+        Refused,
+    >| {
         let place = format!("line {number}");
         match row {
             Ok(row) => take(&mut agents, &row, &place, sink),
@@ -106,7 +126,13 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         agent.fill(run, sink);
         if damaged > 0 {
             let record = sink.run(run);
-            record.tags.insert("truncated".to_owned(), format!("{} of the file cannot be read", crate::domain::count(damaged, "line")));
+            record.tags.insert(
+                "truncated".to_owned(),
+                format!(
+                    "{} of the file cannot be read",
+                    crate::domain::count(damaged, "line")
+                ),
+            );
         } else {
             agent.state(run, sink);
         }
@@ -114,7 +140,12 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn take(agents: &mut BTreeMap<String, Agent>, row: &Row, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn take(
+    agents: &mut BTreeMap<String, Agent>,
+    row: &Row,
+    place: &str,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
     let Some(alias) = filled(&row.alias).or_else(|| filled(&row.model)) else {
         sink.refuse(place, Refused::because("the run names no agent"));
         return Ok(());
@@ -125,11 +156,22 @@ fn take(agents: &mut BTreeMap<String, Agent>, row: &Row, place: &str, sink: &mut
     };
     let model = filled(&row.model).unwrap_or_default();
     if !agents.contains_key(&alias) {
-        let run = sink.begin_run_of_bytes(&[&alias, &model], [SUITE, &alias, &model], Moment::Unread);
-        agents.insert(alias.clone(), Agent { run, tokens: Some(0), ..Agent::default() });
+        let run =
+            sink.begin_run_of_bytes(&[&alias, &model], [SUITE, &alias, &model], Moment::Unread);
+        agents.insert(
+            alias.clone(),
+            Agent {
+                run,
+                tokens: Some(0),
+                ..Agent::default()
+            },
+        );
     }
-    let Some(agent) = agents.get_mut(&alias) else { return Ok(()) };
-    let family = filled(&row.task_family).or_else(|| id.split_once('/').map(|(family, _)| family.to_owned()));
+    let Some(agent) = agents.get_mut(&alias) else {
+        return Ok(());
+    };
+    let family = filled(&row.task_family)
+        .or_else(|| id.split_once('/').map(|(family, _)| family.to_owned()));
     let status = status(row);
     let is_passed = status == ItemStatus::Pass;
     agent.count(row, &id, family.as_deref(), is_passed);
@@ -147,14 +189,21 @@ fn take(agents: &mut BTreeMap<String, Agent>, row: &Row, place: &str, sink: &mut
         .or_else(|| number(&row.started_at).filter(|start| *start == 0.0))
         .zip(milliseconds(&row.completed_at));
     outcome.duration_seconds = times.map(|(start, end)| (end - start) / 1000.0);
-    let kept = [("human_minutes", &row.human_minutes), ("invsqrt_task_weight", &row.invsqrt_task_weight)];
+    let kept = [
+        ("human_minutes", &row.human_minutes),
+        ("invsqrt_task_weight", &row.invsqrt_task_weight),
+    ];
     let details = ItemDetails {
         reason: filled(&row.fatal_error_from).map(|from| format!("fatal error from {from}")),
         cost_source: outcome.cost_usd.map(|_| CostSource::Reported),
-        scores: kept.into_iter().filter_map(|(name, value)| Some((name.to_owned(), number(value)?))).collect(),
+        scores: kept
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), number(value)?)))
+            .collect(),
         ..ItemDetails::default()
     };
-    let named = filled(&row.run_id).map_or_else(|| place.to_owned(), |id| format!("{place}, run {id}"));
+    let named =
+        filled(&row.run_id).map_or_else(|| place.to_owned(), |id| format!("{place}, run {id}"));
     sink.item(run, &named, outcome, details)
 }
 
@@ -180,8 +229,15 @@ impl Agent {
         if let Some(family) = family {
             family.clone_into(&mut task.family);
         }
-        self.tokens = self.tokens.zip(count(&row.tokens_count)).and_then(|(sum, tokens)| sum.checked_add(tokens));
-        self.last = self.last.into_iter().chain(milliseconds(&row.completed_at)).reduce(f64::max);
+        self.tokens = self
+            .tokens
+            .zip(count(&row.tokens_count))
+            .and_then(|(sum, tokens)| sum.checked_add(tokens));
+        self.last = self
+            .last
+            .into_iter()
+            .chain(milliseconds(&row.completed_at))
+            .reduce(f64::max);
         self.version = self.version.take().or_else(|| filled(&row.task_version));
         match amount(&row.invsqrt_task_weight) {
             Some(weight) => {
@@ -209,12 +265,16 @@ impl Agent {
     /// Returns the passed share of the weights.
     fn weighted(&self) -> Option<f64> {
         let whole = self.weights.value();
-        (self.unweighted == 0 && whole > 0.0).then(|| self.passed.value() / whole).filter(|share| share.is_finite())
+        (self.unweighted == 0 && whole > 0.0)
+            .then(|| self.passed.value() / whole)
+            .filter(|share| share.is_finite())
     }
 
     /// Checks the weights: each run counts by one over the runs of its task, and over the square root of its family's number of tasks.
     fn state(&self, run: Handle, sink: &mut Sink<'_>) {
-        let Some(stated) = self.weighted() else { return };
+        let Some(stated) = self.weighted() else {
+            return;
+        };
         let mut families: BTreeMap<&str, u64> = BTreeMap::new();
         for task in self.tasks.values() {
             *families.entry(&task.family).or_default() += 1;
@@ -226,7 +286,14 @@ impl Agent {
             passed.add(weight * task.passed as f64 / f64::from(task.attempts));
         }
         let recomputed = passed.value() / whole.value();
-        sink.stated(run, WEIGHTED, stated, Unit::Fraction, Some(recomputed), Some(1e-6));
+        sink.stated(
+            run,
+            WEIGHTED,
+            stated,
+            Unit::Fraction,
+            Some(recomputed),
+            Some(1e-6),
+        );
     }
 }
 
@@ -239,10 +306,25 @@ mod tests {
     #[test]
     fn what_metr_counts_decides() {
         let of = |value: Value| status(&serde_json::from_value(value).expect("a row"));
-        assert_eq!(of(json!({"score_binarized": 1, "fatal_error_from": "usageLimits"})), ItemStatus::Pass);
-        assert_eq!(of(json!({"score_binarized": 0, "fatal_error_from": "usageLimits"})), ItemStatus::Limit);
-        assert_eq!(of(json!({"score_binarized": 0, "fatal_error_from": "agent"})), ItemStatus::Error);
-        assert_eq!(of(json!({"score_binarized": 0, "fatal_error_from": null})), ItemStatus::Fail);
-        assert_eq!(of(json!({"score_binarized": null})), ItemStatus::NotEvaluated);
+        assert_eq!(
+            of(json!({"score_binarized": 1, "fatal_error_from": "usageLimits"})),
+            ItemStatus::Pass
+        );
+        assert_eq!(
+            of(json!({"score_binarized": 0, "fatal_error_from": "usageLimits"})),
+            ItemStatus::Limit
+        );
+        assert_eq!(
+            of(json!({"score_binarized": 0, "fatal_error_from": "agent"})),
+            ItemStatus::Error
+        );
+        assert_eq!(
+            of(json!({"score_binarized": 0, "fatal_error_from": null})),
+            ItemStatus::Fail
+        );
+        assert_eq!(
+            of(json!({"score_binarized": null})),
+            ItemStatus::NotEvaluated
+        );
     }
 }

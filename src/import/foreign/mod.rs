@@ -94,8 +94,10 @@ pub fn import_foreign(
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
     let mut walked = walk(paths, forced);
-    let taken_out: Vec<SourceReport> =
-        registry::all().filter_map(|format| Some((format.arrange?)(format.handle(), &mut walked.sources))).flatten().collect();
+    let taken_out: Vec<SourceReport> = registry::all()
+        .filter_map(|format| Some((format.arrange?)(format.handle(), &mut walked.sources)))
+        .flatten()
+        .collect();
     let mut report = ImportReport {
         dry_run: mode == Mode::DryRun,
         unrecognised: walked.unrecognised,
@@ -115,19 +117,32 @@ pub fn import_foreign(
         };
         // A source's content in a cache must not depend on other sources.
         if let Destination::Store(..) = place {
-            imported.runs_new.iter().for_each(|run| taken.add_id(run.id.clone()));
+            imported
+                .runs_new
+                .iter()
+                .for_each(|run| taken.add_id(run.id.clone()));
         }
         report.sources.push(imported);
     }
-    report.sources.extend(walked.problems.into_iter().map(|problem| {
-        let mut unreadable = SourceReport::new(&problem.file);
-        unreadable.problems.push(problem);
-        unreadable
-    }));
+    report
+        .sources
+        .extend(walked.problems.into_iter().map(|problem| {
+            let mut unreadable = SourceReport::new(&problem.file);
+            unreadable.problems.push(problem);
+            unreadable
+        }));
     let mut keys = BTreeSet::new();
     let origins = Origins::of(walked.sources.iter().map(|source| Path::new(&source.shown)));
     for source in &walked.sources {
-        let (imported, runs) = import_source(place, source, names, (&taken, &origins), &mut keys, mode, progress)?;
+        let (imported, runs) = import_source(
+            place,
+            source,
+            names,
+            (&taken, &origins),
+            &mut keys,
+            mode,
+            progress,
+        )?;
         info!(
             source = imported.file,
             format = source.format.name(),
@@ -148,7 +163,9 @@ pub fn import_foreign(
 fn keeps_names(bundle: &str) -> SourceReport {
     let mut report = SourceReport::new(bundle);
     let problem = Problem::in_file(visible(bundle), "is a bundle, whose runs keep their names");
-    report.problems.push(problem.with_hint("--set is for files of other kinds"));
+    report
+        .problems
+        .push(problem.with_hint("--set is for files of other kinds"));
     report
 }
 
@@ -172,44 +189,69 @@ fn import_source(
     progress(examined.bytes);
     report.sha256 = Some(examined.sha256.clone());
     if examined.bytes == 0 {
-        report.problems.push(Problem::in_file(&source.shown, "is empty"));
+        report
+            .problems
+            .push(Problem::in_file(&source.shown, "is empty"));
         return Ok((report, Vec::new()));
     }
     let reading = format!("reading {}", source.format.version());
     let are_priced = source.format.prices_tokens();
-    let prices: Vec<String> = names.prices.iter().filter(|_| are_priced).map(|price| format!("{price:?}")).collect();
-    let mut parts = vec![reading.as_bytes(), source.format.name().as_bytes(), examined.sha256.as_bytes()];
+    let prices: Vec<String> = names
+        .prices
+        .iter()
+        .filter(|_| are_priced)
+        .map(|price| format!("{price:?}"))
+        .collect();
+    let mut parts = vec![
+        reading.as_bytes(),
+        source.format.name().as_bytes(),
+        examined.sha256.as_bytes(),
+    ];
     parts.extend(prices.iter().map(String::as_bytes));
     if source.format.reads_names() {
         parts.push(source.name.as_bytes());
     }
     parts.extend(names.parts());
-    parts.extend(source.superseded_by.as_ref().map(|id| id.as_str().as_bytes()));
+    parts.extend(
+        source
+            .superseded_by
+            .as_ref()
+            .map(|id| id.as_str().as_bytes()),
+    );
     // What a cache keeps must not depend on the other sources of the command that made it.
-    let end = matches!(place, Destination::Cache(_)).then(|| origins.end_of(Path::new(&source.shown)));
+    let end =
+        matches!(place, Destination::Cache(_)).then(|| origins.end_of(Path::new(&source.shown)));
     parts.extend(end.iter().map(String::as_bytes));
     let key = hex_digest(&parts, true);
     report.key = Some(key.clone());
     let store = place.store_of(&key);
     let location = place_of(taken, &store, Path::new(&source.shown));
-    let bytes = Read { file: &source.name, place: location.as_deref(), sha256: &examined.sha256 };
+    let bytes = Read {
+        file: &source.name,
+        place: location.as_deref(),
+        sha256: &examined.sha256,
+    };
     let Some(key) = free_key(taken, &store, keys, &key, bytes, &mut report) else {
         report.outcome = SourceOutcome::AlreadyImported;
         return Ok((report, Vec::new()));
     };
 
-    let told = Told::rows(source.format.name(), (taken, &store, &key), bytes, mode).of_tool(source.format.kind());
+    let told = Told::rows(source.format.name(), (taken, &store, &key), bytes, mode)
+        .of_tool(source.format.kind());
     let read = read_into(told, &mut report, &mut |ledger, _| {
         let mut sink = Sink::new(ledger, source, names, origins);
         (source.format.importer().read)(source, &mut sink)?;
         Ok(sink.end())
     })?;
-    let Some((mut ledger, notes)) = read else { return Ok((report, Vec::new())) };
+    let Some((mut ledger, notes)) = read else {
+        return Ok((report, Vec::new()));
+    };
     if let Some(newer) = &source.superseded_by {
         for run in ledger.runs() {
             // Cancelled, so that its arm does not count it: the tool's user wanted the retry instead.
             run.status = RunStatus::Cancelled;
-            run.tags.insert(SUPERSEDED_TAG.to_owned(), newer.to_string());
+            run.tags
+                .insert(SUPERSEDED_TAG.to_owned(), newer.to_string());
         }
     }
     let provenance = Provenance {

@@ -14,7 +14,12 @@ pub(in crate::import) struct Moments {
 
 impl Default for Moments {
     fn default() -> Self {
-        Self { n: 0, mean: 0.0, squares: 0.0, is_graded: true }
+        Self {
+            n: 0,
+            mean: 0.0,
+            squares: 0.0,
+            is_graded: true,
+        }
     }
 }
 
@@ -39,7 +44,9 @@ impl Moments {
     /// Returns the standard error of the mean, from the spread within the sample.
     pub fn standard_error(&self) -> Option<f64> {
         let n = self.n as f64;
-        (self.n > 1).then(|| (self.squares / (n - 1.0) / n).sqrt()).filter(|error| error.is_finite())
+        (self.n > 1)
+            .then(|| (self.squares / (n - 1.0) / n).sqrt())
+            .filter(|error| error.is_finite())
     }
 
     /// Returns whether there are values and every value is 0 or 1.
@@ -49,7 +56,11 @@ impl Moments {
 }
 
 /// Returns the number of passes, or `None` unless the share with its standard error can only come from grades of 0 and 1.
-pub(in crate::import) fn passed_of(share: f64, standard_error: Option<f64>, total: u64) -> Option<u64> {
+pub(in crate::import) fn passed_of(
+    share: f64,
+    standard_error: Option<f64>,
+    total: u64,
+) -> Option<u64> {
     let passed = part_of(share, total).filter(|_| total > 0)?;
     if total > 1 {
         let of_grades = (share * (1.0 - share) / (total as f64 - 1.0)).sqrt();
@@ -65,7 +76,14 @@ mod tests {
     #[test]
     fn values_add_up_to_their_mean_and_its_error() {
         let mut moments = Moments::default();
-        assert_eq!((moments.mean(), moments.standard_error(), moments.is_graded()), (None, None, false));
+        assert_eq!(
+            (
+                moments.mean(),
+                moments.standard_error(),
+                moments.is_graded()
+            ),
+            (None, None, false)
+        );
         for value in [1.0, 0.0, 1.0] {
             moments.add(value);
         }
@@ -78,10 +96,23 @@ mod tests {
 
     #[test]
     fn only_grades_have_the_standard_error_of_grades() {
-        assert_eq!(passed_of(0.0004, Some(0.000_282_814_421_130_447_1), 5000), Some(2));
+        assert_eq!(
+            passed_of(0.0004, Some(0.000_282_814_421_130_447_1), 5000),
+            Some(2)
+        );
         assert_eq!(passed_of(0.0, Some(0.0), 10), Some(0));
-        for (share, error, total) in [(0.5, Some(0.05), 10), (0.5, None, 10), (0.55, Some(0.1), 10), (1.5, Some(0.1), 10), (0.5, None, 0)] {
-            assert_eq!(passed_of(share, error, total), None, "{share} {error:?} {total}");
+        for (share, error, total) in [
+            (0.5, Some(0.05), 10),
+            (0.5, None, 10),
+            (0.55, Some(0.1), 10),
+            (1.5, Some(0.1), 10),
+            (0.5, None, 0),
+        ] {
+            assert_eq!(
+                passed_of(share, error, total),
+                None,
+                "{share} {error:?} {total}"
+            );
         }
     }
 }

@@ -23,17 +23,35 @@ impl Namesakes {
             parts(&mut hasher);
             hasher.finish()
         };
-        let (file, suites) = (digest(&|hasher| file.hash(hasher)), digest(&|hasher| suites.hash(hasher)));
-        let places = self.0.entry(name).or_insert(Places { file, suites, are_several_files: false, are_several_suites: false });
+        let (file, suites) = (
+            digest(&|hasher| file.hash(hasher)),
+            digest(&|hasher| suites.hash(hasher)),
+        );
+        let places = self.0.entry(name).or_insert(Places {
+            file,
+            suites,
+            are_several_files: false,
+            are_several_suites: false,
+        });
         places.are_several_files |= places.file != file;
         places.are_several_suites |= places.file == file && places.suites != suites;
     }
 
     /// Returns the name, with the file or the suites if tests elsewhere have it too.
     pub fn apart(&self, name: String, file: &str, suites: &[String]) -> String {
-        let Some(places) = self.0.get(&name) else { return name };
-        let name = if places.are_several_suites && !suites.is_empty() { format!("{} > {name}", suites.join(" > ")) } else { name };
-        if places.are_several_files && !file.is_empty() { format!("{file}::{name}") } else { name }
+        let Some(places) = self.0.get(&name) else {
+            return name;
+        };
+        let name = if places.are_several_suites && !suites.is_empty() {
+            format!("{} > {name}", suites.join(" > "))
+        } else {
+            name
+        };
+        if places.are_several_files && !file.is_empty() {
+            format!("{file}::{name}")
+        } else {
+            name
+        }
     }
 }
 
@@ -58,7 +76,13 @@ mod tests {
         for (name, file, of) in tests {
             all.note(name.to_owned(), file, &suite(of));
         }
-        let names: Vec<String> = tests.iter().map(|(name, file, of)| all.apart((*name).to_owned(), file, &suite(of))).collect();
-        assert_eq!(names, ["a::n", "b::n", "S > m", "T > m", "k", "k", "a::l", "l"]);
+        let names: Vec<String> = tests
+            .iter()
+            .map(|(name, file, of)| all.apart((*name).to_owned(), file, &suite(of)))
+            .collect();
+        assert_eq!(
+            names,
+            ["a::n", "b::n", "S > m", "T > m", "k", "k", "a::l", "l"]
+        );
     }
 }

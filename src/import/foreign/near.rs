@@ -20,7 +20,11 @@ impl Near {
         let bytes = file.metadata()?.len();
         let mut buffered = BufReader::with_capacity(BUFFER_BYTES, file);
         buffered.rewind()?;
-        Ok(Self { buffered, place: 0, bytes })
+        Ok(Self {
+            buffered,
+            place: 0,
+            bytes,
+        })
     }
 }
 
@@ -39,10 +43,20 @@ impl Seek for Near {
             SeekFrom::Current(by) => self.place.checked_add_signed(by),
             SeekFrom::End(by) => self.bytes.checked_add_signed(by),
         };
-        let place = place.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a place before the beginning of the file"))?;
+        let place = place.ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a place before the beginning of the file",
+            )
+        })?;
         match place.checked_signed_diff(self.place) {
             Some(by) => self.buffered.seek_relative(by)?,
-            None => return Err(io::Error::new(io::ErrorKind::InvalidInput, "a place beyond any file")),
+            None => {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "a place beyond any file",
+                ));
+            }
         }
         self.place = place;
         Ok(place)
@@ -61,23 +75,51 @@ mod tests {
 
     #[test]
     fn every_place_holds_what_the_file_has_there() {
-        let bytes: Vec<u8> = (0..3 * BUFFER_BYTES).map(|place| u8::try_from(place % 251).expect("below 256")).collect();
+        let bytes: Vec<u8> = (0..3 * BUFFER_BYTES)
+            .map(|place| u8::try_from(place % 251).expect("below 256"))
+            .collect();
         let mut file = tempfile::tempfile().expect("a temporary file");
         file.write_all(&bytes).expect("writable");
         let mut near = Near::open(file).expect("readable");
         let end = bytes.len();
         let mut byte = [0];
-        for place in [0, 5, 4, BUFFER_BYTES + 7, BUFFER_BYTES + 1, 3, end - 1, end - 2, 0] {
-            assert_eq!(near.seek(SeekFrom::Start(place as u64)).expect("a place"), place as u64);
+        for place in [
+            0,
+            5,
+            4,
+            BUFFER_BYTES + 7,
+            BUFFER_BYTES + 1,
+            3,
+            end - 1,
+            end - 2,
+            0,
+        ] {
+            assert_eq!(
+                near.seek(SeekFrom::Start(place as u64)).expect("a place"),
+                place as u64
+            );
             near.read_exact(&mut byte).expect("a byte");
-            assert_eq!((byte[0], near.stream_position().expect("a place")), (bytes[place], place as u64 + 1), "{place}");
+            assert_eq!(
+                (byte[0], near.stream_position().expect("a place")),
+                (bytes[place], place as u64 + 1),
+                "{place}"
+            );
         }
-        assert_eq!(near.seek(SeekFrom::End(-3)).expect("a place"), end as u64 - 3);
-        assert_eq!(near.seek(SeekFrom::Current(-4)).expect("a place"), end as u64 - 7);
+        assert_eq!(
+            near.seek(SeekFrom::End(-3)).expect("a place"),
+            end as u64 - 3
+        );
+        assert_eq!(
+            near.seek(SeekFrom::Current(-4)).expect("a place"),
+            end as u64 - 7
+        );
         let mut rest = Vec::new();
         near.read_to_end(&mut rest).expect("readable");
         assert_eq!(rest, bytes[end - 7..]);
         assert_eq!(near.read(&mut byte).expect("the end"), 0);
-        assert!(near.seek(SeekFrom::Current(i64::MIN)).is_err() && near.seek(SeekFrom::Start(u64::MAX)).is_err());
+        assert!(
+            near.seek(SeekFrom::Current(i64::MIN)).is_err()
+                && near.seek(SeekFrom::Start(u64::MAX)).is_err()
+        );
     }
 }

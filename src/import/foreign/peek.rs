@@ -63,7 +63,9 @@ impl Peek {
         let whole = Cursor::new(start.clone()).chain(file);
         let mut peek = Self {
             path: path.to_owned(),
-            name: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+            name: path
+                .file_name()
+                .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
             content: Content::Text,
             head: Vec::new(),
             members: Vec::new(),
@@ -88,10 +90,18 @@ impl Peek {
         } else {
             head_of(whole)
         };
-        let text = peek.head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&peek.head).trim_ascii_start();
+        let text = peek
+            .head
+            .strip_prefix("\u{feff}".as_bytes())
+            .unwrap_or(&peek.head)
+            .trim_ascii_start();
         match text.first() {
             Some(b'{' | b'[') => {
-                let mut outline = Outline { scanner: Scanner::of(text), text: Vec::new(), keys: BTreeMap::new() };
+                let mut outline = Outline {
+                    scanner: Scanner::of(text),
+                    text: Vec::new(),
+                    keys: BTreeMap::new(),
+                };
                 // A value that is not complete in the head ends the outline.
                 let is_whole = outline.value(&mut String::new(), 0).is_some();
                 peek.is_lines = is_whole && matches!(outline.scanner.next(), Ok(Some(b'{' | b'[')));
@@ -120,12 +130,21 @@ impl Peek {
 
     /// Returns the keys of the outline directly below `parent`. An empty `parent` means the whole value.
     pub fn keys_below<'a>(&'a self, parent: &str) -> impl Iterator<Item = &'a str> {
-        let prefix = if parent.is_empty() { String::new() } else { format!("{parent}.") };
-        self.outline.keys().filter_map(move |key| key.strip_prefix(prefix.as_str()).filter(|rest| !rest.contains('.')))
+        let prefix = if parent.is_empty() {
+            String::new()
+        } else {
+            format!("{parent}.")
+        };
+        self.outline.keys().filter_map(move |key| {
+            key.strip_prefix(prefix.as_str())
+                .filter(|rest| !rest.contains('.'))
+        })
     }
 
     pub fn has_member(&self, name: &str) -> bool {
-        self.members.binary_search_by(|member| member.as_str().cmp(name)).is_ok()
+        self.members
+            .binary_search_by(|member| member.as_str().cmp(name))
+            .is_ok()
     }
 
     pub fn has_member_ending(&self, ending: &str) -> bool {
@@ -181,13 +200,22 @@ impl Outline<'_> {
         if matches!(begin, b'{' | b'[') && depth < MOST_DEPTH {
             self.note(path, None);
             let parts = Parts::begin(&mut self.scanner);
-            return if begin == b'{' { self.object(parts, path, depth) } else { self.list(parts, path, depth) };
+            return if begin == b'{' {
+                self.object(parts, path, depth)
+            } else {
+                self.list(parts, path, depth)
+            };
         }
         self.text.clear();
         self.scanner.value(&mut self.text).ok()?;
         if !matches!(begin, b'{' | b'[') && self.text != b"null" {
-            let text = self.text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(&self.text);
-            let text = String::from_utf8_lossy(&text[..text.len().min(MOST_TEXT_BYTES)]).into_owned();
+            let text = self
+                .text
+                .strip_prefix(b"\"")
+                .and_then(|text| text.strip_suffix(b"\""))
+                .unwrap_or(&self.text);
+            let text =
+                String::from_utf8_lossy(&text[..text.len().min(MOST_TEXT_BYTES)]).into_owned();
             self.note(path, Some(text));
         }
         Some(())
@@ -253,10 +281,24 @@ mod tests {
             br#"{"version": 2, "eval": {"task": "t\"x", "list": [{"a": 1}, {"b": 2}]}, "deep": {"a": {"b": {"c": {"d": 1}}}}, "cut": "he"#;
         let found = peek(text);
         assert_eq!(found.content, Content::Json);
-        assert!(found.has_all(&["version", "eval.task", "eval.list[].a", "deep.a.b", "cut"]), "{:?}", found.outline);
+        assert!(
+            found.has_all(&["version", "eval.task", "eval.list[].a", "deep.a.b", "cut"]),
+            "{:?}",
+            found.outline
+        );
         assert!(!found.has("eval.list[].b") && !found.has("deep.a.b.c.d") && !found.is_lines);
-        assert_eq!((found.text("version"), found.text("eval.task"), found.text("eval")), (Some("2"), Some("t\\\"x"), None));
-        assert_eq!(found.keys_below("eval").collect::<Vec<_>>(), ["list", "list[]", "task"]);
+        assert_eq!(
+            (
+                found.text("version"),
+                found.text("eval.task"),
+                found.text("eval")
+            ),
+            (Some("2"), Some("t\\\"x"), None)
+        );
+        assert_eq!(
+            found.keys_below("eval").collect::<Vec<_>>(),
+            ["list", "list[]", "task"]
+        );
         for end in 0..text.len() {
             peek(&text[..end]);
         }
@@ -264,7 +306,16 @@ mod tests {
 
     #[test]
     fn brackets_that_do_not_match_end_the_look() {
-        for text in [b"[1}".as_slice(), b"[1, 2}", b"[[1}, 2]", b"{\"a\": [1}}", b"{]", b"[1 2 }", b"{\"a\": ]", b"[\"a\" }"] {
+        for text in [
+            b"[1}".as_slice(),
+            b"[1, 2}",
+            b"[[1}, 2]",
+            b"{\"a\": [1}}",
+            b"{]",
+            b"[1 2 }",
+            b"{\"a\": ]",
+            b"[\"a\" }",
+        ] {
             assert_eq!(peek(text).content, Content::Json);
         }
     }
@@ -272,7 +323,8 @@ mod tests {
     #[test]
     fn the_first_bytes_tell_what_a_file_is_written_in() {
         let gzip = |bytes: &[u8]| {
-            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            let mut encoder =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
             std::io::Write::write_all(&mut encoder, bytes).expect("memory");
             encoder.finish().expect("memory")
         };

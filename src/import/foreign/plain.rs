@@ -31,14 +31,21 @@ enum State {
 
 impl<R: Read> Plain<R> {
     pub fn new(reader: R) -> Self {
-        Self { input: BufReader::with_capacity(BUFFER_BYTES, reader), state: State::Outside, pending: b"" }
+        Self {
+            input: BufReader::with_capacity(BUFFER_BYTES, reader),
+            state: State::Outside,
+            pending: b"",
+        }
     }
 
     /// Skips the word that begins at the current byte.
     fn skip_word(&mut self) -> io::Result<()> {
         loop {
             let available = self.input.fill_buf()?;
-            let letters = available.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            let letters = available
+                .iter()
+                .take_while(|byte| byte.is_ascii_alphabetic())
+                .count();
             let is_over = letters < available.len() || available.is_empty();
             self.input.consume(letters);
             if is_over {
@@ -110,7 +117,11 @@ impl<R: Read> Plain<R> {
             }
             State::Inside => match memchr2(b'"', b'\\', available) {
                 Some(end) => {
-                    self.state = if available[end] == b'"' { State::Outside } else { State::Escaped };
+                    self.state = if available[end] == b'"' {
+                        State::Outside
+                    } else {
+                        State::Escaped
+                    };
                     end + 1
                 }
                 None => available.len(),

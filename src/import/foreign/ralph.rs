@@ -16,10 +16,23 @@ use super::source::ForeignSource;
 
 const MOST_BYTES: u64 = 1 << 20;
 const NAMES: [&str; 3] = ["suite", "approach", "model"];
-const MEASURED: [&str; 3] = ["duration_seconds", "shared_tests_passed", "shared_tests_total"];
+const MEASURED: [&str; 3] = [
+    "duration_seconds",
+    "shared_tests_passed",
+    "shared_tests_total",
+];
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "ralph", title: "ralph eval", kind: ItemKind::Test, reads_names: false, version: 3 }, claim, read);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "ralph",
+        title: "ralph eval",
+        kind: ItemKind::Test,
+        reads_names: false,
+        version: 3,
+    },
+    claim,
+    read,
+);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     // The store's own headers name their format.
@@ -28,15 +41,23 @@ fn claim(peek: &Peek) -> Option<Claim> {
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let Some(file) = source.files.first() else { return Ok(()) };
+    let Some(file) = source.files.first() else {
+        return Ok(());
+    };
     let bytes = file.read(MOST_BYTES)?;
     let value: serde_json::Value = super::json_reader::read_value(bytes.as_slice(), &file.shown)?;
     // Later files have no id. Their content differs by the run's time.
     let content = hex_digest(&[&bytes], false);
-    let header = parse_header(&bytes, &file.shown, None, Some(&content)).map_err(|problems| Stop::Unreadable(problems.0))?;
+    let header = parse_header(&bytes, &file.shown, None, Some(&content))
+        .map_err(|problems| Stop::Unreadable(problems.0))?;
     let own_id = value.get("id").and_then(super::json::filled);
     let identity = own_id.unwrap_or(content);
-    let Some(run) = sink.begin_run(&[&identity], [&header.suite, &header.approach, &header.model]) else { return Ok(()) };
+    let Some(run) = sink.begin_run(
+        &[&identity],
+        [&header.suite, &header.approach, &header.model],
+    ) else {
+        return Ok(());
+    };
     if has_zeros_for_unknown(&bytes) {
         sink.quirk("zeros for tokens, costs, calls and totals are read as not measured");
     }
@@ -51,7 +72,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         ..header
     };
     if let Some(turns) = value.get("total_turns").and_then(super::json::count) {
-        record.tags.insert("total_turns".to_owned(), turns.to_string());
+        record
+            .tags
+            .insert("total_turns".to_owned(), turns.to_string());
         sink.quirk("the file has the later schema, with `total_turns`");
     }
     Ok(())

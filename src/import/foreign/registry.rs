@@ -91,18 +91,33 @@ mod tests {
     fn a_format_is_its_own_file_and_one_line_of_the_registry() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/import/foreign");
         let mut found = BTreeSet::new();
-        for entry in walkdir::WalkDir::new(&folder).into_iter().map(|entry| entry.expect("readable")) {
+        for entry in walkdir::WalkDir::new(&folder)
+            .into_iter()
+            .map(|entry| entry.expect("readable"))
+        {
             if !entry.file_type().is_file() {
                 continue;
             }
-            let below = entry.path().strip_prefix(&folder).expect("below the folder").to_str().expect("UTF-8").replace('\\', "/");
+            let below = entry
+                .path()
+                .strip_prefix(&folder)
+                .expect("below the folder")
+                .to_str()
+                .expect("UTF-8")
+                .replace('\\', "/");
             let text = fs::read_to_string(entry.path()).expect("readable");
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
             for format in all() {
                 let (name, module) = (format.facts.name, format.facts.name.replace('-', "_"));
-                let is_own = below == format!("{module}.rs") || below.starts_with(&format!("{module}/"));
-                let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-                let naming: Vec<&str> = lines.filter(|line| names(line, name, &module)).map(str::trim).collect();
+                let is_own =
+                    below == format!("{module}.rs") || below.starts_with(&format!("{module}/"));
+                let lines = code
+                    .lines()
+                    .filter(|line| !line.trim_start().starts_with("//"));
+                let naming: Vec<&str> = lines
+                    .filter(|line| names(line, name, &module))
+                    .map(str::trim)
+                    .collect();
                 match below.as_str() {
                     _ if is_own || naming.is_empty() => {}
                     "mod.rs" => assert_eq!(naming, [format!("mod {module};")]),
@@ -113,8 +128,14 @@ mod tests {
                 }
             }
         }
-        let expected: BTreeSet<(String, &str)> = EXCEPTIONS.into_iter().map(|(file, format)| (file.to_owned(), format)).collect();
-        assert_eq!(found, expected, "files that name a format which is not theirs");
+        let expected: BTreeSet<(String, &str)> = EXCEPTIONS
+            .into_iter()
+            .map(|(file, format)| (file.to_owned(), format))
+            .collect();
+        assert_eq!(
+            found, expected,
+            "files that name a format which is not theirs"
+        );
     }
 
     /// Returns whether a line of code names the format's module in a path or a declaration, or its name as a text.
@@ -123,7 +144,8 @@ mod tests {
         let in_code = line.match_indices(module).any(|(place, _)| {
             let (before, after) = (&line[..place], &line[place + module.len()..]);
             let is_whole = !before.ends_with(is_word) && !after.starts_with(is_word);
-            is_whole && (before.ends_with("::") || before.ends_with("mod ") || after.starts_with("::"))
+            is_whole
+                && (before.ends_with("::") || before.ends_with("mod ") || after.starts_with("::"))
         });
         in_code || line.contains(&format!("\"{name}\""))
     }
@@ -134,8 +156,17 @@ mod tests {
         assert_eq!(names.len(), FORMATS.len(), "no two formats share a name");
         for format in ForeignFormat::all() {
             assert_eq!(ForeignFormat::from_name(format.name()), Some(format));
-            assert!(format.name().chars().all(|character| character.is_ascii_lowercase() || character == '-'), "{format:?}");
-            assert!(!format.title().is_empty() && format.version() > 0, "{format:?}");
+            assert!(
+                format
+                    .name()
+                    .chars()
+                    .all(|character| character.is_ascii_lowercase() || character == '-'),
+                "{format:?}"
+            );
+            assert!(
+                !format.title().is_empty() && format.version() > 0,
+                "{format:?}"
+            );
         }
     }
 }

@@ -48,24 +48,39 @@ pub(super) struct Said {
 
 /// Returns the key of a message that these parts identify in all sessions.
 pub(super) fn key(parts: &[&str]) -> u64 {
-    MessageKeys::key(&digest(&parts.iter().map(|part| part.as_bytes()).collect::<Vec<_>>(), true))
+    MessageKeys::key(&digest(
+        &parts.iter().map(|part| part.as_bytes()).collect::<Vec<_>>(),
+        true,
+    ))
 }
 
 /// Returns an id if it can be part of a path. A file's content is never used as a path unchecked.
 pub(super) fn file_name(id: &str) -> Option<&str> {
-    let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')) && !id.starts_with('.');
+    let is_plain = id
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+        && !id.starts_with('.');
     (is_plain && !id.is_empty() && id.len() <= 200).then_some(id)
 }
 
 /// Returns the last part of a folder's path, of any operating system.
 fn last_part(folder: &str) -> Option<&str> {
-    folder.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().filter(|part| !part.is_empty())
+    folder
+        .trim_end_matches(['/', '\\'])
+        .rsplit(['/', '\\'])
+        .next()
+        .filter(|part| !part.is_empty())
 }
 
 impl Session {
     /// Passes the run to the sink. Returns `None` if the store has it, or if other sessions count all of its messages.
     pub fn tell(mut self, sink: &mut Sink<'_>) -> Option<Handle> {
-        let suite = self.folder.as_deref().and_then(last_part).unwrap_or(NO_PROJECT).to_owned();
+        let suite = self
+            .folder
+            .as_deref()
+            .and_then(last_part)
+            .unwrap_or(NO_PROJECT)
+            .to_owned();
         let others = self.leave_repeats(sink);
         if let Some(other) = others.filter(|_| self.said.is_empty()) {
             sink.keep(other, &self.id, [&suite, self.agent, ""]);
@@ -74,13 +89,28 @@ impl Session {
         let mut keys: MessageKeys = self.said.iter().filter_map(|said| said.key).collect();
         let stored = sink.stored_session(&self.id);
         let grown = stored.filter(|stored| {
-            let known = stored.provenance.as_ref().and_then(|provenance| provenance.messages.as_ref());
-            let Some(known) = known.filter(|known| known.iter().any(|key| !keys.contains(key))) else { return false };
+            let known = stored
+                .provenance
+                .as_ref()
+                .and_then(|provenance| provenance.messages.as_ref());
+            let Some(known) = known.filter(|known| known.iter().any(|key| !keys.contains(key)))
+            else {
+                return false;
+            };
             let is_known = |said: &Said| said.key.is_some_and(|key| known.contains(key));
-            let (shares, adds) = (self.said.iter().any(is_known), keys.iter().any(|key| !known.contains(key)));
+            let (shares, adds) = (
+                self.said.iter().any(is_known),
+                keys.iter().any(|key| !known.contains(key)),
+            );
             if adds {
                 // What has no key may be among the stored messages if others are.
-                self.said.retain(|said| if said.key.is_some() { !is_known(said) } else { !shares });
+                self.said.retain(|said| {
+                    if said.key.is_some() {
+                        !is_known(said)
+                    } else {
+                        !shares
+                    }
+                });
                 if shares {
                     self.span = self.span_of_said();
                 }
@@ -88,18 +118,32 @@ impl Session {
             }
             adds
         });
-        let published: Vec<Option<f64>> = self.said.iter().filter(|said| said.request.is_some()).map(|said| said.usd).collect();
-        let published = if published.is_empty() { None } else { published.into_iter().sum::<Option<f64>>() };
+        let published: Vec<Option<f64>> = self
+            .said
+            .iter()
+            .filter(|said| said.request.is_some())
+            .map(|said| said.usd)
+            .collect();
+        let published = if published.is_empty() {
+            None
+        } else {
+            published.into_iter().sum::<Option<f64>>()
+        };
         let mut figures = self.figures(sink);
         let priced = figures.usd.map(|(usd, _)| usd);
-        figures.usd = published.map(|usd| (usd, CostSource::Reported)).or(figures.usd);
+        figures.usd = published
+            .map(|usd| (usd, CostSource::Reported))
+            .or(figures.usd);
         if let Some(stored) = grown {
             figures = figures.plus(SessionFigures::of(stored));
         }
         let model = figures.model().to_owned();
         sink.note_named(&self.id);
         let run = sink.begin_run(&[&self.id], [&suite, self.agent, &model])?;
-        self.said.iter().filter(|said| said.request.is_some()).for_each(|_| sink.record());
+        self.said
+            .iter()
+            .filter(|said| said.request.is_some())
+            .for_each(|_| sink.record());
         let record = sink.run(run);
         figures.fill(record);
         self.span.mark(record);
@@ -108,10 +152,17 @@ impl Session {
         }
         if self.damaged > 0 {
             record.status = RunStatus::Failed;
-            record.error = Some(format!("{} of the session cannot be read", count(self.damaged, "line")));
+            record.error = Some(format!(
+                "{} of the session cannot be read",
+                count(self.damaged, "line")
+            ));
         }
-        record.tags.insert(ID_TAG.to_owned(), clip(&self.id, MOST_TAG_CHARS).into_owned());
-        record.provenance.get_or_insert_default().messages = Some(keys).filter(|keys| !keys.is_empty());
+        record.tags.insert(
+            ID_TAG.to_owned(),
+            clip(&self.id, MOST_TAG_CHARS).into_owned(),
+        );
+        record.provenance.get_or_insert_default().messages =
+            Some(keys).filter(|keys| !keys.is_empty());
         if let Some(usd) = published {
             sink.stated(run, "cost_usd", usd, Unit::Usd, priced, None);
         }
@@ -122,7 +173,10 @@ impl Session {
     fn leave_repeats(&mut self, sink: &mut Sink<'_>) -> Option<RunId> {
         let mut others: BTreeMap<(String, RunId), u64> = BTreeMap::new();
         self.said.retain(|said| {
-            let other = said.key.and_then(|key| sink.session_with(key)).filter(|(session, _)| *session != self.id);
+            let other = said
+                .key
+                .and_then(|key| sink.session_with(key))
+                .filter(|(session, _)| *session != self.id);
             if let Some((session, run)) = other {
                 *others.entry((session.to_owned(), run.clone())).or_default() += 1;
             }
@@ -132,9 +186,15 @@ impl Session {
             self.span = self.span_of_said();
         }
         for ((session, run), repeats) in &others {
-            sink.quirk(&format!("left {} to session `{session}`: counted in run `{run}`", count(*repeats, "message")));
+            sink.quirk(&format!(
+                "left {} to session `{session}`: counted in run `{run}`",
+                count(*repeats, "message")
+            ));
         }
-        others.into_iter().max_by_key(|(_, repeats)| *repeats).map(|((_, run), _)| run)
+        others
+            .into_iter()
+            .max_by_key(|(_, repeats)| *repeats)
+            .map(|((_, run), _)| run)
     }
 
     fn span_of_said(&self) -> Span {
@@ -147,11 +207,17 @@ impl Session {
 
     /// Returns the figures of the messages, with the cost by the price table.
     fn figures(&self, sink: &mut Sink<'_>) -> SessionFigures {
-        let requests: Vec<Request> = self.said.iter().filter_map(|said| said.request.clone()).collect();
+        let requests: Vec<Request> = self
+            .said
+            .iter()
+            .filter_map(|said| said.request.clone())
+            .collect();
         let usd = price(&requests, sink);
         let mut by_model: BTreeMap<String, (Usage, u64)> = BTreeMap::new();
         for request in &requests {
-            let Some(model) = &request.model else { continue };
+            let Some(model) = &request.model else {
+                continue;
+            };
             let (usage, requests) = by_model.entry(model.clone()).or_default();
             (*usage, *requests) = (usage.plus(&request.usage), *requests + 1);
         }
@@ -160,14 +226,19 @@ impl Session {
             *tools.entry(tool.clone()).or_default() += calls;
         }
         SessionFigures {
-            usage: requests.iter().fold(Usage::default(), |sum, request| sum.plus(&request.usage)),
+            usage: requests
+                .iter()
+                .fold(Usage::default(), |sum, request| sum.plus(&request.usage)),
             by_model,
             tools,
             requests: requests.len() as u64,
             prompts: self.said.iter().map(|said| said.prompts).sum(),
             usd: usd.map(|usd| (usd, CostSource::Priced)),
             span: self.span.ends(),
-            agent: Some(self.version.as_ref().map_or_else(|| self.agent.to_owned(), |version| format!("{} {version}", self.agent))),
+            agent: Some(self.version.as_ref().map_or_else(
+                || self.agent.to_owned(),
+                |version| format!("{} {version}", self.agent),
+            )),
         }
     }
 }
@@ -180,12 +251,23 @@ pub(super) fn price(requests: &[Request], sink: &mut Sink<'_>) -> Option<f64> {
     let day_of = |request: &Request| Some(moment(&request.time.clone()?.into())?.date_naive());
     let last: Option<NaiveDate> = requests.iter().filter_map(day_of).max();
     if requests.iter().any(|request| request.has_other_price) {
-        sink.quirk("requests at other prices than the table's have no cost, unless the file gives it");
+        sink.quirk(
+            "requests at other prices than the table's have no cost, unless the file gives it",
+        );
     }
-    let Bill { usd, unknown } = bill(sink.prices(), None, requests.iter().map(|request| (request, day_of(request).or(last))));
+    let Bill { usd, unknown } = bill(
+        sink.prices(),
+        None,
+        requests
+            .iter()
+            .map(|request| (request, day_of(request).or(last))),
+    );
     if !unknown.is_empty() {
         let unknown: Vec<String> = unknown.into_iter().collect();
-        sink.quirk(&format!("the price table has no price for these requests, so the cost is unknown: {}", clip(&unknown.join(", "), 200)));
+        sink.quirk(&format!(
+            "the price table has no price for these requests, so the cost is unknown: {}",
+            clip(&unknown.join(", "), 200)
+        ));
     }
     usd
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::domain::{
-    ItemDetails, ItemKind, ItemOutcome, ItemStatus, PriceTable, Run, RunId, StatedFigure, Unit, is_amount, is_count, is_figure,
+    ItemDetails, ItemKind, ItemOutcome, ItemStatus, PriceTable, Run, RunId, StatedFigure, Unit,
+    is_amount, is_count, is_figure,
 };
 use crate::results::Store;
 
@@ -52,7 +53,12 @@ pub(super) struct Notes {
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn new(ledger: Ledger<'a>, source: &'a ForeignSource, names: &'a GivenNames, origins: &'a Origins) -> Self {
+    pub(super) fn new(
+        ledger: Ledger<'a>,
+        source: &'a ForeignSource,
+        names: &'a GivenNames,
+        origins: &'a Origins,
+    ) -> Self {
         Self {
             format: source.format,
             names,
@@ -81,7 +87,12 @@ impl<'a> Sink<'a> {
     }
 
     /// Begins a run by its id, or by the source's bytes if it has none.
-    pub fn begin_run_with(&mut self, id: Option<&str>, identity: &[&str], names: [&str; 3]) -> Option<Handle> {
+    pub fn begin_run_with(
+        &mut self,
+        id: Option<&str>,
+        identity: &[&str],
+        names: [&str; 3],
+    ) -> Option<Handle> {
         match id.filter(|id| !id.trim().is_empty()) {
             Some(id) => self.begin(&[&[id], identity].concat(), names, None),
             None => self.begin_run_of_bytes(identity, names, Moment::Unread),
@@ -90,20 +101,45 @@ impl<'a> Sink<'a> {
 
     /// Begins a run that nothing in the source names: another source with other bytes has another run. `identity` tells the source's runs
     /// apart. If the same place gave a run of the same names and time before, it is that run.
-    pub fn begin_run_of_bytes(&mut self, identity: &[&str], names: [&str; 3], moment: Moment) -> Option<Handle> {
-        self.begin(&[identity, &[self.ledger.told().read.sha256]].concat(), names, Some(moment))
+    pub fn begin_run_of_bytes(
+        &mut self,
+        identity: &[&str],
+        names: [&str; 3],
+        moment: Moment,
+    ) -> Option<Handle> {
+        self.begin(
+            &[identity, &[self.ledger.told().read.sha256]].concat(),
+            names,
+            Some(moment),
+        )
     }
 
     /// Begins a run that nothing in the source names. As [`Self::begin_run_of_bytes`], but `identity` has a digest of the run's content, which
     /// copies in another notation share.
-    pub fn begin_unnamed_run(&mut self, identity: &[&str], names: [&str; 3], moment: Moment) -> Option<Handle> {
+    pub fn begin_unnamed_run(
+        &mut self,
+        identity: &[&str],
+        names: [&str; 3],
+        moment: Moment,
+    ) -> Option<Handle> {
         self.begin(identity, names, Some(moment))
     }
 
-    fn begin(&mut self, identity: &[&str], [suite, approach, model]: [&str; 3], unnamed: Option<Moment>) -> Option<Handle> {
+    fn begin(
+        &mut self,
+        identity: &[&str],
+        [suite, approach, model]: [&str; 3],
+        unnamed: Option<Moment>,
+    ) -> Option<Handle> {
         let given = |given: &Option<String>, own: &str, lacking: &str| -> String {
             let own = own.trim();
-            given.clone().unwrap_or_else(|| if own.is_empty() { lacking.to_owned() } else { clip(own, MOST_NAME_CHARS).into_owned() })
+            given.clone().unwrap_or_else(|| {
+                if own.is_empty() {
+                    lacking.to_owned()
+                } else {
+                    clip(own, MOST_NAME_CHARS).into_owned()
+                }
+            })
         };
         // Models without a name are not one model: each is its source's own. Reports of test runners speak of no model, and are runs of one
         // arm, however their files are named.
@@ -112,22 +148,44 @@ impl<'a> Sink<'a> {
             if self.format.kind() == ItemKind::Test {
                 Origins::shared()
             } else {
-                self.origins.unnamed(&self.origin, told.read.place, told.stored, told.store)
+                self.origins
+                    .unnamed(&self.origin, told.read.place, told.stored, told.store)
             }
         });
-        let UnnamedModel { model: unknown, origin } = unknown.unwrap_or_else(Origins::shared);
-        let own =
-            [(&self.names.suite, suite, "unnamed"), (&self.names.approach, approach, "unnamed"), (&self.names.model, model, &unknown)];
+        let UnnamedModel {
+            model: unknown,
+            origin,
+        } = unknown.unwrap_or_else(Origins::shared);
+        let own = [
+            (&self.names.suite, suite, "unnamed"),
+            (&self.names.approach, approach, "unnamed"),
+            (&self.names.model, model, &unknown),
+        ];
         let [suite, approach, model] = own.map(|(set, own, lacking)| given(set, own, lacking));
         let mut id = self.first_id(identity);
         if let Some(moment) = unnamed {
-            id = self.ledger.unnamed(id, Unnamed { names: [&suite, &approach, &model], index: None, moment });
+            id = self.ledger.unnamed(
+                id,
+                Unnamed {
+                    names: [&suite, &approach, &model],
+                    index: None,
+                    moment,
+                },
+            );
         }
         if let Some(handle) = self.ledger.begun(&id) {
             return Some(handle);
         }
         let identity = Some(identity.join("/"));
-        let source = ImportedRun { id, suite, approach, model, identity, file: self.file.to_owned(), line: None };
+        let source = ImportedRun {
+            id,
+            suite,
+            approach,
+            model,
+            identity,
+            file: self.file.to_owned(),
+            line: None,
+        };
         if told.looks_twice && self.ledger.has(&source.id) {
             self.note_repeated(source);
             return None;
@@ -146,9 +204,18 @@ impl<'a> Sink<'a> {
         if let Some(handle) = self.ledger.begun(&id) {
             return Some(handle);
         }
-        let [suite, approach, model] = names.map(|name| clip(name.trim(), MOST_NAME_CHARS).into_owned());
+        let [suite, approach, model] =
+            names.map(|name| clip(name.trim(), MOST_NAME_CHARS).into_owned());
         let identity = Some(id.to_string());
-        let source = ImportedRun { id, suite, approach, model, identity, file: self.file.to_owned(), line: None };
+        let source = ImportedRun {
+            id,
+            suite,
+            approach,
+            model,
+            identity,
+            file: self.file.to_owned(),
+            line: None,
+        };
         if self.ledger.told().stored.contains(&source.id) {
             self.ledger.keep(source);
             return None;
@@ -165,7 +232,12 @@ impl<'a> Sink<'a> {
     fn first_id(&self, identity: &[&str]) -> RunId {
         let mut parts = identity.to_vec();
         // Other names make it another run. Otherwise a run imported under wrong names could not be corrected.
-        let names: Vec<String> = self.names.parts().iter().map(|part| String::from_utf8_lossy(part).into_owned()).collect();
+        let names: Vec<String> = self
+            .names
+            .parts()
+            .iter()
+            .map(|part| String::from_utf8_lossy(part).into_owned())
+            .collect();
         if !self.names.is_empty() {
             parts.extend(names.iter().map(String::as_str));
         }
@@ -191,14 +263,26 @@ impl<'a> Sink<'a> {
 
     /// Returns the stored run of a session, which grows if the source has further messages. Returns `None` if sources are read anew.
     pub fn stored_session(&self, session: &str) -> Option<&'a Run> {
-        self.ledger.told().stored.session(&self.first_id(&[session])).filter(|_| !self.ledger.told().stored.is_anew())
+        self.ledger
+            .told()
+            .stored
+            .session(&self.first_id(&[session]))
+            .filter(|_| !self.ledger.told().stored.is_anew())
     }
 
     /// Keeps the run that counts all messages of a session. The session gets no run of its own.
     pub fn keep(&mut self, id: RunId, session: &str, names: [&str; 3]) {
         let [suite, approach, model] = names.map(str::to_owned);
         let identity = Some(session.to_owned());
-        self.note_repeated(ImportedRun { id, suite, approach, model, identity, file: self.file.to_owned(), line: None });
+        self.note_repeated(ImportedRun {
+            id,
+            suite,
+            approach,
+            model,
+            identity,
+            file: self.file.to_owned(),
+            line: None,
+        });
     }
 
     /// Returns the prices of tokens from the configuration.
@@ -247,7 +331,13 @@ impl<'a> Sink<'a> {
     }
 
     /// Stores one outcome with its details, and refuses a repeated attempt. `place` names the outcome in the file.
-    pub fn item(&mut self, handle: Handle, place: &str, mut outcome: ItemOutcome, mut details: ItemDetails) -> Result<(), Stop> {
+    pub fn item(
+        &mut self,
+        handle: Handle,
+        place: &str,
+        mut outcome: ItemOutcome,
+        mut details: ItemDetails,
+    ) -> Result<(), Stop> {
         self.ledger.rows_read += 1;
         if outcome.item.trim().is_empty() {
             self.refuse_read(place, Refused::because("the item has no name"));
@@ -256,10 +346,15 @@ impl<'a> Sink<'a> {
         outcome.item = self.name(&outcome.item);
         outcome.evaluator = self.name(&outcome.evaluator);
         for group in [&mut outcome.cluster, &mut outcome.category] {
-            *group = group.take().filter(|name| !name.trim().is_empty()).map(|name| self.name(&name));
+            *group = group
+                .take()
+                .filter(|name| !name.trim().is_empty())
+                .map(|name| self.name(&name));
         }
         outcome.score = outcome.score.filter(|score| is_figure(*score));
-        outcome.duration_seconds = outcome.duration_seconds.filter(|seconds| is_amount(*seconds));
+        outcome.duration_seconds = outcome
+            .duration_seconds
+            .filter(|seconds| is_amount(*seconds));
         outcome.cost_usd = outcome.cost_usd.filter(|cost| is_amount(*cost));
         for tokens in [&mut outcome.input_tokens, &mut outcome.output_tokens] {
             *tokens = tokens.filter(|tokens| is_count(*tokens));
@@ -269,7 +364,8 @@ impl<'a> Sink<'a> {
         match self.ledger.item(Some(handle), &outcome, Numbering::Given) {
             Ok(item) => {
                 self.note_held(&outcome, &details);
-                self.ledger.take(handle, (item, Numbering::Given), &mut outcome, &details)?;
+                self.ledger
+                    .take(handle, (item, Numbering::Given), &mut outcome, &details)?;
             }
             Err(refused) => self.refuse_read(place, refused),
         }
@@ -300,7 +396,12 @@ impl<'a> Sink<'a> {
 
     /// Notes an oddity and how it was read.
     pub fn quirk(&mut self, text: &str) {
-        if let Some((_, count)) = self.notes.quirks.iter_mut().find(|(known, _)| known == text) {
+        if let Some((_, count)) = self
+            .notes
+            .quirks
+            .iter_mut()
+            .find(|(known, _)| known == text)
+        {
             *count += 1;
         } else if self.notes.quirks.len() < MOST_QUIRKS {
             self.notes.quirks.push((text.to_owned(), 1));
@@ -309,14 +410,30 @@ impl<'a> Sink<'a> {
 
     /// Notes the version of the tool or the format that the file names.
     pub fn version(&mut self, version: &str) {
-        self.notes.version.get_or_insert_with(|| clip(version, MOST_NAME_CHARS).into_owned());
+        self.notes
+            .version
+            .get_or_insert_with(|| clip(version, MOST_NAME_CHARS).into_owned());
     }
 
     /// Keeps a published figure of the run, beside the recomputed one if there is one.
-    pub fn stated(&mut self, handle: Handle, name: &str, value: f64, unit: Unit, recomputed: Option<f64>, rounding: Option<f64>) {
+    pub fn stated(
+        &mut self,
+        handle: Handle,
+        name: &str,
+        value: f64,
+        unit: Unit,
+        recomputed: Option<f64>,
+        rounding: Option<f64>,
+    ) {
         if is_figure(value) {
             let recomputed = recomputed.filter(|value| is_figure(*value));
-            self.run(handle).stated.push(StatedFigure { name: name.to_owned(), value, unit, recomputed, rounding });
+            self.run(handle).stated.push(StatedFigure {
+                name: name.to_owned(),
+                value,
+                unit,
+                recomputed,
+                rounding,
+            });
         }
     }
 
@@ -327,12 +444,26 @@ impl<'a> Sink<'a> {
         }
         // Long names may share their beginning.
         self.quirk("names are shortened to 500 characters");
-        format!("{clipped} {}", &super::super::source::hex_digest(&[name.as_bytes()], false)[..12])
+        format!(
+            "{clipped} {}",
+            &super::super::source::hex_digest(&[name.as_bytes()], false)[..12]
+        )
     }
 
     fn cut(&mut self, details: &mut ItemDetails) {
-        let ItemDetails { reason, reply, answer, expected, question, item_hash, .. } = details;
-        let texts = [reason, reply, answer, question, item_hash].into_iter().flatten().chain(expected);
+        let ItemDetails {
+            reason,
+            reply,
+            answer,
+            expected,
+            question,
+            item_hash,
+            ..
+        } = details;
+        let texts = [reason, reply, answer, question, item_hash]
+            .into_iter()
+            .flatten()
+            .chain(expected);
         let mut is_cut = false;
         for text in texts {
             let clipped = clip(text, MOST_TEXT_CHARS);
@@ -357,7 +488,10 @@ impl<'a> Sink<'a> {
             ("item.output_tokens", outcome.output_tokens.is_some()),
             ("item.question", details.question.is_some()),
             ("item.expected", !details.expected.is_empty()),
-            ("item.answer", details.answer.is_some() || details.reply.is_some()),
+            (
+                "item.answer",
+                details.answer.is_some() || details.reply.is_some(),
+            ),
             ("item.reason", details.reason.is_some()),
             ("item.item_hash", details.item_hash.is_some()),
         ];
@@ -369,18 +503,41 @@ impl<'a> Sink<'a> {
 
 impl Notes {
     /// Adds to the report what is known of the source, whose new runs are these.
-    pub fn tell(self, format: ForeignFormat, files: usize, runs: &[Run], report: &mut SourceReport) {
-        let stated_by = |run: &RunId, figure: &StatedFigure| StatedLine { run: run.clone(), figure: figure.clone() };
-        let mut stated: Vec<StatedLine> = runs.iter().flat_map(|run| run.stated.iter().map(|figure| stated_by(&run.id, figure))).collect();
+    pub fn tell(
+        self,
+        format: ForeignFormat,
+        files: usize,
+        runs: &[Run],
+        report: &mut SourceReport,
+    ) {
+        let stated_by = |run: &RunId, figure: &StatedFigure| StatedLine {
+            run: run.clone(),
+            figure: figure.clone(),
+        };
+        let mut stated: Vec<StatedLine> = runs
+            .iter()
+            .flat_map(|run| run.stated.iter().map(|figure| stated_by(&run.id, figure)))
+            .collect();
         for (figures, run) in &self.repeated_stated {
             report.stated.check(figures, run);
             stated.extend(figures.iter().map(|figure| stated_by(&run.id, figure)));
         }
         let mut fields = fields_held(runs);
         if report.items > 0 {
-            fields.extend(self.held.iter().map(|(field, held)| FieldHeld { field, held: *held, of: report.items }));
+            fields.extend(self.held.iter().map(|(field, held)| FieldHeld {
+                field,
+                held: *held,
+                of: report.items,
+            }));
         }
-        report.foreign = Some(ForeignReport { format: format.name(), version: self.version, files, fields, quirks: self.quirks, stated });
+        report.foreign = Some(ForeignReport {
+            format: format.name(),
+            version: self.version,
+            files,
+            fields,
+            quirks: self.quirks,
+            stated,
+        });
     }
 }
 
@@ -394,7 +551,10 @@ fn fields_held(runs: &[Run]) -> Vec<FieldHeld> {
         ("published figures", |run| !run.stated.is_empty()),
         ("input_tokens", |run| run.input_tokens.is_some()),
         ("output_tokens", |run| run.output_tokens.is_some()),
-        ("cache tokens", |run| run.usage.is_some_and(|usage| usage.cache_read.is_some() || usage.cache_write.is_some())),
+        ("cache tokens", |run| {
+            run.usage
+                .is_some_and(|usage| usage.cache_read.is_some() || usage.cache_write.is_some())
+        }),
         ("cost_usd", |run| run.cost_usd.is_some()),
         ("total_calls", |run| run.total_calls.is_some()),
         ("agent", |run| run.agent.is_some()),
@@ -406,5 +566,16 @@ fn fields_held(runs: &[Run]) -> Vec<FieldHeld> {
     ];
     let of = runs.len() as u64;
     let count = |held: Held| runs.iter().filter(|run| held(run)).count() as u64;
-    if runs.is_empty() { Vec::new() } else { fields.into_iter().map(|(field, held)| FieldHeld { field, held: count(held), of }).collect() }
+    if runs.is_empty() {
+        Vec::new()
+    } else {
+        fields
+            .into_iter()
+            .map(|(field, held)| FieldHeld {
+                field,
+                held: count(held),
+                of,
+            })
+            .collect()
+    }
 }

@@ -67,7 +67,13 @@ impl ForeignSource {
     }
 
     pub fn files_named(&self, name: &str) -> impl Iterator<Item = &ForeignFile> {
-        self.files.iter().filter(move |file| file.name == name || file.name.strip_suffix(name).is_some_and(|rest| rest.ends_with('/')))
+        self.files.iter().filter(move |file| {
+            file.name == name
+                || file
+                    .name
+                    .strip_suffix(name)
+                    .is_some_and(|rest| rest.ends_with('/'))
+        })
     }
 
     pub(super) fn examine(&self) -> Result<Examined, Problem> {
@@ -81,7 +87,10 @@ impl ForeignSource {
         let sha256 = match digests.as_slice() {
             [(_, digest)] => digest.clone(),
             several => {
-                let parts: Vec<&[u8]> = several.iter().flat_map(|(name, digest)| [name.as_bytes(), digest.as_bytes()]).collect();
+                let parts: Vec<&[u8]> = several
+                    .iter()
+                    .flat_map(|(name, digest)| [name.as_bytes(), digest.as_bytes()])
+                    .collect();
                 hex_digest(&parts, true)
             }
         };
@@ -91,7 +100,11 @@ impl ForeignSource {
 
 impl ForeignFile {
     pub fn new(path: &Path, name: String) -> Self {
-        Self { path: path.to_owned(), shown: shown(path), name }
+        Self {
+            path: path.to_owned(),
+            shown: shown(path),
+            name,
+        }
     }
 
     /// Returns the error for an unreadable source.
@@ -100,7 +113,8 @@ impl ForeignFile {
     }
 
     fn digest(&self) -> Result<(String, u64), Problem> {
-        let problem = |error: io::Error| Problem::in_file(&self.shown, format!("cannot be read: {error}"));
+        let problem =
+            |error: io::Error| Problem::in_file(&self.shown, format!("cannot be read: {error}"));
         let metadata = fs::metadata(&self.path).map_err(problem)?;
         if !metadata.is_file() {
             return Err(Problem::in_file(&self.shown, "is not a regular file"));
@@ -121,12 +135,18 @@ impl ForeignFile {
         let mut file = files::open(&self.path).map_err(cannot)?;
         let bytes = file.metadata().map_err(cannot)?.len();
         let mut head = Vec::new();
-        Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(cannot)?;
+        Read::by_ref(&mut file)
+            .take(4)
+            .read_to_end(&mut head)
+            .map_err(cannot)?;
         let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head.clone()).chain(file));
         let reader: Box<dyn Read> = if head.starts_with(&[0x1f, 0x8b]) {
             Box::new(flate2::bufread::MultiGzDecoder::new(whole))
         } else if head == [0x28, 0xb5, 0x2f, 0xfd] {
-            Box::new(zstd::Decoder::with_buffer(whole).map_err(|error| self.problem(format!("is damaged: {error}")))?)
+            Box::new(
+                zstd::Decoder::with_buffer(whole)
+                    .map_err(|error| self.problem(format!("is damaged: {error}")))?,
+            )
         } else {
             Box::new(whole)
         };
@@ -136,7 +156,10 @@ impl ForeignFile {
     /// Reads the whole file, which may have at most `most` bytes when inflated.
     pub fn read(&self, most: u64) -> Result<Vec<u8>, Stop> {
         let mut bytes = Vec::new();
-        self.open()?.take(most + 1).read_to_end(&mut bytes).map_err(|error| self.problem(format!("cannot be read: {error}")))?;
+        self.open()?
+            .take(most + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.problem(format!("cannot be read: {error}")))?;
         if bytes.len() as u64 > most {
             return Err(self.problem(format!("is longer than {} MiB", most >> 20)));
         }
@@ -147,14 +170,20 @@ impl ForeignFile {
         let cannot = |error: io::Error| self.problem(format!("cannot be read: {error}"));
         let file = files::open(&self.path).map_err(cannot)?;
         let bytes = file.metadata().map_err(cannot)?.len();
-        let archive = ZipArchive::new(Near::open(file).map_err(cannot)?).map_err(|error| damaged(self, &error))?;
+        let archive = ZipArchive::new(Near::open(file).map_err(cannot)?)
+            .map_err(|error| damaged(self, &error))?;
         if archive.len() > MOST_MEMBERS {
             return Err(self.problem(format!("has more than {MOST_MEMBERS} members")));
         }
         if let Some(name) = archive.file_names().find(|name| leads_out(name)) {
             return Err(self.problem(leading_out(name)));
         }
-        Ok(Archive { file: self, bytes, members: archive, left: Allowance::of_file(bytes) })
+        Ok(Archive {
+            file: self,
+            bytes,
+            members: archive,
+            left: Allowance::of_file(bytes),
+        })
     }
 }
 
@@ -194,8 +223,15 @@ impl Archive<'_> {
     }
 
     /// Calls `read` with a reader of the member's inflated bytes.
-    pub fn with<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn Read) -> Result<T, Stop>) -> Result<T, Stop> {
-        let member = self.members.by_name(name).map_err(|error| damaged(self.file, &error))?;
+    pub fn with<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&mut dyn Read) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        let member = self
+            .members
+            .by_name(name)
+            .map_err(|error| damaged(self.file, &error))?;
         read(&mut Bounded::new(member, &self.left))
     }
 
@@ -205,8 +241,15 @@ impl Archive<'_> {
         self.with(name, |reader| {
             let mut bytes = Vec::new();
             let problem = |message: String| Stop::from(Problem::in_file(&label, message));
-            reader.take(most + 1).read_to_end(&mut bytes).map_err(|error| problem(format!("is damaged: {error}")))?;
-            if bytes.len() as u64 > most { Err(problem(format!("is longer than {} MiB", most >> 20))) } else { Ok(bytes) }
+            reader
+                .take(most + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|error| problem(format!("is damaged: {error}")))?;
+            if bytes.len() as u64 > most {
+                Err(problem(format!("is longer than {} MiB", most >> 20)))
+            } else {
+                Ok(bytes)
+            }
         })
     }
 }

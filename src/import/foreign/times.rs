@@ -30,10 +30,13 @@ pub(super) struct Span {
 impl Span {
     pub fn take(&mut self, from: &Value, to: &Value) {
         for value in [from, to] {
-            let Some(moment) = moment(value) else { continue };
+            let Some(moment) = moment(value) else {
+                continue;
+            };
             self.first = Some(self.first.map_or(moment, |first| first.min(moment)));
             self.last = Some(self.last.map_or(moment, |last| last.max(moment)));
-            self.lacks_zone |= text(value).is_some_and(|text| DateTime::parse_from_rfc3339(text.trim()).is_err());
+            self.lacks_zone |=
+                text(value).is_some_and(|text| DateTime::parse_from_rfc3339(text.trim()).is_err());
         }
     }
 
@@ -51,9 +54,12 @@ impl Span {
 
     /// Sets the run's end and duration.
     pub fn tell(self, run: &mut Run) {
-        let Some((first, last)) = self.ends() else { return };
+        let Some((first, last)) = self.ends() else {
+            return;
+        };
         run.timestamp = Some(last);
-        run.duration_seconds = Some((last - first).as_seconds_f64()).filter(|seconds| *seconds > 0.0);
+        run.duration_seconds =
+            Some((last - first).as_seconds_f64()).filter(|seconds| *seconds > 0.0);
         self.mark(run);
     }
 
@@ -71,7 +77,12 @@ mod tests {
 
     #[test]
     fn seconds_are_points_in_time() {
-        assert_eq!(unix_moment(1_770_114_030.125).map(|time| time.to_rfc3339()).as_deref(), Some("2026-02-03T10:20:30.125+00:00"));
+        assert_eq!(
+            unix_moment(1_770_114_030.125)
+                .map(|time| time.to_rfc3339())
+                .as_deref(),
+            Some("2026-02-03T10:20:30.125+00:00")
+        );
         for seconds in [-1.0, f64::NAN, f64::INFINITY, 1e12] {
             assert_eq!(unix_moment(seconds), None, "{seconds}");
         }

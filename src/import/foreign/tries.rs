@@ -15,18 +15,36 @@ pub(super) struct Try {
 }
 
 /// Returns the test's reason, with its tries before and after.
-pub(super) fn told(status: ItemStatus, reason: Option<String>, before: &[Try], after: &[Try]) -> Option<String> {
+pub(super) fn told(
+    status: ItemStatus,
+    reason: Option<String>,
+    before: &[Try],
+    after: &[Try],
+) -> Option<String> {
     if before.is_empty() && after.is_empty() {
         return reason;
     }
     let own = before.len() + 1;
     let first = match status {
         ItemStatus::Pass => format!("passed on attempt {own}"),
-        status => format!("{} (attempt {own})", reason.unwrap_or_else(|| status.name().to_owned())),
+        status => format!(
+            "{} (attempt {own})",
+            reason.unwrap_or_else(|| status.name().to_owned())
+        ),
     };
     let others = before.iter().zip(1..).chain(after.iter().zip(own + 1..));
-    let said = others.map(|(one, number)| format!("attempt {number}: {}", one.reason.as_deref().unwrap_or(one.status.name())));
-    Some(std::iter::once(first).chain(said).collect::<Vec<_>>().join("; "))
+    let said = others.map(|(one, number)| {
+        format!(
+            "attempt {number}: {}",
+            one.reason.as_deref().unwrap_or(one.status.name())
+        )
+    });
+    Some(
+        std::iter::once(first)
+            .chain(said)
+            .collect::<Vec<_>>()
+            .join("; "),
+    )
 }
 
 #[cfg(test)]
@@ -35,12 +53,26 @@ mod tests {
 
     #[test]
     fn all_tries_are_told_in_their_order() {
-        let failed = |reason: Option<&str>| Try { status: ItemStatus::Fail, reason: reason.map(str::to_owned) };
-        let of = |status, before: &[Try], after: &[Try]| told(status, Some("own".to_owned()), before, after).expect("something");
+        let failed = |reason: Option<&str>| Try {
+            status: ItemStatus::Fail,
+            reason: reason.map(str::to_owned),
+        };
+        let of = |status, before: &[Try], after: &[Try]| {
+            told(status, Some("own".to_owned()), before, after).expect("something")
+        };
         assert_eq!(of(ItemStatus::Pass, &[], &[]), "own");
-        assert_eq!(of(ItemStatus::Pass, &[failed(Some("a")), failed(None)], &[]), "passed on attempt 3; attempt 1: a; attempt 2: fail");
-        assert_eq!(of(ItemStatus::Fail, &[], &[failed(Some("b"))]), "own (attempt 1); attempt 2: b");
-        assert_eq!(told(ItemStatus::Error, None, &[failed(None)], &[]).as_deref(), Some("error (attempt 2); attempt 1: fail"));
+        assert_eq!(
+            of(ItemStatus::Pass, &[failed(Some("a")), failed(None)], &[]),
+            "passed on attempt 3; attempt 1: a; attempt 2: fail"
+        );
+        assert_eq!(
+            of(ItemStatus::Fail, &[], &[failed(Some("b"))]),
+            "own (attempt 1); attempt 2: b"
+        );
+        assert_eq!(
+            told(ItemStatus::Error, None, &[failed(None)], &[]).as_deref(),
+            Some("error (attempt 2); attempt 1: fail")
+        );
         assert_eq!(told(ItemStatus::Pass, None, &[], &[]), None);
     }
 }

@@ -11,8 +11,10 @@ pub(super) struct Unread {
 
 const AS_TABLE: &str = "read its rows as a table: --map MAP, with `list` as their place; see `evalreport help import/tables`";
 const EVENTS: &str = "read its events as a table with a map that keeps the type `match`; see `evalreport help import/tables`";
-const AS_JSON: &str = "export it as JSON: `promptfoo export eval ID -o results.json`, or run with `-o results.json`";
-const JUDGE_FIRST: &str = "predictions have no verdicts: import the report of swebench.harness.run_evaluation";
+const AS_JSON: &str =
+    "export it as JSON: `promptfoo export eval ID -o results.json`, or run with `-o results.json`";
+const JUDGE_FIRST: &str =
+    "predictions have no verdicts: import the report of swebench.harness.run_evaluation";
 
 /// Recognises the file's tool.
 pub(super) fn recognise(peek: &Peek) -> Option<Unread> {
@@ -30,9 +32,13 @@ fn json(peek: &Peek) -> Option<(&'static str, &'static str)> {
         "OpenAI evals" => EVENTS,
         _ => AS_TABLE,
     };
-    let tool = if has_all(&["spec.completion_fns", "spec.eval_name"]) || has_all(&["event_id", "sample_id", "type", "data"]) {
+    let tool = if has_all(&["spec.completion_fns", "spec.eval_name"])
+        || has_all(&["event_id", "sample_id", "type", "data"])
+    {
         "OpenAI evals"
-    } else if peek.has("htmls") && peek.has("convos") || (peek.has("score") && peek.has("score:std")) {
+    } else if peek.has("htmls") && peek.has("convos")
+        || (peek.has("score") && peek.has("score:std"))
+    {
         "simple-evals"
     } else if is_predictions(peek) {
         return Some(("SWE-bench (predictions)", JUDGE_FIRST));
@@ -44,7 +50,11 @@ fn json(peek: &Peek) -> Option<(&'static str, &'static str)> {
 
 /// Returns whether the file has predictions: a list or lines of patches, or an object of them by instance.
 fn is_predictions(peek: &Peek) -> bool {
-    let below = |parent: &str| ["instance_id", "model_name_or_path", "model_patch"].iter().all(|key| peek.has(&format!("{parent}{key}")));
+    let below = |parent: &str| {
+        ["instance_id", "model_name_or_path", "model_patch"]
+            .iter()
+            .all(|key| peek.has(&format!("{parent}{key}")))
+    };
     below("") || below("[].") || peek.keys_below("").any(|id| below(&format!("{id}.")))
 }
 
@@ -53,7 +63,11 @@ fn text(peek: &Peek) -> Option<&'static str> {
     let has_line = |start: &str| head.lines().any(|line| line.starts_with(start));
     let header = head.lines().next().unwrap_or_default();
     // promptfoo names a column of answers by its provider in brackets, and begins each answer with its grade.
-    let is_csv = header.contains('[') && header.contains("] ") && ["[PASS] ", "[FAIL] ", "[ERROR] "].iter().any(|mark| head.contains(mark));
+    let is_csv = header.contains('[')
+        && header.contains("] ")
+        && ["[PASS] ", "[FAIL] ", "[ERROR] "]
+            .iter()
+            .any(|mark| head.contains(mark));
     if has_line("evalId:") && has_line("results:") {
         Some("promptfoo (YAML)")
     } else if is_csv {

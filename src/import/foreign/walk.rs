@@ -23,10 +23,18 @@ const MOST_DEPTH: usize = 24;
 const MOST_FILES: usize = 2_000_000;
 const AS_RUBRIC: &str = "--as rubric reads it; see `evalreport help import/rubric`";
 /// Extensions of files that may hold results.
-const ENDINGS: [&str; 14] =
-    ["eval", "bundle", "json", "jsonl", "ndjson", "yaml", "yml", "xml", "gz", "zst", "zip", "csv", "parquet", "html"];
+const ENDINGS: [&str; 14] = [
+    "eval", "bundle", "json", "jsonl", "ndjson", "yaml", "yml", "xml", "gz", "zst", "zip", "csv",
+    "parquet", "html",
+];
 /// Hidden names that tools use for results.
-const HIDDEN: [&str; 5] = [".aider.results.json", ".zelda", ".deepeval", ".latest_run_full.json", ".latest_test_run.json"];
+const HIDDEN: [&str; 5] = [
+    ".aider.results.json",
+    ".zelda",
+    ".deepeval",
+    ".latest_run_full.json",
+    ".latest_test_run.json",
+];
 
 /// Sources and other files at some paths.
 #[derive(Default)]
@@ -51,7 +59,9 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => walk_folder(path, &mut files, &mut walked),
             Ok(metadata) if metadata.is_file() => files.push(named(path)),
-            Ok(_) => walked.problems.push(Problem::in_file(shown(path), "is not a regular file")),
+            Ok(_) => walked
+                .problems
+                .push(Problem::in_file(shown(path), "is not a regular file")),
             Err(error) => walked.problems.push(unreadable(shown(path), &error)),
         }
     }
@@ -66,7 +76,10 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
         let peek = match Peek::of(&path) {
             Ok(peek) => peek,
             Err(error) => {
-                walked.problems.push(Problem::in_file(shown(&path), format!("cannot be read: {error}")));
+                walked.problems.push(Problem::in_file(
+                    shown(&path),
+                    format!("cannot be read: {error}"),
+                ));
                 continue;
             }
         };
@@ -75,8 +88,12 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
             continue;
         }
         let claim = match forced {
-            Some(format) => (format.importer().claim)(&peek).or_else(|| is_named.then_some(Claim::Alone)).map(|claim| (format, claim)),
-            None => registry::all().find_map(|format| Some((format.handle(), (format.claim)(&peek)?))),
+            Some(format) => (format.importer().claim)(&peek)
+                .or_else(|| is_named.then_some(Claim::Alone))
+                .map(|claim| (format, claim)),
+            None => {
+                registry::all().find_map(|format| Some((format.handle(), (format.claim)(&peek)?)))
+            }
         };
         match claim {
             Some((format, Claim::Alone)) => walked.sources.push(alone(format, &path)),
@@ -85,15 +102,25 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                     walked.sources.push(ForeignSource {
                         format,
                         shown: shown(&group),
-                        name: group.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+                        name: group
+                            .file_name()
+                            .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
                         files: Vec::new(),
                         superseded_by: None,
                     });
                     walked.sources.len() - 1
                 });
                 // The group may be a common beginning of names instead of a folder.
-                let name = path.strip_prefix(&group).ok().or_else(|| path.strip_prefix(group.parent()?).ok()).unwrap_or(&path);
-                let name = name.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
+                let name = path
+                    .strip_prefix(&group)
+                    .ok()
+                    .or_else(|| path.strip_prefix(group.parent()?).ok())
+                    .unwrap_or(&path);
+                let name = name
+                    .components()
+                    .map(|part| part.as_os_str().to_string_lossy())
+                    .collect::<Vec<_>>()
+                    .join("/");
                 let file = ForeignFile::new(&path, name);
                 walked.sources[place].files.push(file);
             }
@@ -101,7 +128,9 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 let file = shown(&path);
                 let unread = unread::recognise(&peek);
                 if is_named {
-                    walked.problems.push(unrecognised(file, unread.as_ref(), &peek));
+                    walked
+                        .problems
+                        .push(unrecognised(file, unread.as_ref(), &peek));
                 } else {
                     let (tool, hint) = unread.map(|unread| (unread.tool, unread.hint)).unzip();
                     let hint = hint.or(is_rubric(&peek).then_some(AS_RUBRIC));
@@ -111,8 +140,10 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
         }
     }
     for (path, file) in unknown {
-        let is_companion =
-            groups.keys().any(|(format, folder)| path.strip_prefix(folder).is_ok_and(|below| (format.importer().is_companion)(below)));
+        let is_companion = groups.keys().any(|(format, folder)| {
+            path.strip_prefix(folder)
+                .is_ok_and(|below| (format.importer().is_companion)(below))
+        });
         if file.tool.is_none() && is_companion {
             walked.passed_over += 1;
         } else {
@@ -129,13 +160,17 @@ pub(in crate::import) fn is_nothing_known(paths: &[impl AsRef<Path>]) -> bool {
     for path in paths {
         let path = path.as_ref();
         match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => walk_folder(path, &mut files, &mut Walked::default()),
+            Ok(metadata) if metadata.is_dir() => {
+                walk_folder(path, &mut files, &mut Walked::default())
+            }
             Ok(metadata) if metadata.is_file() => files.push(named(path)),
             Ok(_) | Err(_) => return false,
         }
     }
     // The first known file decides, so no further file of a results folder is opened.
-    files.iter().all(|(path, is_named)| Peek::of(path).map_or(true, |peek| !is_known(&peek, *is_named)))
+    files
+        .iter()
+        .all(|(path, is_named)| Peek::of(path).map_or(true, |peek| !is_known(&peek, *is_named)))
 }
 
 /// Returns whether the file is of a supported or otherwise known format.
@@ -148,7 +183,8 @@ fn is_known(peek: &Peek, is_named: bool) -> bool {
 }
 
 fn holds_bundle(peek: &Peek) -> bool {
-    begins_bundle(&peek.head) || peek.content == Content::Xml && is_bundle(&peek.path).unwrap_or(false)
+    begins_bundle(&peek.head)
+        || peek.content == Content::Xml && is_bundle(&peek.path).unwrap_or(false)
 }
 
 fn is_rubric(peek: &Peek) -> bool {
@@ -176,8 +212,16 @@ fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
 }
 
 fn alone(format: ForeignFormat, path: &Path) -> ForeignSource {
-    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    ForeignSource { format, shown: shown(path), name: name.clone(), files: vec![ForeignFile::new(path, name)], superseded_by: None }
+    let name = path
+        .file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    ForeignSource {
+        format,
+        shown: shown(path),
+        name: name.clone(),
+        files: vec![ForeignFile::new(path, name)],
+        superseded_by: None,
+    }
 }
 
 /// Returns the file to import for a named path.
@@ -188,25 +232,41 @@ fn named(path: &Path) -> (PathBuf, bool) {
 /// Returns the bundle of a site, if the path is the site's first page.
 fn bundle_beside(path: &Path) -> Option<PathBuf> {
     let is_first_page = path.file_name().is_some_and(|name| name == "index.html");
-    path.parent().filter(|_| is_first_page).map(in_site).filter(|bundle| bundle.is_file())
+    path.parent()
+        .filter(|_| is_first_page)
+        .map(in_site)
+        .filter(|bundle| bundle.is_file())
 }
 
 /// Finds the files in a folder. Symbolic links are not followed, because they may lead outside the named folder.
 fn walk_folder(folder: &Path, files: &mut Vec<(PathBuf, bool)>, walked: &mut Walked) {
     let is_wanted = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();
-        entry.depth() == 0 || ((!name.starts_with('.') || HIDDEN.contains(&name.as_ref())) && name != "node_modules" && name != "__MACOSX")
+        entry.depth() == 0
+            || ((!name.starts_with('.') || HIDDEN.contains(&name.as_ref()))
+                && name != "node_modules"
+                && name != "__MACOSX")
     };
-    let mut entries = WalkDir::new(folder).max_depth(MOST_DEPTH).sort_by_file_name().into_iter().filter_entry(is_wanted);
+    let mut entries = WalkDir::new(folder)
+        .max_depth(MOST_DEPTH)
+        .sort_by_file_name()
+        .into_iter()
+        .filter_entry(is_wanted);
     while let Some(entry) = entries.next() {
         if files.len() >= MOST_FILES {
-            walked.problems.push(Problem::in_file(shown(folder), format!("holds more than {MOST_FILES} files")));
+            walked.problems.push(Problem::in_file(
+                shown(folder),
+                format!("holds more than {MOST_FILES} files"),
+            ));
             return;
         }
         match entry {
             Ok(entry) if entry.file_type().is_file() => {
                 let name = entry.file_name().to_string_lossy().to_lowercase();
-                if name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending)) {
+                if name
+                    .rsplit_once('.')
+                    .is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+                {
                     files.push((entry.into_path(), false));
                 } else {
                     walked.passed_over += 1;
@@ -221,8 +281,12 @@ fn walk_folder(folder: &Path, files: &mut Vec<(PathBuf, bool)>, walked: &mut Wal
             Ok(_) => {}
             Err(error) => {
                 let path = shown(error.path().unwrap_or(folder));
-                let why = error.into_io_error().map_or_else(|| "a loop of links".to_owned(), |error| error.to_string());
-                walked.problems.push(Problem::in_file(path, format!("cannot be read: {why}")));
+                let why = error
+                    .into_io_error()
+                    .map_or_else(|| "a loop of links".to_owned(), |error| error.to_string());
+                walked
+                    .problems
+                    .push(Problem::in_file(path, format!("cannot be read: {why}")));
             }
         }
     }

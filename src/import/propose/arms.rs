@@ -18,17 +18,25 @@ pub(super) struct Arms<'l> {
 
 impl<'l> Arms<'l> {
     pub fn of(look: &'l Look<'_>, used: &[&Column]) -> Result<Self, Question> {
-        let is_free = |column: &Column| !column.is_among(used) && column.may_name() && column.kind != Kind::Outcomes;
+        let is_free = |column: &Column| {
+            !column.is_among(used) && column.may_name() && column.kind != Kind::Outcomes
+        };
         let is_name = |column: &Column| {
-            is_free(column) && column.kind == Kind::Text && column.values.len() <= MOST_APPROACHES.max(look.rows.len() / 3)
+            is_free(column)
+                && column.kind == Kind::Text
+                && column.values.len() <= MOST_APPROACHES.max(look.rows.len() / 3)
         };
         // There may be more models than approaches, if the title says what they are.
-        let is_titled_model = |column: &Column| is_free(column) && column.kind == Kind::Text && column.clarity(Role::Model) >= 2;
+        let is_titled_model = |column: &Column| {
+            is_free(column) && column.kind == Kind::Text && column.clarity(Role::Model) >= 2
+        };
         let model = match look.hinted(look.hints.model.as_ref(), "--model COLUMN")? {
             Some(column) => Some(column),
             None => look
                 .best(Role::Model, 1, |column| {
-                    is_name(column) || is_titled_model(column) || (is_free(column) && column.values.keys().all(|text| is_model(text)))
+                    is_name(column)
+                        || is_titled_model(column)
+                        || (is_free(column) && column.values.keys().all(|text| is_model(text)))
                 })
                 .first()
                 .copied(),
@@ -37,31 +45,67 @@ impl<'l> Arms<'l> {
         let are_models = |column: &&Column| {
             is_name(column)
                 && column.roles.iter().all(|(_, clarity)| *clarity < 2)
-                && column.values.keys().filter(|text| is_model(text)).count() * 10 >= column.values.len() * 6
+                && column.values.keys().filter(|text| is_model(text)).count() * 10
+                    >= column.values.len() * 6
         };
-        let is_titled = look.best(Role::Approach, 2, is_name).into_iter().any(|column| are_models(&column));
-        let model = model.or_else(|| if is_titled { None } else { look.summary.columns.iter().find(are_models) });
+        let is_titled = look
+            .best(Role::Approach, 2, is_name)
+            .into_iter()
+            .any(|column| are_models(&column));
+        let model = model.or_else(|| {
+            if is_titled {
+                None
+            } else {
+                look.summary.columns.iter().find(are_models)
+            }
+        });
         let is_other = |column: &Column| model.is_none_or(|model| model.name != column.name);
         let given = look.hinted(look.hints.suite.as_ref(), "--suite COLUMN")?;
-        let suite = given.or_else(|| look.best(Role::Suite, 2, |column| is_name(column) && is_other(column)).first().copied());
+        let suite = given.or_else(|| {
+            look.best(Role::Suite, 2, |column| is_name(column) && is_other(column))
+                .first()
+                .copied()
+        });
         // A column with a title for tasks whose values are names of benchmarks.
         let are_benchmarks = |column: &Column| {
             is_name(column)
                 && is_other(column)
                 && column.values.len() <= MOST_APPROACHES
-                && column.values.keys().filter(|text| is_benchmark(text)).count() * 3 >= column.values.len()
+                && column
+                    .values
+                    .keys()
+                    .filter(|text| is_benchmark(text))
+                    .count()
+                    * 3
+                    >= column.values.len()
         };
-        let is_item = |column: &Column| look.hints.item.as_ref().is_some_and(|item| *item == column.name);
-        let suite = suite.or_else(|| look.best(Role::Item, 2, |column| are_benchmarks(column) && !is_item(column)).first().copied());
+        let is_item = |column: &Column| {
+            look.hints
+                .item
+                .as_ref()
+                .is_some_and(|item| *item == column.name)
+        };
+        let suite = suite.or_else(|| {
+            look.best(Role::Item, 2, |column| {
+                are_benchmarks(column) && !is_item(column)
+            })
+            .first()
+            .copied()
+        });
         // A file or a folder for each benchmark.
         let is_suite = |column: &&Column| column.values.keys().all(|name| is_benchmark(name));
         let suite = suite.or_else(|| places(look).into_iter().find(is_suite));
         let approach = match look.hinted(look.hints.approach.as_ref(), "--approach COLUMN")? {
             Some(column) => vec![column],
             None => {
-                let clear = look.best(Role::Approach, 2, |column| is_name(column) && is_other(column));
-                let clear =
-                    if clear.is_empty() && model.is_none() { look.best(Role::Approach, 1, |column| is_name(column)) } else { clear };
+                let clear = look.best(Role::Approach, 2, |column| {
+                    is_name(column) && is_other(column)
+                });
+                let clear = if clear.is_empty() && model.is_none() {
+                    look.best(Role::Approach, 1, |column| is_name(column))
+                } else {
+                    clear
+                };
                 let mut kept: Vec<&Column> = Vec::new();
                 for column in clear {
                     // Skip a column that the others determine, such as an agent's version.
@@ -76,7 +120,11 @@ impl<'l> Arms<'l> {
                 kept
             }
         };
-        let mut arms = Self { approach, model, suite };
+        let mut arms = Self {
+            approach,
+            model,
+            suite,
+        };
         if arms.approach.is_empty() && arms.model.is_none() {
             arms.approach.extend(arms.by_place(look)?);
         }
@@ -86,31 +134,62 @@ impl<'l> Arms<'l> {
     /// Finds the files or folders that are the approaches, if no column names any.
     fn by_place(&self, look: &'l Look<'_>) -> Result<Option<&'l Column>, Question> {
         let is_suite = |column: &&Column| self.suite.is_some_and(|suite| suite.name == column.name);
-        let found: Vec<&Column> = places(look).into_iter().filter(|column| !is_suite(column)).collect();
+        let found: Vec<&Column> = places(look)
+            .into_iter()
+            .filter(|column| !is_suite(column))
+            .collect();
         match found.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(one)),
             // A file of its own in each folder, or repeats in each folder.
-            [folder, file] if look.decides(&[folder], file) || are_repeats(file) => Ok(Some(folder)),
+            [folder, file] if look.decides(&[folder], file) || are_repeats(file) => {
+                Ok(Some(folder))
+            }
             [folder, .., file] => {
-                let text = format!("{} and {} may each name the approaches", shown(folder), shown(file));
-                Err(Question::new(text, format!("--approach {} (or --approach {})", folder.name, file.name)))
+                let text = format!(
+                    "{} and {} may each name the approaches",
+                    shown(folder),
+                    shown(file)
+                );
+                Err(Question::new(
+                    text,
+                    format!("--approach {} (or --approach {})", folder.name, file.name),
+                ))
             }
         }
     }
 
     /// Finds the columns that tell apart the files of one arm, or `None` if each arm has one file. Asks if the files may be suites.
-    pub fn files(&self, look: &'l Look<'_>, item: &[&'l Column]) -> Result<Vec<&'l Column>, Question> {
+    pub fn files(
+        &self,
+        look: &'l Look<'_>,
+        item: &[&'l Column],
+    ) -> Result<Vec<&'l Column>, Question> {
         let columns = self.columns();
-        let files: Vec<&Column> = places(look).into_iter().filter(|column| !column.is_among(&columns)).collect();
+        let files: Vec<&Column> = places(look)
+            .into_iter()
+            .filter(|column| !column.is_among(&columns))
+            .collect();
         let spans = |column: &&&Column| !look.decides(&columns, column);
-        let Some(first) = files.iter().find(spans).copied() else { return Ok(Vec::new()) };
-        let own: Vec<&Column> = columns.iter().copied().chain(item.iter().copied()).collect();
+        let Some(first) = files.iter().find(spans).copied() else {
+            return Ok(Vec::new());
+        };
+        let own: Vec<&Column> = columns
+            .iter()
+            .copied()
+            .chain(item.iter().copied())
+            .collect();
         let in_file: Vec<&Column> = own.iter().copied().chain(files.iter().copied()).collect();
         let are_repeated = !item.is_empty() && !look.is_unique(&own) && look.is_unique(&in_file);
         if are_repeated && !are_repeats(first) && look.hints.attempt.as_ref() != Some(&first.name) {
-            let text = format!("{} have rows of the same items: each may be a suite, or a repeat", shown(first));
-            return Err(Question::new(text, format!("--suite {0} (or --attempt {0})", first.name)));
+            let text = format!(
+                "{} have rows of the same items: each may be a suite, or a repeat",
+                shown(first)
+            );
+            return Err(Question::new(
+                text,
+                format!("--suite {0} (or --attempt {0})", first.name),
+            ));
         }
         Ok(files)
     }
@@ -121,7 +200,12 @@ impl<'l> Arms<'l> {
     }
 
     pub fn columns(&self) -> Vec<&'l Column> {
-        self.approach.iter().copied().chain(self.model).chain(self.suite).collect()
+        self.approach
+            .iter()
+            .copied()
+            .chain(self.model)
+            .chain(self.suite)
+            .collect()
     }
 
     /// Writes suite, approach and model. If no column names them, the file's name does.
@@ -132,24 +216,52 @@ impl<'l> Arms<'l> {
             several => list(several.iter().map(|column| &column.name)),
         };
         let is_alone = self.approach.is_empty() && self.model.is_none();
-        let approach = if is_alone { quoted(&PathPart::File.column()) } else { constant("unnamed") };
-        let approach = if self.approach.is_empty() { approach } else { names(&self.approach) };
+        let approach = if is_alone {
+            quoted(&PathPart::File.column())
+        } else {
+            constant("unnamed")
+        };
+        let approach = if self.approach.is_empty() {
+            approach
+        } else {
+            names(&self.approach)
+        };
+        draft.run.push((
+            "suite",
+            set("suite").unwrap_or_else(|| {
+                self.suite
+                    .map_or_else(|| constant(suite), |column| quoted(&column.name))
+            }),
+        ));
         draft
             .run
-            .push(("suite", set("suite").unwrap_or_else(|| self.suite.map_or_else(|| constant(suite), |column| quoted(&column.name)))));
-        draft.run.push(("approach", set("approach").unwrap_or(approach)));
-        draft
-            .run
-            .push(("model", set("model").unwrap_or_else(|| self.model.map_or_else(|| constant("unknown"), |column| quoted(&column.name)))));
+            .push(("approach", set("approach").unwrap_or(approach)));
+        draft.run.push((
+            "model",
+            set("model").unwrap_or_else(|| {
+                self.model
+                    .map_or_else(|| constant("unknown"), |column| quoted(&column.name))
+            }),
+        ));
         let is_place = |column: &Column| PathPart::of_column(&column.name).is_some();
         for column in self.columns().into_iter().filter(|column| is_place(column)) {
-            let what = if self.suite.is_some_and(|suite| suite.name == column.name) { "suites" } else { "approaches" };
+            let what = if self.suite.is_some_and(|suite| suite.name == column.name) {
+                "suites"
+            } else {
+                "approaches"
+            };
             if column.kind == Kind::Nothing {
-                notes.push(format!("no column names the {what}: they are named by {}", shown(column)));
+                notes.push(format!(
+                    "no column names the {what}: they are named by {}",
+                    shown(column)
+                ));
             }
         }
         if is_alone && !look.hints.set.contains_key("approach") {
-            notes.push("no column names an approach or a model: the approach is named by the file".to_owned());
+            notes.push(
+                "no column names an approach or a model: the approach is named by the file"
+                    .to_owned(),
+            );
         }
     }
 }
@@ -161,7 +273,10 @@ pub(super) fn places<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
         _ => 0,
     };
     let is_place = |column: &&Column| {
-        matches!(PathPart::of_column(&column.name), Some(PathPart::File | PathPart::Folder(_))) && column.values.len() > 1
+        matches!(
+            PathPart::of_column(&column.name),
+            Some(PathPart::File | PathPart::Folder(_))
+        ) && column.values.len() > 1
     };
     let mut found: Vec<&Column> = look.summary.columns.iter().filter(is_place).collect();
     found.sort_by_key(|column| std::cmp::Reverse(part(column)));
@@ -170,35 +285,74 @@ pub(super) fn places<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
 
 /// Returns whether the files or folders are called like repeats or parts: `run1`, `part-0`, `seed 3`, or by a time.
 fn are_repeats(column: &Column) -> bool {
-    column.values.keys().all(|name| is_numbered(name) || is_time(name))
+    column
+        .values
+        .keys()
+        .all(|name| is_numbered(name) || is_time(name))
 }
 
 /// Names the files or folders in a sentence.
 fn shown(column: &Column) -> String {
-    let what = if PathPart::of_column(&column.name) == Some(PathPart::File) { "files" } else { "folders" };
-    let names: Vec<String> = column.values.keys().take(2).map(|name| format!("`{name}`")).collect();
+    let what = if PathPart::of_column(&column.name) == Some(PathPart::File) {
+        "files"
+    } else {
+        "folders"
+    };
+    let names: Vec<String> = column
+        .values
+        .keys()
+        .take(2)
+        .map(|name| format!("`{name}`"))
+        .collect();
     let more = if column.values.len() > 2 { ", …" } else { "" };
     format!("the {what} {}{more}", names.join(", "))
 }
 
 /// Returns the keys of objects with published figures each, such as `{"nova": {"accuracy": 0.7, "n": 20}}`: they name what was evaluated.
-fn keys_of_figures<'l>(look: &'l Look<'_>, is_name: impl Fn(&Column) -> bool) -> Option<&'l Column> {
-    let has = |role: Role| !look.best(role, 2, |column| column.numbers().is_some() || column.is_outcomes()).is_empty();
-    let has_figures = (has(Role::Rate) || has(Role::PassedCount)) && (has(Role::Total) || has(Role::FailedCount));
+fn keys_of_figures<'l>(
+    look: &'l Look<'_>,
+    is_name: impl Fn(&Column) -> bool,
+) -> Option<&'l Column> {
+    let has = |role: Role| {
+        !look
+            .best(role, 2, |column| {
+                column.numbers().is_some() || column.is_outcomes()
+            })
+            .is_empty()
+    };
+    let has_figures =
+        (has(Role::Rate) || has(Role::PassedCount)) && (has(Role::Total) || has(Role::FailedCount));
     let is_key = |column: &&Column| {
         column.name.ends_with("{}")
             && column.roles.iter().all(|(role, _)| *role != Role::Item)
             && is_name(column)
             && column.values.len() == look.rows.len()
-            && !column.values.keys().any(|text| is_numbered(text) || fraction(text).is_some())
+            && !column
+                .values
+                .keys()
+                .any(|text| is_numbered(text) || fraction(text).is_some())
     };
-    if has_figures { look.summary.columns.iter().find(is_key) } else { None }
+    if has_figures {
+        look.summary.columns.iter().find(is_key)
+    } else {
+        None
+    }
 }
 
 /// Returns the column with versions of the system, if nothing else tells the rows of an item apart.
 fn versions<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Option<&'l Column> {
-    const VERSIONS: [&str; 10] =
-        ["version", "system_version", "agent_version", "app_version", "release", "build", "revision", "branch", "commit", "versione"];
+    const VERSIONS: [&str; 10] = [
+        "version",
+        "system_version",
+        "agent_version",
+        "app_version",
+        "release",
+        "build",
+        "revision",
+        "branch",
+        "commit",
+        "versione",
+    ];
     let is_version = |column: &&Column| {
         let title = words_of(&own_name(&column.name)).join("_");
         let is_name = is_free(column) || column.numbers().is_some();
@@ -210,6 +364,11 @@ fn versions<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Option
     };
     let column = look.summary.columns.iter().find(is_version)?;
     // A version that is another one for each item is the item's.
-    let items = look.best(Role::Item, 2, |item| item.may_name() && item.name != column.name);
-    items.iter().any(|item| !look.decides(&[item], column)).then_some(column)
+    let items = look.best(Role::Item, 2, |item| {
+        item.may_name() && item.name != column.name
+    });
+    items
+        .iter()
+        .any(|item| !look.decides(&[item], column))
+        .then_some(column)
 }

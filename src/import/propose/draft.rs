@@ -39,16 +39,27 @@ pub(super) struct WideDraft {
 
 /// Quotes a text so that YAML reads it as that text.
 pub(super) fn quoted(text: &str) -> String {
-    const WORDS: [&str; 10] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan"];
+    const WORDS: [&str; 10] = [
+        "true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan",
+    ];
     let is_plain = text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
-        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
         && !WORDS.contains(&text.to_lowercase().as_str());
     // JSON strings are valid YAML.
-    if is_plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
+    if is_plain {
+        text.to_owned()
+    } else {
+        serde_json::Value::from(text).to_string()
+    }
 }
 
 pub(super) fn list(texts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    let texts: Vec<String> = texts.into_iter().map(|text| quoted(text.as_ref())).collect();
+    let texts: Vec<String> = texts
+        .into_iter()
+        .map(|text| quoted(text.as_ref()))
+        .collect();
     format!("[{}]", texts.join(", "))
 }
 
@@ -58,15 +69,31 @@ pub(super) fn constant(text: &str) -> String {
 
 impl Draft {
     pub fn text(&self) -> String {
-        let mut text =
-            format!("format: evalreport/map/1\nname: {}\nrows: {}\n", quoted(&self.name), if self.is_items { "item" } else { "run" });
+        let mut text = format!(
+            "format: evalreport/map/1\nname: {}\nrows: {}\n",
+            quoted(&self.name),
+            if self.is_items { "item" } else { "run" }
+        );
         let mut line = |key: &str, value: &str| text.push_str(&format!("{key}: {value}\n"));
-        let Layout { list: path, delimiter, header, sheet, encoding } = &self.layout;
+        let Layout {
+            list: path,
+            delimiter,
+            header,
+            sheet,
+            encoding,
+        } = &self.layout;
         if let Some(path) = path {
             line("list", &quoted(path));
         }
         if let Some(delimiter) = delimiter {
-            line("delimiter", &if *delimiter == b'\t' { "tab".to_owned() } else { quoted(&char::from(*delimiter).to_string()) });
+            line(
+                "delimiter",
+                &if *delimiter == b'\t' {
+                    "tab".to_owned()
+                } else {
+                    quoted(&char::from(*delimiter).to_string())
+                },
+            );
         }
         if header.line > 1 {
             line("header", &header.line.to_string());
@@ -92,16 +119,26 @@ impl Draft {
             line("fill", &list(&self.fill));
         }
         if let Some((column, values)) = &self.skip {
-            line("skip", &format!("{{column: {}, values: {}}}", quoted(column), list(values)));
+            line(
+                "skip",
+                &format!("{{column: {}, values: {}}}", quoted(column), list(values)),
+            );
         }
         if let Some(wide) = &self.wide {
             text.push_str(&format!("wide:\n  name: {}\n", quoted(&wide.name)));
             if wide.groups.is_empty() {
-                text.push_str(&format!("  value: {}\n  columns: {}\n", quoted(&wide.value), list(&wide.columns)));
+                text.push_str(&format!(
+                    "  value: {}\n  columns: {}\n",
+                    quoted(&wide.value),
+                    list(&wide.columns)
+                ));
             } else {
                 text.push_str("  columns:\n");
                 for (name, cells) in &wide.groups {
-                    let cells: Vec<String> = cells.iter().map(|(to, from)| format!("{}: {}", quoted(to), quoted(from))).collect();
+                    let cells: Vec<String> = cells
+                        .iter()
+                        .map(|(to, from)| format!("{}: {}", quoted(to), quoted(from)))
+                        .collect();
                     text.push_str(&format!("    {}: {{{}}}\n", quoted(name), cells.join(", ")));
                 }
             }

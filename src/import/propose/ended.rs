@@ -24,16 +24,31 @@ pub(super) fn is_ended(column: &Column) -> bool {
     let names = words_of(&own_name(&column.name));
     let is_state = names.iter().any(|word| STATES.contains(&word.as_str()));
     let may_be = matches!(column.kind, Kind::Outcomes | Kind::Text);
-    let passes: Vec<&String> = column.values.keys().filter(|text| verdict(text) == Some(ItemStatus::Pass)).collect();
-    let never_fails = column.values.keys().all(|text| verdict(text) != Some(ItemStatus::Fail));
-    is_state && may_be && !passes.is_empty() && never_fails && passes.iter().all(|text| is_ending(text))
+    let passes: Vec<&String> = column
+        .values
+        .keys()
+        .filter(|text| verdict(text) == Some(ItemStatus::Pass))
+        .collect();
+    let never_fails = column
+        .values
+        .keys()
+        .all(|text| verdict(text) != Some(ItemStatus::Fail));
+    is_state
+        && may_be
+        && !passes.is_empty()
+        && never_fails
+        && passes.iter().all(|text| is_ending(text))
 }
 
 /// Returns whether the column's words for a pass only mean an ending: `completed`, or yes in a column `finished`.
 pub(super) fn says_no_more_than_ended(column: &Column) -> bool {
     let names = words_of(&own_name(&column.name));
     let is_titled = names.iter().any(|word| ENDED.contains(&word.as_str()));
-    let mut passes = column.values.keys().filter(|text| verdict(text) == Some(ItemStatus::Pass)).peekable();
+    let mut passes = column
+        .values
+        .keys()
+        .filter(|text| verdict(text) == Some(ItemStatus::Pass))
+        .peekable();
     is_titled || (passes.peek().is_some() && passes.all(|text| is_neutral_ending(text)))
 }
 
@@ -42,7 +57,16 @@ pub(super) fn unless(look: &Look<'_>, column: &Column) -> Result<Option<String>,
     let mut is_any = false;
     let values = words_of_status(look, column, |found| {
         is_any |= found != ItemStatus::Pass;
-        if found == ItemStatus::Pass { "null" } else { found.name() }
+        if found == ItemStatus::Pass {
+            "null"
+        } else {
+            found.name()
+        }
     })?;
-    Ok(is_any.then(|| format!("unless: {{column: {}, values: {{{values}}}}}", quoted(&column.name))))
+    Ok(is_any.then(|| {
+        format!(
+            "unless: {{column: {}, values: {{{values}}}}}",
+            quoted(&column.name)
+        )
+    }))
 }

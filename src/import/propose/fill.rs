@@ -6,13 +6,22 @@ use super::super::sample::Sample;
 use super::words::{Role, roles_of};
 
 /// Titles of columns that may name a block of rows.
-const NAMES: [Role; 5] = [Role::Approach, Role::Model, Role::Suite, Role::Item, Role::Category];
+const NAMES: [Role; 5] = [
+    Role::Approach,
+    Role::Model,
+    Role::Suite,
+    Role::Item,
+    Role::Category,
+];
 
 /// Returns the table with such columns filled down, and the names of these columns.
 pub(super) fn filled_down(sample: &Sample) -> (Cow<'_, Sample>, Vec<String>) {
     let is_block = |place: &usize| {
         let name = &sample.columns[*place];
-        roles_of(name).iter().any(|(role, clarity)| NAMES.contains(role) && *clarity >= 2) && is_of_blocks(sample, *place)
+        roles_of(name)
+            .iter()
+            .any(|(role, clarity)| NAMES.contains(role) && *clarity >= 2)
+            && is_of_blocks(sample, *place)
     };
     let places: Vec<usize> = (0..sample.columns.len()).filter(is_block).collect();
     if places.is_empty() {
@@ -29,13 +38,22 @@ pub(super) fn filled_down(sample: &Sample) -> (Cow<'_, Sample>, Vec<String>) {
             }
         }
     }
-    (Cow::Owned(filled), places.into_iter().map(|place| sample.columns[place].clone()).collect())
+    (
+        Cow::Owned(filled),
+        places
+            .into_iter()
+            .map(|place| sample.columns[place].clone())
+            .collect(),
+    )
 }
 
 /// Returns whether each value of the column is followed by empty cells, from the first row.
 fn is_of_blocks(sample: &Sample, place: usize) -> bool {
     let is_filled: Vec<bool> = sample.rows.iter().map(|row| row[place].is_some()).collect();
-    is_filled.len() > 1 && is_filled[0] && !is_filled[is_filled.len() - 1] && is_filled.windows(2).all(|two| !(two[0] && two[1]))
+    is_filled.len() > 1
+        && is_filled[0]
+        && !is_filled[is_filled.len() - 1]
+        && is_filled.windows(2).all(|two| !(two[0] && two[1]))
 }
 
 #[cfg(test)]
@@ -55,10 +73,19 @@ mod tests {
                 uncomputed: std::collections::BTreeMap::new(),
             };
             let (filled, _) = filled_down(&sample);
-            filled.rows.iter().map(|row| row[0].clone().unwrap_or_default()).collect::<String>()
+            filled
+                .rows
+                .iter()
+                .map(|row| row[0].clone().unwrap_or_default())
+                .collect::<String>()
         };
         assert_eq!(filled(&["a", "", "b", "", ""]), "aabbb");
-        for other in [["a", "b", "", "b"], ["", "a", "", "b"], ["a", "", "b", "c"], ["a", "", "", "b"]] {
+        for other in [
+            ["a", "b", "", "b"],
+            ["", "a", "", "b"],
+            ["a", "", "b", "c"],
+            ["a", "", "", "b"],
+        ] {
             assert_eq!(filled(&other), other.concat());
         }
     }

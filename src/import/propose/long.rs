@@ -14,7 +14,10 @@ use super::words::{Role, is_numbered, own_name, words_of};
 /// Reads a table with one row per outcome.
 pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Question>> {
     let mut notes = Vec::new();
-    let mut draft = Draft { is_items: true, ..Draft::default() };
+    let mut draft = Draft {
+        is_items: true,
+        ..Draft::default()
+    };
     let used = {
         let look = &*look;
         let one = |question: Question| vec![question];
@@ -28,13 +31,17 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         used.extend(arms.columns());
         let mut item = items(look, &used).map_err(one)?;
         if arms.approach.is_empty() && arms.model.is_none() {
-            arms.approach.extend(unnamed_arms(look, (&used, evaluator), &item).map_err(one)?);
+            arms.approach
+                .extend(unnamed_arms(look, (&used, evaluator), &item).map_err(one)?);
             used.extend(&arms.approach);
             item.retain(|column| !column.is_among(&arms.approach));
         }
         if look.has_repeated_titles && arms.names().is_empty() {
             let text = "the titles are repeated, and no column names an approach or a model: each part may be another one";
-            return Err(vec![Question::new(text, "--approach COLUMN (after writing the name of each part into a column)")]);
+            return Err(vec![Question::new(
+                text,
+                "--approach COLUMN (after writing the name of each part into a column)",
+            )]);
         }
         used.extend(&item);
         check_rows(look, &judged.by, &arms, &item).map_err(one)?;
@@ -51,20 +58,43 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
         };
         draft.item.push(("id", id));
         draft.item.push(("kind", constant(kind_of(&item))));
-        draft.item.extend(judged.status(look).map_err(one)?.map(|status| ("status", status)));
+        draft.item.extend(
+            judged
+                .status(look)
+                .map_err(one)?
+                .map(|status| ("status", status)),
+        );
         notes.extend(judged.notes());
-        draft.item.extend(evaluator.map(|column| ("evaluator", quoted(&column.name))));
+        draft
+            .item
+            .extend(evaluator.map(|column| ("evaluator", quoted(&column.name))));
         if !repeats.run.is_empty() {
-            draft.run.push(("identity", list(repeats.run.iter().map(|column| &column.name))));
+            draft.run.push((
+                "identity",
+                list(repeats.run.iter().map(|column| &column.name)),
+            ));
         }
-        draft.run.extend(repeats.index.map(|column| ("index", quoted(&column.name))));
-        draft.item.extend(repeats.attempt.map(|attempt| ("attempt", attempt)));
+        draft
+            .run
+            .extend(repeats.index.map(|column| ("index", quoted(&column.name))));
+        draft
+            .item
+            .extend(repeats.attempt.map(|attempt| ("attempt", attempt)));
         // With all attempts in one row, its amounts are of all of them.
         if look.attempts.is_none() {
-            measures(look, (&judged.by, &arms.columns()), &mut used, &mut draft, &mut notes).map_err(one)?;
+            measures(
+                look,
+                (&judged.by, &arms.columns()),
+                &mut used,
+                &mut draft,
+                &mut notes,
+            )
+            .map_err(one)?;
         }
         texts(look, &judged.by, &item, &mut used, &mut draft);
-        used.iter().map(|column| column.name.clone()).collect::<Vec<_>>()
+        used.iter()
+            .map(|column| column.name.clone())
+            .collect::<Vec<_>>()
     };
     look.notes.extend(notes);
     look.note_unread(&used);
@@ -73,21 +103,34 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
 
 /// Asks if nothing shows that the rows are outcomes of items. Without names of items or arms, scores may be anything. If each approach or
 /// model has one row, rows may be whole runs.
-fn check_rows(look: &Look<'_>, judged: &Judged<'_>, arms: &Arms<'_>, item: &[&Column]) -> Result<(), Question> {
+fn check_rows(
+    look: &Look<'_>,
+    judged: &Judged<'_>,
+    arms: &Arms<'_>,
+    item: &[&Column],
+) -> Result<(), Question> {
     if !item.is_empty() {
         return Ok(());
     }
     if let Some(name) = &look.attempts {
-        let text = format!("`{name}` has several outcomes in a cell, and no column names an item: each outcome may be one");
+        let text = format!(
+            "`{name}` has several outcomes in a cell, and no column names an item: each outcome may be one"
+        );
         return Err(Question::new(text, "--item COLUMN"));
     }
     let columns = arms.columns();
     if columns.is_empty() && (matches!(judged, Judged::Score(_)) || look.rows.len() == 1) {
         let text = "no column names an item, an approach or a model: the rows may be no outcomes";
-        return Err(Question::new(text, "--item COLUMN (or --approach COLUMN, or --model COLUMN)"));
+        return Err(Question::new(
+            text,
+            "--item COLUMN (or --approach COLUMN, or --model COLUMN)",
+        ));
     }
     if !columns.is_empty() && look.is_unique(&columns) {
-        let text = format!("no column names an item, and each value of {} has a single row, which may be a whole run", names(&columns));
+        let text = format!(
+            "no column names an item, and each value of {} has a single row, which may be a whole run",
+            names(&columns)
+        );
         return Err(Question::new(text, "--item COLUMN"));
     }
     Ok(())
@@ -100,9 +143,18 @@ fn evaluator<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Option<&'l Colu
     }
     let hints = look.hints;
     let others = [&hints.approach, &hints.model, &hints.item, &hints.attempt];
-    let is_free = |column: &Column| !column.is_among(used) && others.iter().all(|other| other.as_ref() != Some(&column.name));
-    let may_judge =
-        |column: &Column| is_free(column) && column.may_name() && column.kind == Kind::Text && column.values.len() <= MOST_APPROACHES;
+    let is_free = |column: &Column| {
+        !column.is_among(used)
+            && others
+                .iter()
+                .all(|other| other.as_ref() != Some(&column.name))
+    };
+    let may_judge = |column: &Column| {
+        is_free(column)
+            && column.may_name()
+            && column.kind == Kind::Text
+            && column.values.len() <= MOST_APPROACHES
+    };
     Ok(look.best(Role::Evaluator, 2, may_judge).first().copied())
 }
 
@@ -111,22 +163,43 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
     if let Some(column) = look.hinted(look.hints.item.as_ref(), "--item COLUMN")? {
         return Ok(vec![column]);
     }
-    let is_free = |column: &Column| !column.is_among(used) && column.may_name() && column.filled * 10 >= look.rows.len() * 9;
-    let arms: Vec<&Column> = used.iter().filter(|column| look.named(&column.name).is_some()).copied().collect();
+    let is_free = |column: &Column| {
+        !column.is_among(used) && column.may_name() && column.filled * 10 >= look.rows.len() * 9
+    };
+    let arms: Vec<&Column> = used
+        .iter()
+        .filter(|column| look.named(&column.name).is_some())
+        .copied()
+        .collect();
     let has_several = look.rows.len() > look.counts(&arms[arms.len().min(1)..]).len();
     for least in [3, 2, 1] {
         let named = look.best(Role::Item, least, is_free);
         // Row numbers that continue across several arms are not items.
-        let mut sound: Vec<&Column> = named.iter().copied().filter(|column| column.values.len() > 1 || look.rows.len() == 1).collect();
+        let mut sound: Vec<&Column> = named
+            .iter()
+            .copied()
+            .filter(|column| column.values.len() > 1 || look.rows.len() == 1)
+            .collect();
         let is_shared = |column: &&Column| column.values.values().any(|count| *count > 1);
         if has_several && sound.iter().any(is_shared) {
             sound.retain(is_shared);
         }
-        if let Some(first) = sound.iter().max_by_key(|column| column.values.len()).copied() {
+        if let Some(first) = sound
+            .iter()
+            .max_by_key(|column| column.values.len())
+            .copied()
+        {
             // If a number and a text name the same item, the shorter is the better name.
-            let same: Vec<&Column> =
-                sound.iter().copied().filter(|column| look.decides(&[column], first) && look.decides(&[first], column)).collect();
-            return Ok(vec![same.into_iter().min_by_key(|column| column.longest).unwrap_or(first)]);
+            let same: Vec<&Column> = sound
+                .iter()
+                .copied()
+                .filter(|column| look.decides(&[column], first) && look.decides(&[first], column))
+                .collect();
+            return Ok(vec![
+                same.into_iter()
+                    .min_by_key(|column| column.longest)
+                    .unwrap_or(first),
+            ]);
         }
     }
     let questions = look.best(Role::Question, 1, is_free);
@@ -138,22 +211,40 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
         .summary
         .columns
         .iter()
-        .filter(|column| is_free(column) && column.kind == Kind::Text && column.roles.is_empty() && column.values.len() > 1)
-        .filter(|column| column.values.keys().filter(|text| is_numbered(text)).count() * 10 >= column.values.len() * 8)
+        .filter(|column| {
+            is_free(column)
+                && column.kind == Kind::Text
+                && column.roles.is_empty()
+                && column.values.len() > 1
+        })
+        .filter(|column| {
+            column
+                .values
+                .keys()
+                .filter(|text| is_numbered(text))
+                .count()
+                * 10
+                >= column.values.len() * 8
+        })
         .collect();
     match numbered.as_slice() {
         [one] => Ok(vec![one]),
         [] => Ok(others(look, is_free)),
-        several => {
-            Err(Question::new(format!("{} may each name the items", names(several)), format!("--item {}", shell_word(&several[0].name))))
-        }
+        several => Err(Question::new(
+            format!("{} may each name the items", names(several)),
+            format!("--item {}", shell_word(&several[0].name)),
+        )),
     }
 }
 
 /// Returns the text column with by far the most values.
 fn others<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Vec<&'l Column> {
-    let mut texts: Vec<&Column> =
-        look.summary.columns.iter().filter(|column| is_free(column) && column.kind == Kind::Text && column.roles.is_empty()).collect();
+    let mut texts: Vec<&Column> = look
+        .summary
+        .columns
+        .iter()
+        .filter(|column| is_free(column) && column.kind == Kind::Text && column.roles.is_empty())
+        .collect();
     texts.sort_by_key(|column| std::cmp::Reverse(column.values.len()));
     match texts.as_slice() {
         [first, second, ..] if first.values.len() >= second.values.len() * 3 => vec![first],
@@ -223,7 +314,11 @@ impl<'l> Repeats<'l> {
         // Without an item, the key is that of a run, which several evaluators may judge.
         let key = |more: &[&'l Column], item: &[&'l Column]| -> Vec<&'l Column> {
             let evaluator = evaluator.filter(|_| !item.is_empty());
-            let run = arms.columns().into_iter().chain(files.iter().copied()).chain(more.iter().copied());
+            let run = arms
+                .columns()
+                .into_iter()
+                .chain(files.iter().copied())
+                .chain(more.iter().copied());
             run.chain(evaluator).chain(item.iter().copied()).collect()
         };
         let mut found = Self::default();
@@ -237,7 +332,10 @@ impl<'l> Repeats<'l> {
         let is_free = |column: &Column| !taken.contains(&column.name.as_str());
         if let Some(column) = look.hinted(look.hints.attempt.as_ref(), "--attempt COLUMN")? {
             used.push(column);
-            if column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0) {
+            if column
+                .numbers()
+                .is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0)
+            {
                 found.attempt = Some(counted(column));
             } else if !column.is_among(&found.run) {
                 // Names such as `run-0` tell runs apart.
@@ -245,10 +343,17 @@ impl<'l> Repeats<'l> {
             }
             return Ok(found);
         }
-        let is_count =
-            |column: &Column| is_free(column) && column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0);
+        let is_count = |column: &Column| {
+            is_free(column)
+                && column
+                    .numbers()
+                    .is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0)
+        };
         let counters = look.best(Role::Attempt, 2, |column| {
-            is_count(column) && column.numbers().is_some_and(|numbers| numbers.least <= 1.0 && numbers.most <= 1000.0)
+            is_count(column)
+                && column
+                    .numbers()
+                    .is_some_and(|numbers| numbers.least <= 1.0 && numbers.most <= 1000.0)
         });
         if let Some(column) = counters.first() {
             used.push(column);
@@ -269,8 +374,11 @@ impl<'l> Repeats<'l> {
             found.attempt = Some(OCCURRENCE.to_owned());
             return Ok(found);
         }
-        if let Some(column) =
-            look.best(Role::Seed, 1, |column| is_count(column) && column.numbers().is_some_and(|numbers| numbers.most < 4e9)).first()
+        if let Some(column) = look
+            .best(Role::Seed, 1, |column| {
+                is_count(column) && column.numbers().is_some_and(|numbers| numbers.most < 4e9)
+            })
+            .first()
         {
             used.push(column);
             if look.is_unique(&key(&[column], item)) {
@@ -279,17 +387,32 @@ impl<'l> Repeats<'l> {
             }
         }
         let runs = look.best(Role::Run, 2, |column| is_free(column) && column.may_name());
-        if let Some(column) = runs.first().filter(|column| look.is_unique(&key(&[column], item))) {
-            let is_own = arms.columns().iter().all(|arm| look.decides(&[column], arm));
+        if let Some(column) = runs
+            .first()
+            .filter(|column| look.is_unique(&key(&[column], item)))
+        {
+            let is_own = arms
+                .columns()
+                .iter()
+                .all(|arm| look.decides(&[column], arm));
             if is_own || column.values.keys().all(|name| is_numbered(name)) {
                 used.push(column);
-                found.run = if is_own { vec![column] } else { key(&[column], &[]) };
+                found.run = if is_own {
+                    vec![column]
+                } else {
+                    key(&[column], &[])
+                };
                 return Ok(found);
             }
         }
         // Item numbers may start again in each category.
-        let categories = look.best(Role::Category, 2, |column| is_free(column) && column.may_name());
-        if let Some(column) = categories.iter().find(|column| look.is_unique(&key(&[column], item))) {
+        let categories = look.best(Role::Category, 2, |column| {
+            is_free(column) && column.may_name()
+        });
+        if let Some(column) = categories
+            .iter()
+            .find(|column| look.is_unique(&key(&[column], item)))
+        {
             item.insert(0, column);
             return Ok(found);
         }
@@ -301,8 +424,17 @@ impl<'l> Repeats<'l> {
                 && look.is_unique(&key(&[column], item))
         };
         if let Some(column) = look.summary.columns.iter().find(is_setting) {
-            let text = format!("the rows of an item differ in `{}`, which may be a setting or count attempts", column.name);
-            return Err(Question::new(text, format!("--approach {0} (or --attempt {0})", shell_word(&column.name))));
+            let text = format!(
+                "the rows of an item differ in `{}`, which may be a setting or count attempts",
+                column.name
+            );
+            return Err(Question::new(
+                text,
+                format!(
+                    "--approach {0} (or --attempt {0})",
+                    shell_word(&column.name)
+                ),
+            ));
         }
         let counts = look.counts(&key(&[], item));
         let most = counts.values().copied().max().unwrap_or(1);
@@ -315,14 +447,26 @@ impl<'l> Repeats<'l> {
             // The few repeated rows are refused and reported.
             return Ok(found);
         }
-        let text = format!("{doubled} of {} items have several rows, and not all as many", counts.len());
-        Err(Question::new(text, "--attempt COLUMN (or --item COLUMN, or --approach COLUMN)"))
+        let text = format!(
+            "{doubled} of {} items have several rows, and not all as many",
+            counts.len()
+        );
+        Err(Question::new(
+            text,
+            "--attempt COLUMN (or --item COLUMN, or --approach COLUMN)",
+        ))
     }
 }
 
 fn counted(column: &Column) -> String {
-    let base = column.numbers().map_or(1.0, |numbers| numbers.least.min(1.0));
-    if base >= 1.0 { quoted(&column.name) } else { format!("{{column: {}, base: 0}}", quoted(&column.name)) }
+    let base = column
+        .numbers()
+        .map_or(1.0, |numbers| numbers.least.min(1.0));
+    if base >= 1.0 {
+        quoted(&column.name)
+    } else {
+        format!("{{column: {}, base: 0}}", quoted(&column.name))
+    }
 }
 
 /// Returns the kind of items. Tasks have a workspace; all others are questions.
@@ -345,6 +489,10 @@ fn kind_of(item: &[&Column]) -> &'static str {
         "szenario",
         "problem",
     ];
-    let is_task = item.iter().any(|column| words_of(&own_name(&column.name)).iter().any(|word| TASKS.contains(&word.as_str())));
+    let is_task = item.iter().any(|column| {
+        words_of(&own_name(&column.name))
+            .iter()
+            .any(|word| TASKS.contains(&word.as_str()))
+    });
     if is_task { "task" } else { "question" }
 }

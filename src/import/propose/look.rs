@@ -46,7 +46,11 @@ pub enum WideAre {
 impl Hints {
     /// Returns whether there are hints other than fields of the run.
     pub fn are_given(&self) -> bool {
-        *self != Self { set: self.set.clone(), ..Self::default() }
+        *self
+            != Self {
+                set: self.set.clone(),
+                ..Self::default()
+            }
     }
 }
 
@@ -63,7 +67,9 @@ pub struct Question {
 impl Question {
     /// Returns the option as it can be given, without what is in brackets after it.
     pub fn given(&self) -> &str {
-        self.option.split_once(" (").map_or(&self.option, |(option, _)| option)
+        self.option
+            .split_once(" (")
+            .map_or(&self.option, |(option, _)| option)
     }
 }
 
@@ -78,13 +84,20 @@ impl Question {
     }
 
     pub(super) fn new(text: impl Into<String>, option: impl Into<String>) -> Self {
-        Self { text: text.into(), option: option.into() }
+        Self {
+            text: text.into(),
+            option: option.into(),
+        }
     }
 }
 
 /// Names columns in a sentence.
 pub(super) fn names(columns: &[&Column]) -> String {
-    columns.iter().map(|column| format!("`{}`", column.name)).collect::<Vec<_>>().join(" and ")
+    columns
+        .iter()
+        .map(|column| format!("`{}`", column.name))
+        .collect::<Vec<_>>()
+        .join(" and ")
 }
 
 pub(super) struct Look<'a> {
@@ -104,80 +117,178 @@ pub(super) struct Look<'a> {
 
 impl<'a> Look<'a> {
     pub fn new(sample: &'a Sample, hints: &'a Hints) -> Self {
-        let given = hints.decimal_comma.map(|is_comma| if is_comma { Decimal::Comma } else { Decimal::Point });
-        let is_title = |(number, row): &(usize, &Vec<Option<String>>)| repeats_titles(sample, row) || (*number == 0 && has_types(row));
+        let given = hints.decimal_comma.map(|is_comma| {
+            if is_comma {
+                Decimal::Comma
+            } else {
+                Decimal::Point
+            }
+        });
+        let is_title = |(number, row): &(usize, &Vec<Option<String>>)| {
+            repeats_titles(sample, row) || (*number == 0 && has_types(row))
+        };
         let (titles, all): (Vec<_>, Vec<_>) = sample.rows.iter().enumerate().partition(is_title);
         let titles: Vec<Row<'_>> = titles.into_iter().map(|(_, row)| row).collect();
         let all: Vec<Row<'_>> = all.into_iter().map(|(_, row)| row).collect();
         let has_repeated_titles = titles.iter().any(|row| repeats_titles(sample, row));
-        let marks = |rows: &[Row<'_>], place: usize| -> Option<BTreeSet<String>> { rows.iter().map(|row| row[place].clone()).collect() };
+        let marks = |rows: &[Row<'_>], place: usize| -> Option<BTreeSet<String>> {
+            rows.iter().map(|row| row[place].clone()).collect()
+        };
         let whole = summarise(sample, &all, given);
         for place in 0..sample.columns.len().min(4) {
-            let names: BTreeSet<&str> = all.iter().filter_map(|row| row[place].as_deref()).collect();
-            let is_sum = |row: &Row<'_>| row[place].as_deref().is_some_and(|text| is_total(text) || is_total_of(text, &names));
+            let names: BTreeSet<&str> =
+                all.iter().filter_map(|row| row[place].as_deref()).collect();
+            let is_sum = |row: &Row<'_>| {
+                row[place]
+                    .as_deref()
+                    .is_some_and(|text| is_total(text) || is_total_of(text, &names))
+            };
             let (sums, rows): (Vec<_>, Vec<_>) = all.iter().copied().partition(is_sum);
             // One skip has one column.
-            let Some(title_marks) = marks(&titles, place).filter(|_| !sums.is_empty() && rows.len() > 1) else { continue };
+            let Some(title_marks) =
+                marks(&titles, place).filter(|_| !sums.is_empty() && rows.len() > 1)
+            else {
+                continue;
+            };
             let summary = summarise(sample, &rows, given);
-            let is_clearer = |(with, without): (&Column, &Column)| with.kind != Kind::Outcomes && without.kind == Kind::Outcomes;
+            let is_clearer = |(with, without): (&Column, &Column)| {
+                with.kind != Kind::Outcomes && without.kind == Kind::Outcomes
+            };
             let decimal = summary.decimal.as_ref().ok().copied().flatten();
             let are_few = sums.len() * 4 <= all.len();
-            let are_named =
-                sums.iter().all(|row| row[place].as_deref().is_some_and(|text| is_only_total(text) || is_total_of(text, &names)));
+            let are_named = sums.iter().all(|row| {
+                row[place]
+                    .as_deref()
+                    .is_some_and(|text| is_only_total(text) || is_total_of(text, &names))
+            });
             // Among 1 and 0, a total may be an item with this name.
-            let may_add_up = |column: &&Column| column.numbers().is_some() || (are_named && column.kind == Kind::Outcomes);
+            let may_add_up = |column: &&Column| {
+                column.numbers().is_some() || (are_named && column.kind == Kind::Outcomes)
+            };
             let figures: Vec<&Column> = summary.columns.iter().filter(may_add_up).collect();
-            let are_totals = (are_few && whole.columns.iter().zip(&summary.columns).any(is_clearer))
-                || figures.iter().any(|column| are_few && adds_up(column, &rows, &sums, decimal))
-                || groups(&summary, place, &all).iter().any(|keys| adds_up_within(&figures, keys, &all, &is_sum, decimal))
+            let are_totals = (are_few
+                && whole.columns.iter().zip(&summary.columns).any(is_clearer))
+                || figures
+                    .iter()
+                    .any(|column| are_few && adds_up(column, &rows, &sums, decimal))
+                || groups(&summary, place, &all)
+                    .iter()
+                    .any(|keys| adds_up_within(&figures, keys, &all, &is_sum, decimal))
                 || (are_named
-                    && figures.iter().any(|column| column.numbers().is_some() && sums.iter().all(|row| text(row, column).is_some())));
+                    && figures.iter().any(|column| {
+                        column.numbers().is_some()
+                            && sums.iter().all(|row| text(row, column).is_some())
+                    }));
             if are_totals {
-                let values: BTreeSet<String> = sums.iter().filter_map(|row| row[place].clone()).collect();
+                let values: BTreeSet<String> =
+                    sums.iter().filter_map(|row| row[place].clone()).collect();
                 let shown = values.iter().cloned().collect::<Vec<_>>().join(", ");
-                let notes = vec![format!("rows named {shown} add up others and are passed over")];
-                let skip = Some((sample.columns[place].clone(), values.into_iter().chain(title_marks).collect()));
-                return Self { sample, hints, rows, summary, skip, has_repeated_titles, attempts: None, notes };
+                let notes = vec![format!(
+                    "rows named {shown} add up others and are passed over"
+                )];
+                let skip = Some((
+                    sample.columns[place].clone(),
+                    values.into_iter().chain(title_marks).collect(),
+                ));
+                return Self {
+                    sample,
+                    hints,
+                    rows,
+                    summary,
+                    skip,
+                    has_repeated_titles,
+                    attempts: None,
+                    notes,
+                };
             }
         }
         let mark_of = |place: usize| {
             let marks = marks(&titles, place)?;
-            let is_other = all.iter().all(|row| row[place].as_ref().is_none_or(|text| !marks.contains(text)));
+            let is_other = all
+                .iter()
+                .all(|row| row[place].as_ref().is_none_or(|text| !marks.contains(text)));
             is_other.then(|| (sample.columns[place].clone(), marks.into_iter().collect()))
         };
-        let skip = if titles.is_empty() { None } else { (0..sample.columns.len()).find_map(mark_of) };
+        let skip = if titles.is_empty() {
+            None
+        } else {
+            (0..sample.columns.len()).find_map(mark_of)
+        };
         if titles.is_empty() || skip.is_some() {
-            let notes =
-                if titles.is_empty() { Vec::new() } else { vec!["rows that repeat the titles or give units are passed over".to_owned()] };
-            return Self { sample, hints, rows: all, summary: whole, skip, has_repeated_titles, attempts: None, notes };
+            let notes = if titles.is_empty() {
+                Vec::new()
+            } else {
+                vec!["rows that repeat the titles or give units are passed over".to_owned()]
+            };
+            return Self {
+                sample,
+                hints,
+                rows: all,
+                summary: whole,
+                skip,
+                has_repeated_titles,
+                attempts: None,
+                notes,
+            };
         }
         let all: Vec<Row<'_>> = sample.rows.iter().collect();
         let whole = summarise(sample, &all, given);
-        Self { sample, hints, rows: all, summary: whole, skip: None, has_repeated_titles, attempts: None, notes: Vec::new() }
+        Self {
+            sample,
+            hints,
+            rows: all,
+            summary: whole,
+            skip: None,
+            has_repeated_titles,
+            attempts: None,
+            notes: Vec::new(),
+        }
     }
 
     pub fn named(&self, name: &str) -> Option<&Column> {
-        self.summary.columns.iter().find(|column| column.name == name)
+        self.summary
+            .columns
+            .iter()
+            .find(|column| column.name == name)
     }
 
     /// Returns the column named by a command line option, or `None` without the option.
     pub fn hinted(&self, name: Option<&String>, option: &str) -> Result<Option<&Column>, Question> {
         const SHOWN: usize = 20;
         let Some(name) = name else { return Ok(None) };
-        let named: Vec<String> =
-            self.summary.columns.iter().filter(|column| !column.name.is_empty()).map(|column| format!("`{}`", column.name)).collect();
+        let named: Vec<String> = self
+            .summary
+            .columns
+            .iter()
+            .filter(|column| !column.name.is_empty())
+            .map(|column| format!("`{}`", column.name))
+            .collect();
         let more = if named.len() > SHOWN { ", …" } else { "" };
-        let missing = || format!("there is no column `{name}`; the columns are {}{more}", named[..named.len().min(SHOWN)].join(", "));
-        self.named(name).map(Some).ok_or_else(|| Question::new(missing(), option))
+        let missing = || {
+            format!(
+                "there is no column `{name}`; the columns are {}{more}",
+                named[..named.len().min(SHOWN)].join(", ")
+            )
+        };
+        self.named(name)
+            .map(Some)
+            .ok_or_else(|| Question::new(missing(), option))
     }
 
     /// Returns the fitting columns whose titles are clearest for the role.
     pub fn best(&self, role: Role, least: u8, fits: impl Fn(&Column) -> bool) -> Vec<&Column> {
         let clarity = |column: &&Column| column.clarity(role);
-        let fitting: Vec<&Column> =
-            self.summary.columns.iter().filter(|column| column.clarity(role) >= least.max(1) && fits(column)).collect();
+        let fitting: Vec<&Column> = self
+            .summary
+            .columns
+            .iter()
+            .filter(|column| column.clarity(role) >= least.max(1) && fits(column))
+            .collect();
         let most = fitting.iter().map(clarity).max().unwrap_or(0);
-        fitting.into_iter().filter(|column| column.clarity(role) == most).collect()
+        fitting
+            .into_iter()
+            .filter(|column| column.clarity(role) == most)
+            .collect()
     }
 
     /// Counts the rows by their values in the columns.
@@ -194,11 +305,22 @@ impl<'a> Look<'a> {
     /// Notes the columns that the proposal does not read.
     pub fn note_unread(&mut self, used: &[String]) {
         const SHOWN: usize = 12;
-        let is_unread = |column: &&Column| !used.contains(&column.name) && column.kind != Kind::Nothing && !column.name.is_empty();
-        let unread: Vec<String> = self.summary.columns.iter().filter(is_unread).map(|column| format!("`{}`", column.name)).collect();
+        let is_unread = |column: &&Column| {
+            !used.contains(&column.name) && column.kind != Kind::Nothing && !column.name.is_empty()
+        };
+        let unread: Vec<String> = self
+            .summary
+            .columns
+            .iter()
+            .filter(is_unread)
+            .map(|column| format!("`{}`", column.name))
+            .collect();
         if !unread.is_empty() {
             let more = if unread.len() > SHOWN { ", …" } else { "" };
-            self.notes.push(format!("not read: {}{more}", unread[..unread.len().min(SHOWN)].join(", ")));
+            self.notes.push(format!(
+                "not read: {}{more}",
+                unread[..unread.len().min(SHOWN)].join(", ")
+            ));
         }
     }
 
@@ -210,10 +332,12 @@ impl<'a> Look<'a> {
     /// Returns whether the first columns determine the second.
     pub fn decides(&self, first: &[&Column], second: &Column) -> bool {
         let mut known: HashMap<Vec<&str>, &str> = HashMap::new();
-        self.rows.iter().all(|row| match (key(row, first), text(row, second)) {
-            (Some(key), Some(text)) => *known.entry(key).or_insert(text) == text,
-            _ => true,
-        })
+        self.rows
+            .iter()
+            .all(|row| match (key(row, first), text(row, second)) {
+                (Some(key), Some(text)) => *known.entry(key).or_insert(text) == text,
+                _ => true,
+            })
     }
 }
 
@@ -224,24 +348,44 @@ fn key<'r>(row: &'r [Option<String>], columns: &[&Column]) -> Option<Vec<&'r str
 
 /// Returns the text of a cell, or `None` if nothing was measured.
 pub(super) fn text<'r>(row: &'r [Option<String>], column: &Column) -> Option<&'r str> {
-    row[column.place].as_deref().filter(|text| !is_nothing(text))
+    row[column.place]
+        .as_deref()
+        .filter(|text| !is_nothing(text))
 }
 
 type Row<'a> = &'a Vec<Option<String>>;
 
 /// Returns whether a row has the titles of its columns again, as in files that were put together with `cat`.
 fn repeats_titles(sample: &Sample, row: &[Option<String>]) -> bool {
-    let filled = row.iter().zip(&sample.columns).filter_map(|(cell, title)| Some((cell.as_ref()?, title)));
+    let filled = row
+        .iter()
+        .zip(&sample.columns)
+        .filter_map(|(cell, title)| Some((cell.as_ref()?, title)));
     let (same, other): (Vec<_>, Vec<_>) = filled.partition(|(cell, title)| cell == title);
     same.len() > 1 && other.is_empty()
 }
 
 /// Returns whether a row has the types or the units of its columns.
 fn has_types(row: &[Option<String>]) -> bool {
-    const TYPES: [&str; 10] = ["bool", "boolean", "int", "integer", "float", "double", "str", "string", "number", "datetime"];
-    const UNITS: [&str; 14] = ["s", "sec", "seconds", "ms", "min", "h", "usd", "$", "eur", "€", "%", "text", "date", "tokens"];
-    let filled: Vec<String> = row.iter().flatten().map(|cell| cell.trim_matches(['[', ']', '(', ')']).to_lowercase()).collect();
-    let has = |list: &[&str]| filled.iter().filter(|cell| list.contains(&cell.as_str())).count();
+    const TYPES: [&str; 10] = [
+        "bool", "boolean", "int", "integer", "float", "double", "str", "string", "number",
+        "datetime",
+    ];
+    const UNITS: [&str; 14] = [
+        "s", "sec", "seconds", "ms", "min", "h", "usd", "$", "eur", "€", "%", "text", "date",
+        "tokens",
+    ];
+    let filled: Vec<String> = row
+        .iter()
+        .flatten()
+        .map(|cell| cell.trim_matches(['[', ']', '(', ')']).to_lowercase())
+        .collect();
+    let has = |list: &[&str]| {
+        filled
+            .iter()
+            .filter(|cell| list.contains(&cell.as_str()))
+            .count()
+    };
     let types = has(&TYPES);
     let known = types + has(&UNITS);
     known > 0 && known == filled.len() && (types > 0 || known > 1)
@@ -258,9 +402,18 @@ fn is_total_of(text: &str, names: &BTreeSet<&str>) -> bool {
 fn groups(summary: &Summary, place: usize, all: &[Row<'_>]) -> Vec<Vec<String>> {
     const MOST_PARTS: usize = 60;
     let by_column = summary.columns.iter().filter(|column| {
-        column.place != place && (2..=MOST_PARTS).contains(&column.values.len()) && column.may_name() && column.kind != Kind::Outcomes
+        column.place != place
+            && (2..=MOST_PARTS).contains(&column.values.len())
+            && column.may_name()
+            && column.kind != Kind::Outcomes
     });
-    by_column.map(|column| all.iter().map(|row| row[column.place].clone().unwrap_or_default()).collect()).collect()
+    by_column
+        .map(|column| {
+            all.iter()
+                .map(|row| row[column.place].clone().unwrap_or_default())
+                .collect()
+        })
+        .collect()
 }
 
 /// Returns whether in some column each total is the sum or the mean of its part of the rows.
@@ -273,23 +426,45 @@ fn adds_up_within(
 ) -> bool {
     let parts: BTreeSet<&String> = keys.iter().collect();
     let of = |part: &String, sums: bool| -> Vec<Row<'_>> {
-        all.iter().zip(keys).filter(|(row, key)| *key == part && is_sum(row) == sums).map(|(row, _)| *row).collect()
+        all.iter()
+            .zip(keys)
+            .filter(|(row, key)| *key == part && is_sum(row) == sums)
+            .map(|(row, _)| *row)
+            .collect()
     };
-    let split: Vec<(Vec<Row<'_>>, Vec<Row<'_>>)> = parts.into_iter().map(|part| (of(part, false), of(part, true))).collect();
+    let split: Vec<(Vec<Row<'_>>, Vec<Row<'_>>)> = parts
+        .into_iter()
+        .map(|part| (of(part, false), of(part, true)))
+        .collect();
     figures.iter().any(|column| {
         split.iter().any(|(_, sums)| !sums.is_empty())
-            && split
-                .iter()
-                .all(|(rows, sums)| sums.is_empty() || (rows.len() > 1 && sums.iter().all(|sum| adds_up(column, rows, &[*sum], decimal))))
+            && split.iter().all(|(rows, sums)| {
+                sums.is_empty()
+                    || (rows.len() > 1
+                        && sums
+                            .iter()
+                            .all(|sum| adds_up(column, rows, &[*sum], decimal)))
+            })
     })
 }
 
 /// Returns whether the rows named as totals have the sum or the mean of the other rows.
-fn adds_up(column: &Column, rows: &[&Vec<Option<String>>], sums: &[&Vec<Option<String>>], decimal: Option<Decimal>) -> bool {
-    let value = |row: &&Vec<Option<String>>| super::summary::read_number(row[column.place].as_deref()?, decimal);
+fn adds_up(
+    column: &Column,
+    rows: &[&Vec<Option<String>>],
+    sums: &[&Vec<Option<String>>],
+    decimal: Option<Decimal>,
+) -> bool {
+    let value = |row: &&Vec<Option<String>>| {
+        super::summary::read_number(row[column.place].as_deref()?, decimal)
+    };
     let values: Vec<f64> = rows.iter().filter_map(value).collect();
     let sum: f64 = values.iter().sum();
     let mean = sum / values.len().max(1) as f64;
     let is_near = |total: f64, exact: f64| (total - exact).abs() <= 0.0051 * exact.abs().max(1.0);
-    values.len() > 1 && sums.iter().filter_map(value).any(|total| is_near(total, sum) || is_near(total, mean))
+    values.len() > 1
+        && sums
+            .iter()
+            .filter_map(value)
+            .any(|total| is_near(total, sum) || is_near(total, mean))
 }

@@ -24,15 +24,26 @@ fn score<'l>(
     let (source, unit) = match (&column.kind, whole) {
         (_, Some(whole)) => {
             used.push(whole);
-            notes.push(format!("`{}` is read as a share of `{}`", column.name, whole.name));
-            (format!("ratio: {}", list([&column.name, &whole.name])), "fraction")
+            notes.push(format!(
+                "`{}` is read as a share of `{}`",
+                column.name, whole.name
+            ));
+            (
+                format!("ratio: {}", list([&column.name, &whole.name])),
+                "fraction",
+            )
         }
         (Kind::Fractions, None) => (format!("ratio: [{name}]"), "fraction"),
         (Kind::Spreads(numbers), None) => (spread(&name), unit_of(column, numbers)),
-        (Kind::Numbers(numbers), None) => (format!("column: {name}{}", not_evaluated(look, column, numbers)?), unit_of(column, numbers)),
+        (Kind::Numbers(numbers), None) => (
+            format!("column: {name}{}", not_evaluated(look, column, numbers)?),
+            unit_of(column, numbers),
+        ),
         _ => return Ok(name),
     };
-    Ok(format!("{{{source}, metric: {metric}, unit: {unit}, direction: {direction}}}"))
+    Ok(format!(
+        "{{{source}, metric: {metric}, unit: {unit}, direction: {direction}}}"
+    ))
 }
 
 /// Writes that a value is the number before its spread.
@@ -42,8 +53,11 @@ pub(super) fn spread(name: &str) -> String {
 
 fn unit_of(column: &Column, numbers: &Numbers) -> &'static str {
     let words = words_of(&own_name(&column.name));
-    let is_percent =
-        numbers.has_percent || column.name.contains('%') || words.iter().any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
+    let is_percent = numbers.has_percent
+        || column.name.contains('%')
+        || words
+            .iter()
+            .any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
     if is_percent && numbers.least >= 0.0 && numbers.most <= 100.0 {
         "percent"
     } else if numbers.least >= 0.0 && numbers.most <= 1.0 {
@@ -57,16 +71,31 @@ fn unit_of(column: &Column, numbers: &Numbers) -> &'static str {
 
 /// Returns the direction of a score as a map writes it: by the command line, or by the title. Asks if either end may be the better one and
 /// the score is all there is.
-pub(super) fn direction(look: &Look<'_>, column: &Column, is_headline: bool, notes: &mut Vec<String>) -> Result<&'static str, Question> {
+pub(super) fn direction(
+    look: &Look<'_>,
+    column: &Column,
+    is_headline: bool,
+    notes: &mut Vec<String>,
+) -> Result<&'static str, Question> {
     /// No German mark is above 6, and few other marks end there.
     const MOST_MARK: f64 = 6.0;
     let by_title = match better(&column.name) {
-        Better::Unclear if column.clarity(Role::Score) == 3 && column.numbers().is_some_and(|numbers| numbers.most > MOST_MARK) => {
+        Better::Unclear
+            if column.clarity(Role::Score) == 3
+                && column
+                    .numbers()
+                    .is_some_and(|numbers| numbers.most > MOST_MARK) =>
+        {
             Better::High
         }
         found => found,
     };
-    match look.hints.direction.filter(|_| is_headline).unwrap_or(by_title) {
+    match look
+        .hints
+        .direction
+        .filter(|_| is_headline)
+        .unwrap_or(by_title)
+    {
         Better::High => Ok("up"),
         Better::Low => {
             notes.push(format!("`{}`: lower is better", column.name));
@@ -85,17 +114,24 @@ fn points_possible<'l>(look: &'l Look<'_>, column: &Column) -> Option<&'l Column
     const MOST: [&str; 5] = ["max", "maximum", "possible", "maximal", "maximale"];
     let own = words_of(&own_name(&column.name));
     let is_possible = |other: &&Column| {
-        let (rest, most): (Vec<String>, Vec<String>) =
-            words_of(&own_name(&other.name)).into_iter().partition(|word| !MOST.contains(&word.as_str()));
-        !most.is_empty() && rest == own && other.numbers().is_some_and(|numbers| numbers.least > 0.0)
+        let (rest, most): (Vec<String>, Vec<String>) = words_of(&own_name(&other.name))
+            .into_iter()
+            .partition(|word| !MOST.contains(&word.as_str()));
+        !most.is_empty()
+            && rest == own
+            && other.numbers().is_some_and(|numbers| numbers.least > 0.0)
     };
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
-    let value = |row: &Vec<Option<String>>, column: &Column| read_number(row[column.place].as_deref()?, decimal);
+    let value = |row: &Vec<Option<String>>, column: &Column| {
+        read_number(row[column.place].as_deref()?, decimal)
+    };
     let fits = |other: &Column| {
-        look.rows.iter().all(|row| match (value(row, column), value(row, other)) {
-            (Some(part), Some(whole)) => part <= whole,
-            _ => true,
-        })
+        look.rows
+            .iter()
+            .all(|row| match (value(row, column), value(row, other)) {
+                (Some(part), Some(whole)) => part <= whole,
+                _ => true,
+            })
     };
     let found = look.summary.columns.iter().find(is_possible)?;
     (column.numbers().is_some() && fits(found)).then_some(found)
@@ -104,18 +140,38 @@ fn points_possible<'l>(look: &'l Look<'_>, column: &Column) -> Option<&'l Column
 /// Writes which value of a score means that nobody gave one. Asks if -1 among positive scores may mean that.
 fn not_evaluated(look: &Look<'_>, column: &Column, numbers: &Numbers) -> Result<String, Question> {
     const MARKS: [f64; 4] = [-1.0, -9.0, -99.0, -999.0];
-    let is_told = |text: &&String| look.hints.values.get(*text).is_some_and(|status| status == ItemStatus::NotEvaluated.name());
+    let is_told = |text: &&String| {
+        look.hints
+            .values
+            .get(*text)
+            .is_some_and(|status| status == ItemStatus::NotEvaluated.name())
+    };
     if let Some(mark) = column.values.keys().find(is_told) {
-        return Ok(format!(", values: {{{}: null}}, otherwise: keep", quoted(mark)));
+        return Ok(format!(
+            ", values: {{{}: null}}, otherwise: keep",
+            quoted(mark)
+        ));
     }
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
-    let below: Vec<&String> = column.values.keys().filter(|text| read_number(text, decimal).is_some_and(|value| value < 0.0)).collect();
+    let below: Vec<&String> = column
+        .values
+        .keys()
+        .filter(|text| read_number(text, decimal).is_some_and(|value| value < 0.0))
+        .collect();
     let is_scored = look.hints.score.as_ref() == Some(&column.name);
     match below.as_slice() {
         [mark] if MARKS.contains(&numbers.least) && column.values.len() > 3 && !is_scored => {
-            let text =
-                format!("`{}` has {mark} in {} of {} rows, which may mean not evaluated", column.name, column.values[*mark], column.filled);
-            Err(Question::new(text, format!("--value {mark}=not_evaluated (or --score {}, which counts it)", shell_word(&column.name))))
+            let text = format!(
+                "`{}` has {mark} in {} of {} rows, which may mean not evaluated",
+                column.name, column.values[*mark], column.filled
+            );
+            Err(Question::new(
+                text,
+                format!(
+                    "--value {mark}=not_evaluated (or --score {}, which counts it)",
+                    shell_word(&column.name)
+                ),
+            ))
         }
         _ => Ok(String::new()),
     }
@@ -123,9 +179,15 @@ fn not_evaluated(look: &Look<'_>, column: &Column, numbers: &Numbers) -> Result<
 
 pub(super) fn metric_of(column: &Column) -> String {
     let words = words_of(&own_name(&column.name));
-    let words: Vec<String> =
-        words.into_iter().filter(|word| !matches!(word.as_str(), "percent" | "pct" | "prozent" | "of" | "in")).collect();
-    if words.is_empty() { "score".to_owned() } else { words.join("_") }
+    let words: Vec<String> = words
+        .into_iter()
+        .filter(|word| !matches!(word.as_str(), "percent" | "pct" | "prozent" | "of" | "in"))
+        .collect();
+    if words.is_empty() {
+        "score".to_owned()
+    } else {
+        words.join("_")
+    }
 }
 
 /// Writes scores, category, cost, time and tokens of each outcome.
@@ -143,11 +205,14 @@ pub(super) fn measures<'l>(
     let is_free = |used: &[&Column], column: &Column| !column.is_among(used);
     // The points that were possible are no score beside the points.
     if let Some(first) = scores.first() {
-        draft.item.push(("score", score(look, (first, true), used, notes)?));
+        draft
+            .item
+            .push(("score", score(look, (first, true), used, notes)?));
     }
     for least in [3, 2, 1] {
-        let more =
-            look.best(Role::Score, least, |column| is_free(used, column) && column.numbers().is_some_and(|numbers| !numbers.is_mixed));
+        let more = look.best(Role::Score, least, |column| {
+            is_free(used, column) && column.numbers().is_some_and(|numbers| !numbers.is_mixed)
+        });
         for column in more {
             used.push(column);
             scores.push(column);
@@ -155,14 +220,31 @@ pub(super) fn measures<'l>(
     }
     if let [first, rest @ ..] = scores.as_slice() {
         if !draft.item.iter().any(|(key, _)| *key == "score") {
-            draft.item.push(("score", score(look, (first, false), used, notes)?));
+            draft
+                .item
+                .push(("score", score(look, (first, false), used, notes)?));
         }
         if !rest.is_empty() {
             // Two columns of one metric keep their own names.
-            let is_single = |name: &str| scores.iter().filter(|column| metric_of(column) == name).count() == 1;
-            let name_of = |column: &Column| Some(metric_of(column)).filter(|name| is_single(name)).unwrap_or_else(|| column.name.clone());
-            let rest: Vec<String> = rest.iter().map(|column| format!("{}: {}", quoted(&name_of(column)), quoted(&column.name))).collect();
-            draft.item.push(("scores", format!("{{{}}}", rest.join(", "))));
+            let is_single = |name: &str| {
+                scores
+                    .iter()
+                    .filter(|column| metric_of(column) == name)
+                    .count()
+                    == 1
+            };
+            let name_of = |column: &Column| {
+                Some(metric_of(column))
+                    .filter(|name| is_single(name))
+                    .unwrap_or_else(|| column.name.clone())
+            };
+            let rest: Vec<String> = rest
+                .iter()
+                .map(|column| format!("{}: {}", quoted(&name_of(column)), quoted(&column.name)))
+                .collect();
+            draft
+                .item
+                .push(("scores", format!("{{{}}}", rest.join(", "))));
         }
     }
     let mut item = Vec::new();
@@ -172,29 +254,44 @@ pub(super) fn measures<'l>(
         // A run's total that each of its rows repeats is not a row's.
         match amounts.iter().find(|(amount, _)| *amount == key) {
             Some((_, column)) if of_run(column) => {
-                notes.push(format!("`{}` is the same in all rows of a run and is read as the run's", column.name));
+                notes.push(format!(
+                    "`{}` is the same in all rows of a run and is read as the run's",
+                    column.name
+                ));
                 draft.run.push((key, value));
             }
             _ => draft.item.push((key, value)),
         }
     }
     if let Some(column) = look
-        .best(Role::Category, 2, |column| is_free(used, column) && column.may_name() && column.values.len() * 2 <= look.rows.len().max(4))
+        .best(Role::Category, 2, |column| {
+            is_free(used, column)
+                && column.may_name()
+                && column.values.len() * 2 <= look.rows.len().max(4)
+        })
         .first()
     {
         used.push(column);
         draft.item.push(("category", quoted(&column.name)));
-    } else if let Some(column) =
-        look.best(Role::Category, 2, |column| draft.item[0].1.starts_with(&format!("[{}", quoted(&column.name)))).first()
+    } else if let Some(column) = look
+        .best(Role::Category, 2, |column| {
+            draft.item[0]
+                .1
+                .starts_with(&format!("[{}", quoted(&column.name)))
+        })
+        .first()
     {
         draft.item.push(("category", quoted(&column.name)));
     }
-    let is_cluster = |column: &Column| is_free(used, column) && column.may_name() && column.values.len() > 1;
+    let is_cluster =
+        |column: &Column| is_free(used, column) && column.may_name() && column.values.len() > 1;
     if let Some(column) = look.best(Role::Cluster, 2, is_cluster).first() {
         used.push(column);
         draft.item.push(("cluster", quoted(&column.name)));
     }
-    let is_time = |column: &Column| is_free(used, column) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes);
+    let is_time = |column: &Column| {
+        is_free(used, column) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes)
+    };
     if let Some(column) = look.best(Role::Time, 1, is_time).first() {
         used.push(column);
         draft.run.extend(timestamp(column, notes));
@@ -205,23 +302,40 @@ pub(super) fn measures<'l>(
 /// Returns whether the column has totals of runs: its title says so, and it is the same in all rows of an arm.
 fn is_of_run(look: &Look<'_>, column: &Column, arms: &[&Column]) -> bool {
     const LEAST_ROWS: usize = 3;
-    let is_titled = words_of(&own_name(&column.name)).iter().any(|word| matches!(word.as_str(), "total" | "run" | "overall" | "gesamt"));
+    let is_titled = words_of(&own_name(&column.name))
+        .iter()
+        .any(|word| matches!(word.as_str(), "total" | "run" | "overall" | "gesamt"));
     let rows = look.rows.len();
     let parts = look.counts(arms).len().max(1);
     let is_decided = || {
-        let more =
-            look.best(Role::Run, 2, Column::may_name).into_iter().chain(look.best(Role::Seed, 2, Column::may_name)).map(|one| vec![one]);
-        let mut keys = std::iter::once(Vec::new()).chain(more).map(|more| arms.iter().copied().chain(more).collect::<Vec<_>>());
+        let more = look
+            .best(Role::Run, 2, Column::may_name)
+            .into_iter()
+            .chain(look.best(Role::Seed, 2, Column::may_name))
+            .map(|one| vec![one]);
+        let mut keys = std::iter::once(Vec::new())
+            .chain(more)
+            .map(|more| arms.iter().copied().chain(more).collect::<Vec<_>>());
         keys.any(|key| look.decides(&key, column))
     };
     is_titled && rows >= parts * LEAST_ROWS && is_decided()
 }
 
 /// Writes the run's time, if the column's notation is unambiguous. Otherwise adds a note.
-pub(super) fn timestamp(column: &Column, notes: &mut Vec<String>) -> Option<(&'static str, String)> {
+pub(super) fn timestamp(
+    column: &Column,
+    notes: &mut Vec<String>,
+) -> Option<(&'static str, String)> {
     match &column.kind {
         Kind::Times(None) => Some(("timestamp", quoted(&column.name))),
-        Kind::Times(Some(format)) => Some(("timestamp", format!("{{column: {}, format: {}}}", quoted(&column.name), quoted(format)))),
+        Kind::Times(Some(format)) => Some((
+            "timestamp",
+            format!(
+                "{{column: {}, format: {}}}",
+                quoted(&column.name),
+                quoted(format)
+            ),
+        )),
         _ => {
             notes.push(format!(
                 "`{}` is not read: day and month may be either way; in the map, {{column: …, format: \"%d/%m/%Y\"}} reads it",
@@ -243,18 +357,27 @@ pub(super) fn spent<'l>(
 ) -> Vec<(&'static str, &'l Column)> {
     const AVERAGED: [&str; 4] = ["per", "avg", "mean", "average"];
     let mut found = Vec::new();
-    let is_averaged =
-        |column: &Column| words_of(&column.name).iter().any(|word| AVERAGED.contains(&word.as_str())) || column.name.contains('/');
-    let is_amount =
-        |used: &[&Column], column: &Column| !column.is_among(used) && column.numbers().is_some_and(|numbers| numbers.least >= 0.0);
-    let amounts = look.best(Role::Cost, 1, |column| is_amount(used, column) && !is_averaged(column));
+    let is_averaged = |column: &Column| {
+        words_of(&column.name)
+            .iter()
+            .any(|word| AVERAGED.contains(&word.as_str()))
+            || column.name.contains('/')
+    };
+    let is_amount = |used: &[&Column], column: &Column| {
+        !column.is_among(used) && column.numbers().is_some_and(|numbers| numbers.least >= 0.0)
+    };
+    let amounts = look.best(Role::Cost, 1, |column| {
+        is_amount(used, column) && !is_averaged(column)
+    });
     if let Some(column) = amounts.first() {
         used.push(column);
         found.push(("cost_usd", *column));
         cost(column, fields, notes);
     }
-    let is_length =
-        |column: &Column| (is_amount(used, column) || (column.kind == Kind::Lengths && !column.is_among(used))) && !is_averaged(column);
+    let is_length = |column: &Column| {
+        (is_amount(used, column) || (column.kind == Kind::Lengths && !column.is_among(used)))
+            && !is_averaged(column)
+    };
     if let Some(column) = look.best(Role::Duration, 1, is_length).first() {
         used.push(column);
         found.push(("duration_seconds", *column));
@@ -268,9 +391,15 @@ pub(super) fn spent<'l>(
             )),
         }
     }
-    for (role, key) in [(Role::InputTokens, "input_tokens"), (Role::OutputTokens, "output_tokens")] {
-        if let Some(column) =
-            look.best(role, 2, |column| is_amount(used, column) && column.numbers().is_some_and(|numbers| numbers.are_whole)).first()
+    for (role, key) in [
+        (Role::InputTokens, "input_tokens"),
+        (Role::OutputTokens, "output_tokens"),
+    ] {
+        if let Some(column) = look
+            .best(role, 2, |column| {
+                is_amount(used, column) && column.numbers().is_some_and(|numbers| numbers.are_whole)
+            })
+            .first()
         {
             used.push(column);
             found.push((key, *column));
@@ -281,8 +410,13 @@ pub(super) fn spent<'l>(
 }
 
 fn cost(column: &Column, fields: &mut Vec<(&'static str, String)>, notes: &mut Vec<String>) {
-    let currency = column.numbers().and_then(|numbers| numbers.currency).or_else(|| currency_in_name(&column.name));
-    let is_english = words_of(&column.name).iter().any(|word| matches!(word.as_str(), "cost" | "costs" | "spend" | "spent"));
+    let currency = column
+        .numbers()
+        .and_then(|numbers| numbers.currency)
+        .or_else(|| currency_in_name(&column.name));
+    let is_english = words_of(&column.name)
+        .iter()
+        .any(|word| matches!(word.as_str(), "cost" | "costs" | "spend" | "spent"));
     match currency {
         Some(Currency::Dollar) => fields.push(("cost_usd", quoted(&column.name))),
         Some(Currency::Cent) => fields.push(("cost_usd", format!("{{column: {}, unit: cents}}", quoted(&column.name)))),
@@ -295,12 +429,23 @@ fn cost(column: &Column, fields: &mut Vec<(&'static str, String)>, notes: &mut V
 }
 
 /// Writes the texts of an outcome that people read.
-pub(super) fn texts<'l>(look: &'l Look<'_>, judged: &Judged<'l>, item: &[&Column], used: &mut Vec<&'l Column>, draft: &mut Draft) {
+pub(super) fn texts<'l>(
+    look: &'l Look<'_>,
+    judged: &Judged<'l>,
+    item: &[&Column],
+    used: &mut Vec<&'l Column>,
+    draft: &mut Draft,
+) {
     let compared = match judged {
         Judged::Equal(expected, given) => Some((*expected, *given)),
         Judged::By(_) | Judged::Score(_) => compared(look),
     };
-    for (role, key) in [(Role::Question, "question"), (Role::Answer, "answer"), (Role::Expected, "expected"), (Role::Reason, "reason")] {
+    for (role, key) in [
+        (Role::Question, "question"),
+        (Role::Answer, "answer"),
+        (Role::Expected, "expected"),
+        (Role::Reason, "reason"),
+    ] {
         let is_free = |column: &Column| {
             let is_item = column.is_among(item);
             let is_used = column.is_among(used);

@@ -43,9 +43,16 @@ pub(super) struct Reading {
 
 /// Proposes a map for one of the tables that a file may be, or returns the open questions. No questions mean that no part of the file is a
 /// table. `suite` is the suite's name if no column has it.
-pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<Reading, Vec<Question>> {
+pub(super) fn propose(
+    samples: &[Sample],
+    hints: &Hints,
+    suite: &str,
+) -> Result<Reading, Vec<Question>> {
     let is_meant = |sample: &&Sample| {
-        let is_sheet = hints.sheet.as_ref().is_none_or(|sheet| sample.layout.sheet.as_ref().is_none_or(|own| own == sheet));
+        let is_sheet = hints
+            .sheet
+            .as_ref()
+            .is_none_or(|sheet| sample.layout.sheet.as_ref().is_none_or(|own| own == sheet));
         is_sheet
             && !is_record(sample)
             && hints.list.as_ref().is_none_or(|list| {
@@ -55,10 +62,18 @@ pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<
     };
     // If many columns have telling titles, the document is written column by column, whatever else it might be.
     let by_columns = |sample: &&Sample| {
-        let is_told = |column: &&String| words::roles_of(column).iter().any(|(_, clarity)| *clarity >= 2);
-        sample.layout.list.as_deref() == Some(BY_COLUMNS) && sample.columns.iter().filter(is_told).count() * 2 >= sample.columns.len()
+        let is_told = |column: &&String| {
+            words::roles_of(column)
+                .iter()
+                .any(|(_, clarity)| *clarity >= 2)
+        };
+        sample.layout.list.as_deref() == Some(BY_COLUMNS)
+            && sample.columns.iter().filter(is_told).count() * 2 >= sample.columns.len()
     };
-    let samples = samples.iter().find(by_columns).map_or(samples, std::slice::from_ref);
+    let samples = samples
+        .iter()
+        .find(by_columns)
+        .map_or(samples, std::slice::from_ref);
     let (mut readings, mut questions) = (Vec::new(), Vec::new());
     for sample in samples.iter().filter(is_meant) {
         match read(sample, hints, suite) {
@@ -70,10 +85,27 @@ pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<
         if hints.list.is_none() && hints.sheet.is_none() {
             return Err(Vec::new());
         }
-        let name = |sample: &Sample| sample.layout.sheet.clone().or_else(|| sample.layout.list.clone());
-        let names: Vec<String> = samples.iter().filter_map(name).map(|name| format!("`{name}`")).collect();
-        let known = if names.is_empty() { String::new() } else { format!("; it has {}", names.join(", ")) };
-        return Err(vec![Question::new(format!("the file has no such table{known}"), "--list PATH (or --sheet NAME)")]);
+        let name = |sample: &Sample| {
+            sample
+                .layout
+                .sheet
+                .clone()
+                .or_else(|| sample.layout.list.clone())
+        };
+        let names: Vec<String> = samples
+            .iter()
+            .filter_map(name)
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let known = if names.is_empty() {
+            String::new()
+        } else {
+            format!("; it has {}", names.join(", "))
+        };
+        return Err(vec![Question::new(
+            format!("the file has no such table{known}"),
+            "--list PATH (or --sheet NAME)",
+        )]);
     }
     // The table with most rows is the document's subject. Two sheets with equally many rows are ambiguous.
     let most = readings.iter().map(|(_, reading)| reading.rows).max();
@@ -81,13 +113,33 @@ pub(super) fn propose(samples: &[Sample], hints: &Hints, suite: &str) -> Result<
     if let [(first, _), (second, _), ..] = readings.as_slice()
         && first.layout.sheet != second.layout.sheet
     {
-        let name = |sample: &Sample| sample.layout.sheet.clone().unwrap_or_else(|| "the first sheet".to_owned());
-        return Err(vec![Question::new(format!("`{}` and `{}` may each be the table", name(first), name(second)), "--sheet NAME")]);
+        let name = |sample: &Sample| {
+            sample
+                .layout
+                .sheet
+                .clone()
+                .unwrap_or_else(|| "the first sheet".to_owned())
+        };
+        return Err(vec![Question::new(
+            format!(
+                "`{}` and `{}` may each be the table",
+                name(first),
+                name(second)
+            ),
+            "--sheet NAME",
+        )]);
     }
     // If several paths lead to the same rows, the deepest one knows most of the values around them.
-    match readings.into_iter().max_by_key(|(sample, _)| sample.columns.len()) {
+    match readings
+        .into_iter()
+        .max_by_key(|(sample, _)| sample.columns.len())
+    {
         Some((_, reading)) => Ok(reading),
-        None => Err(questions.into_iter().max_by_key(|(sample, _)| sample.rows.len()).map(|(_, questions)| questions).unwrap_or_default()),
+        None => Err(questions
+            .into_iter()
+            .max_by_key(|(sample, _)| sample.rows.len())
+            .map(|(_, questions)| questions)
+            .unwrap_or_default()),
     }
 }
 
@@ -96,9 +148,22 @@ fn side_by_side(unfolded: &wide::Unfolded) -> String {
     const SHOWN: usize = 12;
     let draft = &unfolded.draft;
     let names: Vec<String> = match unfolded.are {
-        WideAre::Attempts => draft.groups.iter().flat_map(|(_, cells)| cells.values()).map(|name| format!("`{name}`")).collect(),
-        _ if draft.groups.is_empty() => draft.columns.iter().map(|name| format!("`{name}`")).collect(),
-        _ => draft.groups.iter().map(|(name, _)| format!("`{name}`")).collect(),
+        WideAre::Attempts => draft
+            .groups
+            .iter()
+            .flat_map(|(_, cells)| cells.values())
+            .map(|name| format!("`{name}`"))
+            .collect(),
+        _ if draft.groups.is_empty() => draft
+            .columns
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect(),
+        _ => draft
+            .groups
+            .iter()
+            .map(|(name, _)| format!("`{name}`"))
+            .collect(),
     };
     let are = match unfolded.are {
         WideAre::Approaches => "approaches",
@@ -106,8 +171,15 @@ fn side_by_side(unfolded: &wide::Unfolded) -> String {
         WideAre::Suites => "suites",
         WideAre::Attempts => "attempts of one approach",
     };
-    let more = if names.len() > SHOWN { format!(" and {} others", names.len() - SHOWN) } else { String::new() };
-    format!("side by side as {are}: {}{more}", names[..names.len().min(SHOWN)].join(", "))
+    let more = if names.len() > SHOWN {
+        format!(" and {} others", names.len() - SHOWN)
+    } else {
+        String::new()
+    };
+    format!(
+        "side by side as {are}: {}{more}",
+        names[..names.len().min(SHOWN)].join(", ")
+    )
 }
 
 /// Asks if the titles look like a first row: most have the form of the values below them, and none is a usual title.
@@ -115,37 +187,72 @@ fn check_titles(look: &Look<'_>) -> Result<(), Question> {
     if look.hints.are_given() || look.rows.len() < 2 {
         return Ok(());
     }
-    let named: Vec<&summary::Column> = look.summary.columns.iter().filter(|column| !column.name.is_empty() && column.filled > 0).collect();
-    let stem = |text: &str| text.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_owned();
+    let named: Vec<&summary::Column> = look
+        .summary
+        .columns
+        .iter()
+        .filter(|column| !column.name.is_empty() && column.filled > 0)
+        .collect();
+    let stem = |text: &str| {
+        text.trim_end_matches(|letter: char| letter.is_ascii_digit())
+            .to_owned()
+    };
     let is_like = |column: &&&summary::Column| {
         let is_numbered = |text: &str| words::is_numbered(text) && !stem(text).is_empty();
-        let are_of_stem = || column.values.len() > 1 && column.values.keys().all(|text| stem(text) == stem(&column.name));
+        let are_of_stem = || {
+            column.values.len() > 1
+                && column
+                    .values
+                    .keys()
+                    .all(|text| stem(text) == stem(&column.name))
+        };
         let number = |text: &str| text.parse::<f64>().ok();
         let is_within = |numbers: &summary::Numbers| {
-            number(&column.name).is_some_and(|value| (numbers.least..=numbers.most).contains(&value) && !numbers.are_whole)
+            number(&column.name).is_some_and(|value| {
+                (numbers.least..=numbers.most).contains(&value) && !numbers.are_whole
+            })
         };
-        column.values.contains_key(&column.name) || (is_numbered(&column.name) && are_of_stem()) || column.numbers().is_some_and(is_within)
+        column.values.contains_key(&column.name)
+            || (is_numbered(&column.name) && are_of_stem())
+            || column.numbers().is_some_and(is_within)
     };
     let (like, unlike): (Vec<_>, Vec<_>) = named.iter().partition(|column| is_like(column));
-    let is_title = |column: &&&summary::Column| column.roles.iter().any(|(_, clarity)| *clarity == 3);
+    let is_title =
+        |column: &&&summary::Column| column.roles.iter().any(|(_, clarity)| *clarity == 3);
     if like.len() * 2 <= named.len() || unlike.iter().any(is_title) {
         return Ok(());
     }
-    let shown: Vec<String> = named.iter().take(4).map(|column| format!("`{}`", column.name)).collect();
-    let text = format!("the first row, {}, looks like a row of results, and not like the titles of columns", shown.join(", "));
+    let shown: Vec<String> = named
+        .iter()
+        .take(4)
+        .map(|column| format!("`{}`", column.name))
+        .collect();
+    let text = format!(
+        "the first row, {}, looks like a row of results, and not like the titles of columns",
+        shown.join(", ")
+    );
     Err(Question::new(
         text,
-        format!("--passed {} (if they are titles; otherwise write titles above it)", shell_word(&like[like.len() - 1].name)),
+        format!(
+            "--passed {} (if they are titles; otherwise write titles above it)",
+            shell_word(&like[like.len() - 1].name)
+        ),
     ))
 }
 
 /// Asks if a column consists of formulas whose values are not stored.
 fn check_formulas(look: &Look<'_>) -> Result<(), Question> {
-    let is_uncomputed = |(place, count): &(&usize, &usize)| look.summary.columns.get(**place).is_some_and(|column| **count > column.filled);
+    let is_uncomputed = |(place, count): &(&usize, &usize)| {
+        look.summary
+            .columns
+            .get(**place)
+            .is_some_and(|column| **count > column.filled)
+    };
     match look.sample.uncomputed.iter().find(is_uncomputed) {
         Some((place, count)) if look.hints.passed.is_none() && look.hints.score.is_none() => {
             let name = &look.sample.columns[*place];
-            let text = format!("`{name}` has {count} formulas whose values the workbook does not have");
+            let text =
+                format!("`{name}` has {count} formulas whose values the workbook does not have");
             Err(Question::new(
                 text,
                 "--passed COLUMN (another one; or save the workbook in a spreadsheet program, which stores the values)",
@@ -157,12 +264,36 @@ fn check_formulas(look: &Look<'_>) -> Result<(), Question> {
 
 /// Returns whether the keys of the object with the rows are fields of one record: `prompt_tokens` and `completion_tokens` are not items.
 fn is_record(sample: &Sample) -> bool {
-    let Some(list) = sample.layout.list.as_ref().filter(|list| list.ends_with("{}")) else { return false };
-    let Some(place) = sample.columns.iter().position(|column| *column == format!("$.{list}")) else { return false };
-    let keys: std::collections::BTreeSet<&String> = sample.rows.iter().filter_map(|row| row[place].as_ref()).collect();
-    let is_field = |key: &&&String| words::roles_of(key).iter().any(|(_, clarity)| *clarity >= 2);
+    let Some(list) = sample
+        .layout
+        .list
+        .as_ref()
+        .filter(|list| list.ends_with("{}"))
+    else {
+        return false;
+    };
+    let Some(place) = sample
+        .columns
+        .iter()
+        .position(|column| *column == format!("$.{list}"))
+    else {
+        return false;
+    };
+    let keys: std::collections::BTreeSet<&String> = sample
+        .rows
+        .iter()
+        .filter_map(|row| row[place].as_ref())
+        .collect();
+    let is_field = |key: &&&String| {
+        words::roles_of(key)
+            .iter()
+            .any(|(_, clarity)| *clarity >= 2)
+    };
     // Keys such as `passed` and `failed` above lists of items are their outcomes.
-    let has_lists = sample.columns.iter().any(|column| column == super::list_path::ITSELF);
+    let has_lists = sample
+        .columns
+        .iter()
+        .any(|column| column == super::list_path::ITSELF);
     if has_lists && keys.iter().all(|key| verdict::is_plain(key)) {
         return false;
     }
@@ -173,7 +304,12 @@ fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Ques
     let (filled, fill) = fill::filled_down(sample);
     let (long, tries) = tries::each_attempt(&filled, hints);
     let sample = &*long;
-    let doubled = sample.doubled.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let doubled = sample
+        .doubled
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
     read_filled(sample, hints, suite, (fill, tries))
         .map(|mut reading| {
             reading.notes.extend((!doubled.is_empty()).then(|| format!("not read: {doubled}, which several columns are called")));
@@ -196,7 +332,10 @@ fn read_filled(
     let mut look = Look::new(sample, hints);
     look.attempts.clone_from(&tries);
     if let Err(why) = &look.summary.decimal {
-        return Err(one(Question::new(format!("numbers may be read in two ways: {why}"), "--decimal comma (or point)")));
+        return Err(one(Question::new(
+            format!("numbers may be read in two ways: {why}"),
+            "--decimal comma (or point)",
+        )));
     }
     if look.rows.is_empty() {
         return Err(one(Question::of_no_rows()));
@@ -209,7 +348,11 @@ fn read_filled(
     if let (false, Ok(arms)) = (are_runs, &arms) {
         runs::check_parts(&look, arms).map_err(one)?;
     }
-    let unfolded = if are_runs { None } else { wide::unfold(&look).map_err(one)? };
+    let unfolded = if are_runs {
+        None
+    } else {
+        wide::unfold(&look).map_err(one)?
+    };
     let draft = match unfolded {
         None if are_runs => runs::read(&mut look, None, suite)?,
         None => long::read(&mut look, suite)?,
@@ -219,7 +362,9 @@ fn read_filled(
             let draft = match unfolded.are {
                 are if unfolded.are_rates => runs::read(&mut inner, Some(are), suite)?,
                 WideAre::Suites => runs::read(&mut inner, Some(unfolded.are), suite)?,
-                WideAre::Approaches | WideAre::Items | WideAre::Attempts => long::read(&mut inner, suite)?,
+                WideAre::Approaches | WideAre::Items | WideAre::Attempts => {
+                    long::read(&mut inner, suite)?
+                }
             };
             look.notes.push(side_by_side(&unfolded));
             if unfolded.are_tries {
@@ -230,7 +375,11 @@ fn read_filled(
             }
             look.notes.append(&mut inner.notes);
             look.summary.missing.append(&mut inner.summary.missing);
-            Draft { tries: unfolded.are_tries.then(|| unfolded.draft.value.clone()), wide: Some(unfolded.draft), ..draft }
+            Draft {
+                tries: unfolded.are_tries.then(|| unfolded.draft.value.clone()),
+                wide: Some(unfolded.draft),
+                ..draft
+            }
         }
     };
     look.summary.missing.sort();
@@ -252,6 +401,12 @@ fn read_filled(
             .filter(|_| draft.wide.is_none())
             .map(|name| format!("`{name}` has all attempts at an item in a cell, so the costs and times of a row are not read")),
     );
-    look.notes.extend(draft.fill.iter().map(|name| format!("`{name}` has a value in the first row of each block: it is filled down")));
-    Ok(Reading { map: draft.text(), notes: look.notes, rows: look.rows.len() })
+    look.notes.extend(draft.fill.iter().map(|name| {
+        format!("`{name}` has a value in the first row of each block: it is filled down")
+    }));
+    Ok(Reading {
+        map: draft.text(),
+        notes: look.notes,
+        rows: look.rows.len(),
+    })
 }

@@ -30,7 +30,20 @@ const UNCLEAR: [&str; 17] = [
 ];
 
 /// Words that turn a bad word into a good one, as in `error-free` or `no_errors`.
-const TURNED: [&str; 12] = ["no", "not", "non", "free", "without", "ohne", "kein", "keine", "sans", "sin", "senza", "reduction"];
+const TURNED: [&str; 12] = [
+    "no",
+    "not",
+    "non",
+    "free",
+    "without",
+    "ohne",
+    "kein",
+    "keine",
+    "sans",
+    "sin",
+    "senza",
+    "reduction",
+];
 
 /// Returns the better end of a column's scale. A title without a telling word is of something good.
 pub(super) fn better(column: &str) -> Better {
@@ -46,7 +59,16 @@ pub(super) fn better(column: &str) -> Better {
 /// Returns whether the column has the exit codes of programs: 0 is a pass, anything else a fail.
 pub(super) fn is_exit_code(column: &str) -> bool {
     let words = words_of(&own_name(column)).join("_");
-    ["exit_code", "exitcode", "exit", "return_code", "returncode", "exit_status", "rc"].contains(&words.as_str())
+    [
+        "exit_code",
+        "exitcode",
+        "exit",
+        "return_code",
+        "returncode",
+        "exit_status",
+        "rc",
+    ]
+    .contains(&words.as_str())
 }
 
 #[cfg(test)]

@@ -18,17 +18,27 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
         return false;
     }
     // Several columns of outcomes side by side are items, even if a figure sums them up.
-    let sides =
-        look.summary.columns.iter().filter(|column| column.is_outcomes() && column.roles.iter().all(|(_, clarity)| *clarity < 2)).count();
+    let sides = look
+        .summary
+        .columns
+        .iter()
+        .filter(|column| {
+            column.is_outcomes() && column.roles.iter().all(|(_, clarity)| *clarity < 2)
+        })
+        .count();
     if sides >= 2 {
         return false;
     }
-    let may_be_item = |column: &Column| column.may_name() && column.kind != Kind::Outcomes && !column.is_among(&columns);
+    let may_be_item = |column: &Column| {
+        column.may_name() && column.kind != Kind::Outcomes && !column.is_among(&columns)
+    };
     let items = look.best(Role::Item, 2, may_be_item);
     // A unique number names its row if an arm has few rows: they are its runs.
     let is_few = look.rows.len() * 2 <= look.counts(&columns).len() * 3;
     let names_rows = |column: &Column| is_id(column) && column.values.len() == look.rows.len();
-    let has_items = items.iter().any(|column| !(is_rank(column) || is_few && names_rows(column)));
+    let has_items = items
+        .iter()
+        .any(|column| !(is_rank(column) || is_few && names_rows(column)));
     let dated: Vec<&Column> = columns
         .iter()
         .copied()
@@ -43,9 +53,19 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
 
 /// Returns the category that tells the rows of an arm apart: each is a suite with its own counts.
 fn by_category<'l>(look: &'l Look<'_>, arms: &[&'l Column]) -> Option<&'l Column> {
-    let is_free = |column: &Column| column.kind == Kind::Text && !column.is_among(arms) && column.filled == look.rows.len();
-    let tells = |column: &&Column| look.is_unique(&arms.iter().copied().chain([*column]).collect::<Vec<_>>());
-    if look.is_unique(arms) { None } else { look.best(Role::Category, 2, is_free).into_iter().find(tells) }
+    let is_free = |column: &Column| {
+        column.kind == Kind::Text && !column.is_among(arms) && column.filled == look.rows.len()
+    };
+    let tells = |column: &&Column| {
+        look.is_unique(&arms.iter().copied().chain([*column]).collect::<Vec<_>>())
+    };
+    if look.is_unique(arms) {
+        None
+    } else {
+        look.best(Role::Category, 2, is_free)
+            .into_iter()
+            .find(tells)
+    }
 }
 
 fn is_id(column: &Column) -> bool {
@@ -54,11 +74,20 @@ fn is_id(column: &Column) -> bool {
 
 /// Returns the columns that name each row.
 fn row_ids<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
-    look.summary.columns.iter().filter(|column| is_id(column) && column.values.len() == look.rows.len()).collect()
+    look.summary
+        .columns
+        .iter()
+        .filter(|column| is_id(column) && column.values.len() == look.rows.len())
+        .collect()
 }
 
 fn is_rank(column: &Column) -> bool {
-    words_of(&column.name).iter().any(|word| matches!(word.as_str(), "rank" | "rang" | "nr" | "no" | "number" | "num" | "index" | "idx"))
+    words_of(&column.name).iter().any(|word| {
+        matches!(
+            word.as_str(),
+            "rank" | "rang" | "nr" | "no" | "number" | "num" | "index" | "idx"
+        )
+    })
 }
 
 /// Columns with the numbers of passed and of all items.
@@ -71,7 +100,11 @@ struct Counts<'l> {
 
 impl Counts<'_> {
     fn passed(&self) -> String {
-        if self.total.is_empty() { part_of_fraction(self.passed, 1) } else { quoted(&self.passed.name) }
+        if self.total.is_empty() {
+            part_of_fraction(self.passed, 1)
+        } else {
+            quoted(&self.passed.name)
+        }
     }
 
     /// Writes the total as a field of a map.
@@ -79,54 +112,108 @@ impl Counts<'_> {
         match self.total.as_slice() {
             [] => part_of_fraction(self.passed, 2),
             [one] => quoted(&one.name),
-            several => format!("{{sum: {}}}", list(several.iter().map(|column| &column.name))),
+            several => format!(
+                "{{sum: {}}}",
+                list(several.iter().map(|column| &column.name))
+            ),
         }
     }
 }
 
 /// Writes the part, or the whole, of cells such as `14/20`.
 fn part_of_fraction(column: &Column, group: u8) -> String {
-    format!(r"{{regex: {{column: {}, pattern: '^(\d+)\s*/\s*(\d+)$', group: {group}}}}}", quoted(&column.name))
+    format!(
+        r"{{regex: {{column: {}, pattern: '^(\d+)\s*/\s*(\d+)$', group: {group}}}}}",
+        quoted(&column.name)
+    )
 }
 
 /// Returns the columns of passed and total, if no row has more passed than total, or of passed and failed, which add up to the total.
 fn counts<'l>(look: &'l Look<'_>) -> Option<Counts<'l>> {
     let is_count = |column: &Column| {
-        column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0 && !numbers.has_percent) || column.is_outcomes()
+        column.numbers().is_some_and(|numbers| {
+            numbers.are_whole && numbers.least >= 0.0 && !numbers.has_percent
+        }) || column.is_outcomes()
     };
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
-    let is_whole = |text: &String| fraction(text).is_some_and(|(part, whole)| part.fract() == 0.0 && whole.fract() == 0.0);
-    let is_fraction = |column: &Column| column.kind == Kind::Fractions && column.values.keys().all(is_whole);
-    let has_role =
-        |column: &&Column| [Role::PassedCount, Role::Rate, Role::Score, Role::Passed].iter().any(|role| column.clarity(*role) >= 2);
-    if let Some(passed) = look.summary.columns.iter().filter(|column| is_fraction(column)).find(has_role) {
-        return Some(Counts { passed, total: Vec::new() });
+    let is_whole = |text: &String| {
+        fraction(text).is_some_and(|(part, whole)| part.fract() == 0.0 && whole.fract() == 0.0)
+    };
+    let is_fraction =
+        |column: &Column| column.kind == Kind::Fractions && column.values.keys().all(is_whole);
+    let has_role = |column: &&Column| {
+        [Role::PassedCount, Role::Rate, Role::Score, Role::Passed]
+            .iter()
+            .any(|role| column.clarity(*role) >= 2)
+    };
+    if let Some(passed) = look
+        .summary
+        .columns
+        .iter()
+        .filter(|column| is_fraction(column))
+        .find(has_role)
+    {
+        return Some(Counts {
+            passed,
+            total: Vec::new(),
+        });
     }
     let passed = *look.best(Role::PassedCount, 2, is_count).first()?;
-    let value = |row: &Vec<Option<String>>, column: &Column| read_number(row[column.place].as_deref()?, decimal);
+    let value = |row: &Vec<Option<String>>, column: &Column| {
+        read_number(row[column.place].as_deref()?, decimal)
+    };
     // A total of the whole document may count more than the row does.
     let is_beside = |column: &Column| is_count(column) && !column.name.starts_with("$.");
-    let Some(total) = look.best(Role::Total, 2, |column| is_beside(column) && column.name != passed.name).first().copied() else {
+    let Some(total) = look
+        .best(Role::Total, 2, |column| {
+            is_beside(column) && column.name != passed.name
+        })
+        .first()
+        .copied()
+    else {
         let failed = *look.best(Role::FailedCount, 3, is_count).first()?;
         // A third count, such as of errors, may be part of the total or of the failed items. Skipped items are neither.
         let is_other = |column: &&Column| {
-            column.name != passed.name && column.name != failed.name && counts_ends(column) && !is_skipped(column) && is_count(column)
+            column.name != passed.name
+                && column.name != failed.name
+                && counts_ends(column)
+                && !is_skipped(column)
+                && is_count(column)
         };
         let is_alone = !look.summary.columns.iter().any(|column| is_other(&column));
-        return is_alone.then(|| Counts { passed, total: vec![passed, failed] });
+        return is_alone.then(|| Counts {
+            passed,
+            total: vec![passed, failed],
+        });
     };
-    let fits = look.rows.iter().all(|row| match (value(row, passed), value(row, total)) {
-        (Some(passed), Some(total)) => passed <= total,
-        _ => true,
-    });
-    fits.then(|| Counts { passed, total: vec![total] })
+    let fits = look
+        .rows
+        .iter()
+        .all(|row| match (value(row, passed), value(row, total)) {
+            (Some(passed), Some(total)) => passed <= total,
+            _ => true,
+        });
+    fits.then(|| Counts {
+        passed,
+        total: vec![total],
+    })
 }
 
 /// Returns whether the column counts items that were not evaluated.
 fn is_skipped(column: &Column) -> bool {
-    words_of(&column.name)
-        .iter()
-        .any(|word| matches!(word.as_str(), "skipped" | "skips" | "skip" | "pending" | "xfail" | "ubersprungen" | "ignores" | "omitidos"))
+    words_of(&column.name).iter().any(|word| {
+        matches!(
+            word.as_str(),
+            "skipped"
+                | "skips"
+                | "skip"
+                | "pending"
+                | "xfail"
+                | "ubersprungen"
+                | "ignores"
+                | "omitidos"
+        )
+    })
 }
 
 /// Returns whether the column's title names attempts that neither passed nor failed.
@@ -155,13 +242,20 @@ fn counts_ends(column: &Column) -> bool {
 /// Asks if whole numbers with a title such as `passed` may be counts or percentages, because there is no total and no percent sign.
 fn check_counts(look: &Look<'_>, counted: Option<&Counts<'_>>) -> Result<(), Question> {
     let is_unclear = |column: &Column| {
-        column.numbers().is_some_and(|numbers| numbers.are_whole && !numbers.has_percent && !numbers.is_mixed && numbers.most > 1.0)
-            && !column.name.contains('%')
+        column.numbers().is_some_and(|numbers| {
+            numbers.are_whole && !numbers.has_percent && !numbers.is_mixed && numbers.most > 1.0
+        }) && !column.name.contains('%')
     };
     match look.best(Role::PassedCount, 3, is_unclear).first() {
         Some(column) if counted.is_none() => {
-            let text = format!("`{}` may be a count or a percentage, and no column has the total", column.name);
-            Err(Question::new(text, "--map MAP (with total: {constant: …}, or a score of the unit percent)"))
+            let text = format!(
+                "`{}` may be a count or a percentage, and no column has the total",
+                column.name
+            );
+            Err(Question::new(
+                text,
+                "--map MAP (with total: {constant: …}, or a score of the unit percent)",
+            ))
         }
         _ => Ok(()),
     }
@@ -170,12 +264,20 @@ fn check_counts(look: &Look<'_>, counted: Option<&Counts<'_>>) -> Result<(), Que
 fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
     let is_rate = |column: &Column| {
-        let sign = column.name.contains('%') || column.numbers().is_some_and(|numbers| numbers.has_percent);
-        column.figures().is_some_and(|numbers| !numbers.is_mixed && (!numbers.are_whole || sign || numbers.most > 1.0))
-            && is_share(column, decimal)
+        let sign = column.name.contains('%')
+            || column.numbers().is_some_and(|numbers| numbers.has_percent);
+        column.figures().is_some_and(|numbers| {
+            !numbers.is_mixed && (!numbers.are_whole || sign || numbers.most > 1.0)
+        }) && is_share(column, decimal)
             && column.clarity(Role::StandardError) == 0
     };
-    let mut found: Vec<&Column> = look.hints.score.iter().filter_map(|name| look.named(name)).filter(|column| is_rate(column)).collect();
+    let mut found: Vec<&Column> = look
+        .hints
+        .score
+        .iter()
+        .filter_map(|name| look.named(name))
+        .filter(|column| is_rate(column))
+        .collect();
     for role in [Role::Rate, Role::Score] {
         for least in [3, 2, 1] {
             for column in look.best(role, least, is_rate) {
@@ -189,7 +291,11 @@ fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
 }
 
 /// Reads a table of runs. `side` is given if the rows were made from columns.
-pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> Result<Draft, Vec<Question>> {
+pub(super) fn read(
+    look: &mut Look<'_>,
+    side: Option<WideAre>,
+    suite: &str,
+) -> Result<Draft, Vec<Question>> {
     let mut draft = Draft::default();
     let mut notes = Vec::new();
     let used = {
@@ -198,7 +304,10 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
         if side.is_none() {
             check_counts(look, counted.as_ref()).map_err(|question| vec![question])?;
         }
-        let mut used: Vec<&Column> = counted.iter().flat_map(|counts| counts.total.iter().copied().chain([counts.passed])).collect();
+        let mut used: Vec<&Column> = counted
+            .iter()
+            .flat_map(|counts| counts.total.iter().copied().chain([counts.passed]))
+            .collect();
         let mut arms = Arms::of(look, &used).map_err(|question| vec![question])?;
         if counted.is_some()
             && arms.suite.is_none()
@@ -210,46 +319,71 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
         used.extend(arms.columns());
         arms.write(look, suite, &mut draft, &mut notes);
         if let Some(counts) = &counted {
-            draft.run.extend([("passed", counts.passed()), ("total", counts.total()), ("counted", "task".to_owned())]);
+            draft.run.extend([
+                ("passed", counts.passed()),
+                ("total", counts.total()),
+                ("counted", "task".to_owned()),
+            ]);
         }
-        let total = look.best(Role::Total, 2, |column| column.numbers().is_some_and(|numbers| numbers.are_whole)).first().copied();
+        let total = look
+            .best(Role::Total, 2, |column| {
+                column.numbers().is_some_and(|numbers| numbers.are_whole)
+            })
+            .first()
+            .copied();
         let rates = rates(look);
         if counted.is_none() && side.is_none() {
             check_headline(look, &rates).map_err(|question| vec![question])?;
         }
-        for column in rates.into_iter().chain(side.and_then(|_| look.named("score"))) {
+        for column in rates
+            .into_iter()
+            .chain(side.and_then(|_| look.named("score")))
+        {
             if column.is_among(&used) {
                 continue;
             }
             used.push(column);
-            let Some(numbers) = column.figures() else { continue };
+            let Some(numbers) = column.figures() else {
+                continue;
+            };
             let words = words_of(&column.name);
             let is_rate = column.clarity(Role::Rate) > 0 && !words.contains(&"score".to_owned());
             let has_sign = numbers.has_percent
                 || column.name.contains('%')
-                || words.iter().any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
+                || words
+                    .iter()
+                    .any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
             let unit = match (has_sign || is_rate || side.is_some(), numbers.most > 1.0) {
                 (true, true) => "percent",
                 (_, false) => "fraction",
                 (false, true) => "points",
             };
             let metric = match metric_of(column).as_str() {
-                "accuracy" | "acc" | "success_rate" | "correct" | "solved" | "success" | "pass_1" | "resolved" | "resolved_rate"
-                | "resolve_rate" | "solve_rate" | "pass" | "passed" | "quote" | "erfolgsquote" | "genauigkeit" | "taux" | "rate" => {
-                    "pass_rate".to_owned()
-                }
+                "accuracy" | "acc" | "success_rate" | "correct" | "solved" | "success"
+                | "pass_1" | "resolved" | "resolved_rate" | "resolve_rate" | "solve_rate"
+                | "pass" | "passed" | "quote" | "erfolgsquote" | "genauigkeit" | "taux"
+                | "rate" => "pass_rate".to_owned(),
                 _ if side.is_some() => "pass_rate".to_owned(),
                 metric => metric.to_owned(),
             };
-            let n = total.filter(|_| counted.is_none()).map_or_else(String::new, |total| format!(", n: {}", quoted(&total.name)));
+            let n = total
+                .filter(|_| counted.is_none())
+                .map_or_else(String::new, |total| format!(", n: {}", quoted(&total.name)));
             used.extend(total);
-            let error = look.best(Role::StandardError, 2, |error| error.numbers().is_some()).first().copied();
-            let error = error.filter(|_| draft.scores.is_empty()).map_or_else(String::new, |error| {
-                used.push(error);
-                format!(", standard_error: {}", quoted(&error.name))
-            });
+            let error = look
+                .best(Role::StandardError, 2, |error| error.numbers().is_some())
+                .first()
+                .copied();
+            let error =
+                error
+                    .filter(|_| draft.scores.is_empty())
+                    .map_or_else(String::new, |error| {
+                        used.push(error);
+                        format!(", standard_error: {}", quoted(&error.name))
+                    });
             let is_headline = counted.is_none() && draft.scores.is_empty();
-            let direction = direction(look, column, is_headline, &mut notes).map_err(|question| vec![question])?;
+            let direction = direction(look, column, is_headline, &mut notes)
+                .map_err(|question| vec![question])?;
             let source = match column.kind {
                 Kind::Spreads(_) => {
                     notes.push(format!("the ± of `{}` is not read: it may be a standard error, a deviation or an interval", column.name));
@@ -257,37 +391,61 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
                 }
                 _ => quoted(&column.name),
             };
-            let value = format!("{{value: {source}, unit: {unit}, direction: {direction}{n}{error}}}");
+            let value =
+                format!("{{value: {source}, unit: {unit}, direction: {direction}{n}{error}}}");
             if let Some(counts) = counted.as_ref().filter(|_| is_rate && unit != "points") {
-                let stated =
-                    format!("{{value: {}, unit: {unit}, passed: {}, total: {}}}", quoted(&column.name), counts.passed(), counts.total());
+                let stated = format!(
+                    "{{value: {}, unit: {unit}, passed: {}, total: {}}}",
+                    quoted(&column.name),
+                    counts.passed(),
+                    counts.total()
+                );
                 draft.stated.push((metric, stated));
             } else if !draft.scores.iter().any(|(known, _)| *known == metric) {
                 draft.scores.push((metric, value));
             }
         }
-        let is_time = |column: &Column| !column.is_among(&used) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes);
+        let is_time = |column: &Column| {
+            !column.is_among(&used) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes)
+        };
         if let Some(column) = look.best(Role::Time, 1, is_time).first() {
             used.push(column);
             draft.run.extend(timestamp(column, &mut notes));
         }
         let arms_alone = arms.columns();
         if !look.is_unique(&arms_alone) {
-            let named = look.best(Role::Run, 2, Column::may_name).into_iter().chain(look.best(Role::Time, 2, Column::may_name));
+            let named = look
+                .best(Role::Run, 2, Column::may_name)
+                .into_iter()
+                .chain(look.best(Role::Time, 2, Column::may_name));
             let is_whole = |column: &&Column| column.filled == look.rows.len();
-            let more = row_ids(look).into_iter().chain(named).chain(places(look)).find(is_whole);
+            let more = row_ids(look)
+                .into_iter()
+                .chain(named)
+                .chain(places(look))
+                .find(is_whole);
             if let Some(column) = more {
                 used.push(column);
                 draft.run.push((
                     "identity",
-                    format!("[{}]", arms_alone.iter().chain([&column]).map(|column| quoted(&column.name)).collect::<Vec<_>>().join(", ")),
+                    format!(
+                        "[{}]",
+                        arms_alone
+                            .iter()
+                            .chain([&column])
+                            .map(|column| quoted(&column.name))
+                            .collect::<Vec<_>>()
+                            .join(", ")
+                    ),
                 ));
             }
         }
         let mut fields = Vec::new();
         spent(look, &mut used, &mut fields, &mut notes);
         draft.run.extend(fields);
-        used.iter().map(|column| column.name.clone()).collect::<Vec<_>>()
+        used.iter()
+            .map(|column| column.name.clone())
+            .collect::<Vec<_>>()
     };
     look.notes.extend(notes);
     look.note_unread(&used);
@@ -297,13 +455,27 @@ pub(super) fn read(look: &mut Look<'_>, side: Option<WideAre>, suite: &str) -> R
 /// Asks if each row counts wins and losses of pairs.
 pub(super) fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
     let has = |column: &Column, words: &[&str]| {
-        column.numbers().is_some() && words_of(&column.name).iter().any(|word| words.contains(&word.as_str()))
+        column.numbers().is_some()
+            && words_of(&column.name)
+                .iter()
+                .any(|word| words.contains(&word.as_str()))
     };
-    let wins = look.summary.columns.iter().find(|column| has(column, &["wins", "won"]));
-    let has_losses = look.summary.columns.iter().any(|column| has(column, &["losses", "lost", "ties", "draws"]));
+    let wins = look
+        .summary
+        .columns
+        .iter()
+        .find(|column| has(column, &["wins", "won"]));
+    let has_losses = look
+        .summary
+        .columns
+        .iter()
+        .any(|column| has(column, &["losses", "lost", "ties", "draws"]));
     match wins {
         Some(column) if has_losses => {
-            let text = format!("`{}` counts wins against other answers, which are no outcomes of one answer", column.name);
+            let text = format!(
+                "`{}` counts wins against other answers, which are no outcomes of one answer",
+                column.name
+            );
             Err(Question::new(text, "--map MAP"))
         }
         _ => Ok(()),
@@ -312,11 +484,19 @@ pub(super) fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
 
 /// Asks which of several rates sums up a run, if all are of something bad or may be.
 fn check_headline(look: &Look<'_>, rates: &[&Column]) -> Result<(), Question> {
-    let is_any_good = rates.iter().any(|column| better(&column.name) == Better::High);
+    let is_any_good = rates
+        .iter()
+        .any(|column| better(&column.name) == Better::High);
     match rates {
         [first, second, ..] if look.hints.score.is_none() && !is_any_good => {
-            let text = format!("`{}` and `{}` may each be the score", first.name, second.name);
-            Err(Question::new(text, format!("--score {}", shell_word(&first.name))))
+            let text = format!(
+                "`{}` and `{}` may each be the score",
+                first.name, second.name
+            );
+            Err(Question::new(
+                text,
+                format!("--score {}", shell_word(&first.name)),
+            ))
         }
         _ => Ok(()),
     }
@@ -325,21 +505,62 @@ fn check_headline(look: &Look<'_>, rates: &[&Column]) -> Result<(), Question> {
 /// Asks if each row has the figures of a part of a run, such as a subject: parts have no sum or mean that the table gives.
 pub(super) fn check_parts(look: &Look<'_>, arms: &Arms<'_>) -> Result<(), Question> {
     let names = arms.names();
-    let is_free = |column: &&Column| column.kind == Kind::Text && !column.is_among(&arms.columns()) && column.clarity(Role::Item) < 2;
-    let has_words = |column: &Column| column.values.keys().any(|text| text.parse::<f64>().is_err());
-    let is_judged = !look.best(Role::Passed, 2, |column| column.is_outcomes() && has_words(column)).is_empty();
-    let has_size =
-        !look.best(Role::Total, 2, |column| column.numbers().is_some_and(|numbers| numbers.are_whole && numbers.most > 1.0)).is_empty();
+    let is_free = |column: &&Column| {
+        column.kind == Kind::Text
+            && !column.is_among(&arms.columns())
+            && column.clarity(Role::Item) < 2
+    };
+    let has_words = |column: &Column| {
+        column
+            .values
+            .keys()
+            .any(|text| text.parse::<f64>().is_err())
+    };
+    let is_judged = !look
+        .best(Role::Passed, 2, |column| {
+            column.is_outcomes() && has_words(column)
+        })
+        .is_empty();
+    let has_size = !look
+        .best(Role::Total, 2, |column| {
+            column
+                .numbers()
+                .is_some_and(|numbers| numbers.are_whole && numbers.most > 1.0)
+        })
+        .is_empty();
     let is_share = |column: &Column| column.numbers().is_some_and(|numbers| !numbers.are_whole);
-    let has_figures = counts(look).is_some() || (has_size && !look.best(Role::Rate, 2, is_share).is_empty());
-    if names.is_empty() || !has_figures || is_judged || look.hints.item.is_some() || look.is_unique(&arms.columns()) {
+    let has_figures =
+        counts(look).is_some() || (has_size && !look.best(Role::Rate, 2, is_share).is_empty());
+    if names.is_empty()
+        || !has_figures
+        || is_judged
+        || look.hints.item.is_some()
+        || look.is_unique(&arms.columns())
+    {
         return Ok(());
     }
-    let parts_rows = |column: &&Column| look.is_unique(&arms.columns().into_iter().chain([*column]).collect::<Vec<_>>());
+    let parts_rows = |column: &&Column| {
+        look.is_unique(
+            &arms
+                .columns()
+                .into_iter()
+                .chain([*column])
+                .collect::<Vec<_>>(),
+        )
+    };
     match look.summary.columns.iter().filter(is_free).find(parts_rows) {
         Some(part) => {
-            let text = format!("each row has the figures of a part of a run, by `{}`", part.name);
-            Err(Question::new(text, format!("--suite {0} (each is a suite of its own)", shell_word(&part.name))))
+            let text = format!(
+                "each row has the figures of a part of a run, by `{}`",
+                part.name
+            );
+            Err(Question::new(
+                text,
+                format!(
+                    "--suite {0} (each is a suite of its own)",
+                    shell_word(&part.name)
+                ),
+            ))
         }
         None => Ok(()),
     }
@@ -347,5 +568,8 @@ pub(super) fn check_parts(look: &Look<'_>, arms: &Arms<'_>) -> Result<(), Questi
 
 /// Returns whether a column has shares of whole runs: 68.2 or 0.682.
 fn is_share(column: &Column, decimal: Option<Decimal>) -> bool {
-    column.values.keys().all(|text| read_number(centre(text).unwrap_or(text), decimal).is_some_and(|value| (0.0..=100.0).contains(&value)))
+    column.values.keys().all(|text| {
+        read_number(centre(text).unwrap_or(text), decimal)
+            .is_some_and(|value| (0.0..=100.0).contains(&value))
+    })
 }

@@ -77,13 +77,19 @@ pub(super) enum Yes {
 impl Column {
     /// Returns what yes means in this column, by its title. Words such as `passed` mean the same in any column.
     pub fn yes(&self) -> Yes {
-        if self.values.keys().any(|text| is_plain(text) || reasoned(text).is_some()) {
+        if self
+            .values
+            .keys()
+            .any(|text| is_plain(text) || reasoned(text).is_some())
+        {
             return Yes::Passed;
         }
         if self.clarity(Role::Failed) >= 2 || is_exit_code(&self.name) {
             return Yes::Failed;
         }
-        let names_a_pass = words_of(&own_name(&self.name)).iter().any(|word| roles_of(word).contains(&(Role::Passed, 3)));
+        let names_a_pass = words_of(&own_name(&self.name))
+            .iter()
+            .any(|word| roles_of(word).contains(&(Role::Passed, 3)));
         match better(&self.name) {
             Better::High => Yes::Passed,
             Better::Low if !names_a_pass => Yes::Failed,
@@ -96,7 +102,11 @@ impl Column {
         if is_exit_code(&self.name)
             && let Ok(code) = text.parse::<f64>()
         {
-            return Some(if code == 0.0 { ItemStatus::Pass } else { ItemStatus::Fail });
+            return Some(if code == 0.0 {
+                ItemStatus::Pass
+            } else {
+                ItemStatus::Fail
+            });
         }
         match (verdict(text).or_else(|| reasoned(text))?, self.yes()) {
             (ItemStatus::Pass, Yes::Failed) => Some(ItemStatus::Fail),
@@ -106,7 +116,10 @@ impl Column {
     }
 
     pub fn clarity(&self, role: Role) -> u8 {
-        self.roles.iter().find(|(known, _)| *known == role).map_or(0, |(_, clarity)| *clarity)
+        self.roles
+            .iter()
+            .find(|(known, _)| *known == role)
+            .map_or(0, |(_, clarity)| *clarity)
     }
 
     /// Returns whether the column is one of the given ones.
@@ -141,9 +154,13 @@ impl Column {
     /// Returns whether the values may be names: text or whole numbers.
     pub fn may_name(&self) -> bool {
         match &self.kind {
-            Kind::Text | Kind::Outcomes | Kind::Times(_) | Kind::UnclearTimes | Kind::Lengths => true,
+            Kind::Text | Kind::Outcomes | Kind::Times(_) | Kind::UnclearTimes | Kind::Lengths => {
+                true
+            }
             Kind::Numbers(numbers) => numbers.are_whole && !numbers.has_percent,
-            Kind::Nothing | Kind::Compound | Kind::Spreads(_) | Kind::Fractions | Kind::Tries => false,
+            Kind::Nothing | Kind::Compound | Kind::Spreads(_) | Kind::Fractions | Kind::Tries => {
+                false
+            }
         }
     }
 }
@@ -158,14 +175,20 @@ pub(super) struct Summary {
 }
 
 /// Summarises the rows. `given` is the notation of numbers, if it is known.
-pub(super) fn summarise(sample: &Sample, rows: &[&Vec<Option<String>>], given: Option<Decimal>) -> Summary {
+pub(super) fn summarise(
+    sample: &Sample,
+    rows: &[&Vec<Option<String>>],
+    given: Option<Decimal>,
+) -> Summary {
     let mut missing: Vec<String> = Vec::new();
     let mut columns = Vec::new();
     for (place, name) in sample.columns.iter().enumerate() {
         let mut values: BTreeMap<String, usize> = BTreeMap::new();
         let (mut filled, mut longest) = (0, 0);
         for row in rows {
-            let Some(text) = row.get(place).and_then(Option::as_ref) else { continue };
+            let Some(text) = row.get(place).and_then(Option::as_ref) else {
+                continue;
+            };
             if is_nothing(text) {
                 if !missing.contains(text) {
                     missing.push(text.clone());
@@ -178,7 +201,15 @@ pub(super) fn summarise(sample: &Sample, rows: &[&Vec<Option<String>>], given: O
                 *values.entry(text.clone()).or_default() += 1;
             }
         }
-        columns.push(Column { name: name.clone(), place, roles: roles_of(name), kind: Kind::Nothing, filled, values, longest });
+        columns.push(Column {
+            name: name.clone(),
+            place,
+            roles: roles_of(name),
+            kind: Kind::Nothing,
+            filled,
+            values,
+            longest,
+        });
     }
     missing.sort();
     let decimal = match given {
@@ -195,13 +226,18 @@ pub(super) fn summarise(sample: &Sample, rows: &[&Vec<Option<String>>], given: O
         };
         if let Kind::Numbers(numbers) = &column.kind
             && column.clarity(Role::Time) >= 2
-            && let Some(format) = numeric_time(numbers, &column.values, column.clarity(Role::Duration) > 0)
+            && let Some(format) =
+                numeric_time(numbers, &column.values, column.clarity(Role::Duration) > 0)
         {
             column.kind = Kind::Times(Some(format.to_owned()));
         }
     }
     names_stay_names(&mut columns);
-    Summary { columns, decimal, missing }
+    Summary {
+        columns,
+        decimal,
+        missing,
+    }
 }
 
 /// Approaches and models may be called `good` and `bad`. Below a title for them such words are names, if another column has the outcomes.
@@ -209,12 +245,17 @@ pub(super) fn summarise(sample: &Sample, rows: &[&Vec<Option<String>>], given: O
 fn names_stay_names(columns: &mut [Column]) {
     const ARMS: [Role; 2] = [Role::Approach, Role::Model];
     const JUDGES: [Role; 3] = [Role::Passed, Role::Failed, Role::Score];
-    let has_any = |column: &Column, roles: &[Role]| roles.iter().any(|role| column.clarity(*role) >= 2);
-    let has_outcomes = |column: &Column| has_any(column, &JUDGES) && (column.is_outcomes() || column.figures().is_some());
+    let has_any =
+        |column: &Column, roles: &[Role]| roles.iter().any(|role| column.clarity(*role) >= 2);
+    let has_outcomes = |column: &Column| {
+        has_any(column, &JUDGES) && (column.is_outcomes() || column.figures().is_some())
+    };
     if !columns.iter().any(has_outcomes) {
         return;
     }
-    for column in columns.iter_mut().filter(|column| column.is_outcomes() && has_any(column, &ARMS) && !has_any(column, &JUDGES)) {
+    for column in columns.iter_mut().filter(|column| {
+        column.is_outcomes() && has_any(column, &ARMS) && !has_any(column, &JUDGES)
+    }) {
         if !column.values.keys().any(|text| is_flag(text)) {
             column.kind = Kind::Text;
         }
@@ -238,7 +279,10 @@ fn kind_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Kind {
     if all(&is_list_of_outcomes) {
         return Kind::Tries;
     }
-    let centres: Option<BTreeMap<String, usize>> = values.keys().map(|text| Some((centre(text)?.to_owned(), 1))).collect();
+    let centres: Option<BTreeMap<String, usize>> = values
+        .keys()
+        .map(|text| Some((centre(text)?.to_owned(), 1)))
+        .collect();
     if let Some(numbers) = centres.and_then(|centres| numbers_of(&centres, decimal)) {
         return Kind::Spreads(numbers);
     }
@@ -256,8 +300,15 @@ fn kind_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Kind {
 /// too: then there are as many texts as attempts, or they tell of failures alone.
 fn are_reasoned(values: &BTreeMap<String, usize>) -> bool {
     const MOST: usize = 40;
-    let statuses: Option<Vec<ItemStatus>> = values.keys().map(|text| verdict(text).or_else(|| reasoned(text))).collect();
-    let has = |wanted: ItemStatus| statuses.as_ref().is_some_and(|statuses| statuses.contains(&wanted));
+    let statuses: Option<Vec<ItemStatus>> = values
+        .keys()
+        .map(|text| verdict(text).or_else(|| reasoned(text)))
+        .collect();
+    let has = |wanted: ItemStatus| {
+        statuses
+            .as_ref()
+            .is_some_and(|statuses| statuses.contains(&wanted))
+    };
     let are_shared = values.len() <= MOST && values.len() * 2 <= values.values().sum();
     are_shared && has(ItemStatus::Pass) && has(ItemStatus::Fail)
 }
@@ -277,14 +328,20 @@ pub(super) fn centre(text: &str) -> Option<&str> {
 
 /// Returns the form of times that are written as numbers: seconds or milliseconds since 1970, days such as `20261103`, or the days of a
 /// spreadsheet.
-fn numeric_time(numbers: &Numbers, values: &BTreeMap<String, usize>, is_length: bool) -> Option<&'static str> {
+fn numeric_time(
+    numbers: &Numbers,
+    values: &BTreeMap<String, usize>,
+    is_length: bool,
+) -> Option<&'static str> {
     /// The years from 2000 to 2099, in seconds since 1970, and in days of a spreadsheet.
     const SECONDS: std::ops::Range<f64> = 946_684_800.0..4_102_444_800.0;
     const DAYS: std::ops::Range<f64> = 36_526.0..73_051.0;
     /// Results of one table are of a few years. Numbers of another kind are further apart.
     const MOST_DAYS: f64 = 3_653.0;
     const DAY: &str = "%Y%m%d";
-    let is_between = |parts: f64| SECONDS.contains(&(numbers.least / parts)) && SECONDS.contains(&(numbers.most / parts));
+    let is_between = |parts: f64| {
+        SECONDS.contains(&(numbers.least / parts)) && SECONDS.contains(&(numbers.most / parts))
+    };
     if is_between(1.0) {
         return Some("unix");
     }
@@ -295,18 +352,36 @@ fn numeric_time(numbers: &Numbers, values: &BTreeMap<String, usize>, is_length: 
     if !is_length && is_near && DAYS.contains(&numbers.least) && DAYS.contains(&numbers.most) {
         return Some("excel");
     }
-    values.keys().all(|text| text.len() == 8 && moment_by(text, DAY).is_some()).then_some(DAY)
+    values
+        .keys()
+        .all(|text| text.len() == 8 && moment_by(text, DAY).is_some())
+        .then_some(DAY)
 }
 
 /// Parses a number with an optional currency or percent sign.
 pub(super) fn read_number(text: &str, decimal: Option<Decimal>) -> Option<f64> {
-    static SIGNS: LazyLock<Vec<&str>> = LazyLock::new(|| Currency::ALL.into_iter().flat_map(Currency::signs).copied().collect());
-    plain_number(text, decimal.unwrap_or(Decimal::Point), &SIGNS)?.parse().ok().filter(|value: &f64| value.is_finite())
+    static SIGNS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        Currency::ALL
+            .into_iter()
+            .flat_map(Currency::signs)
+            .copied()
+            .collect()
+    });
+    plain_number(text, decimal.unwrap_or(Decimal::Point), &SIGNS)?
+        .parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite())
 }
 
 fn numbers_of(values: &BTreeMap<String, usize>, decimal: Option<Decimal>) -> Option<Numbers> {
-    let mut numbers =
-        Numbers { least: f64::INFINITY, most: f64::NEG_INFINITY, are_whole: true, has_percent: true, is_mixed: false, currency: None };
+    let mut numbers = Numbers {
+        least: f64::INFINITY,
+        most: f64::NEG_INFINITY,
+        are_whole: true,
+        has_percent: true,
+        is_mixed: false,
+        currency: None,
+    };
     let mut with_percent = 0;
     for text in values.keys() {
         // A number with leading zeros is an id.
@@ -327,23 +402,32 @@ fn decimal_of(columns: &[Column], delimiter: Option<u8>) -> Result<Option<Decima
     for column in columns {
         // Skip columns with other text. Lists of numbers in a cell, versions and dates are not numbers.
         let both_ways = column.values.keys().map(|text| {
-            let both = (read_number(text, Some(Decimal::Comma)), read_number(text, Some(Decimal::Point)));
+            let both = (
+                read_number(text, Some(Decimal::Comma)),
+                read_number(text, Some(Decimal::Point)),
+            );
             (both != (None, None)).then_some((text, both))
         });
-        let Some(numbers) = both_ways.collect::<Option<Vec<_>>>() else { continue };
+        let Some(numbers) = both_ways.collect::<Option<Vec<_>>>() else {
+            continue;
+        };
         for (text, both) in numbers {
             needs_care |= text.parse::<f64>().is_err();
             match both {
                 (Some(_), None) => by_comma = by_comma.or(Some(text)),
                 (None, Some(_)) => by_point = by_point.or(Some(text)),
-                (Some(comma), Some(point)) if comma.to_bits() != point.to_bits() => either = either.or(Some(text)),
+                (Some(comma), Some(point)) if comma.to_bits() != point.to_bits() => {
+                    either = either.or(Some(text))
+                }
                 _ => {}
             }
         }
     }
     let is_comma_likely = delimiter == Some(b';');
     match (by_comma, by_point, either) {
-        (Some(comma), Some(point), _) => Err(format!("`{comma}` has a decimal comma and `{point}` a decimal point")),
+        (Some(comma), Some(point), _) => Err(format!(
+            "`{comma}` has a decimal comma and `{point}` a decimal point"
+        )),
         (Some(_), None, _) => Ok(Some(Decimal::Comma)),
         (None, None, Some(either)) if is_comma_likely || either.contains(',') => {
             Err(format!("`{either}` may have thousands or a fraction"))
@@ -364,13 +448,17 @@ fn is_length(text: &str) -> bool {
             continue;
         }
         has_unit |= !word.is_empty();
-        if !is_word(&std::mem::take(&mut word)) || !(letter.is_ascii_digit() || matches!(letter, '.' | ',' | ' ' | ':')) {
+        if !is_word(&std::mem::take(&mut word))
+            || !(letter.is_ascii_digit() || matches!(letter, '.' | ',' | ' ' | ':'))
+        {
             return false;
         }
     }
     has_unit |= !word.is_empty();
     let is_clock = text.matches(':').count() == 2 && text.len() <= 12 && !text.contains(' ');
-    is_word(&word) && text.starts_with(|letter: char| letter.is_ascii_digit()) && (has_unit || is_clock)
+    is_word(&word)
+        && text.starts_with(|letter: char| letter.is_ascii_digit())
+        && (has_unit || is_clock)
 }
 
 /// Common patterns of dates. In each pair, the first has the day first and the second the month, if both are possible.
@@ -423,7 +511,9 @@ fn time_format(values: &BTreeMap<String, usize>) -> Option<Result<Option<String>
 
 /// Returns whether the text is a date or a time, or names a day, a week or a month.
 pub(super) fn is_time(text: &str) -> bool {
-    const NAMES: [&str; 9] = ["day", "night", "week", "month", "sprint", "tag", "nacht", "woche", "monat"];
+    const NAMES: [&str; 9] = [
+        "day", "night", "week", "month", "sprint", "tag", "nacht", "woche", "monat",
+    ];
     #[rustfmt::skip]
     const MONTHS: [&str; 23] = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "january", "february", "march", "april", "june", "july", "august",
@@ -435,12 +525,20 @@ pub(super) fn is_time(text: &str) -> bool {
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     let is_year = |word: &str| is_number(word) && word.len() == 4 && word.starts_with("20");
     // For example `2026-W40` and `2026-Q3`.
-    let is_part = |word: &str| is_number(word.trim_start_matches("kw").trim_start_matches(['w', 'q']));
+    let is_part =
+        |word: &str| is_number(word.trim_start_matches("kw").trim_start_matches(['w', 'q']));
     let words = words_of(text);
-    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    match words
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         [month, number] if MONTHS.contains(month) => is_number(number),
         [number, month] if MONTHS.contains(month) => is_number(number),
-        [first, second] => (NAMES.contains(first) && is_number(second)) || (is_year(first) && is_part(second)),
+        [first, second] => {
+            (NAMES.contains(first) && is_number(second)) || (is_year(first) && is_part(second))
+        }
         [only] => is_year(only) || MONTHS[12..].contains(only),
         _ => false,
     }
@@ -449,8 +547,14 @@ pub(super) fn is_time(text: &str) -> bool {
 /// Returns the unit of time at the end of the column's title.
 pub(super) fn unit_in_name(name: &str) -> Option<&'static str> {
     let words = words_of(name);
-    let unit = words.iter().rev().find_map(|word| (word != "m").then(|| time_unit(word)).flatten())?;
-    super::super::notation::Scale::UNITS.iter().find(|(_, scale)| *scale == unit).map(|(name, _)| *name)
+    let unit = words
+        .iter()
+        .rev()
+        .find_map(|word| (word != "m").then(|| time_unit(word)).flatten())?;
+    super::super::notation::Scale::UNITS
+        .iter()
+        .find(|(_, scale)| *scale == unit)
+        .map(|(name, _)| *name)
 }
 
 /// Returns the currency in the column's title.
@@ -458,8 +562,13 @@ pub(super) fn currency_in_name(name: &str) -> Option<Currency> {
     let words = words_of(name);
     let is_word = |sign: &str| words.iter().any(|word| word == &sign.to_lowercase());
     Currency::ALL.into_iter().find(|currency| {
-        currency.signs().iter().any(|sign| if sign.chars().all(char::is_alphabetic) { is_word(sign) } else { name.contains(sign) })
-            || (*currency == Currency::Euro && is_word("euro"))
+        currency.signs().iter().any(|sign| {
+            if sign.chars().all(char::is_alphabetic) {
+                is_word(sign)
+            } else {
+                name.contains(sign)
+            }
+        }) || (*currency == Currency::Euro && is_word("euro"))
             || (*currency == Currency::Dollar && is_word("dollars"))
     })
 }
@@ -469,27 +578,65 @@ mod tests {
     use super::*;
 
     fn kind(texts: &[&str], decimal: Option<Decimal>) -> Kind {
-        kind_of(&texts.iter().map(|text| ((*text).to_owned(), 1)).collect(), decimal)
+        kind_of(
+            &texts.iter().map(|text| ((*text).to_owned(), 1)).collect(),
+            decimal,
+        )
     }
 
     #[test]
     fn values_say_what_a_column_holds() {
         assert_eq!(kind(&["ja", "nein"], None), Kind::Outcomes);
         assert_eq!(kind(&["350 ms", "1.2s"], None), Kind::Lengths);
-        assert_eq!(kind(&["01.11.2026 08:00"], None), Kind::Times(Some("%d.%m.%Y %H:%M".to_owned())));
-        assert_eq!(kind(&["01/02/2026", "03/04/2026"], None), Kind::UnclearTimes);
-        assert_eq!(kind(&["01/02/2026", "03/14/2026"], None), Kind::Times(Some("%m/%d/%Y".to_owned())));
+        assert_eq!(
+            kind(&["01.11.2026 08:00"], None),
+            Kind::Times(Some("%d.%m.%Y %H:%M".to_owned()))
+        );
+        assert_eq!(
+            kind(&["01/02/2026", "03/04/2026"], None),
+            Kind::UnclearTimes
+        );
+        assert_eq!(
+            kind(&["01/02/2026", "03/14/2026"], None),
+            Kind::Times(Some("%m/%d/%Y".to_owned()))
+        );
         assert_eq!(kind(&["2026-11-01T08:00:00Z"], None), Kind::Times(None));
         assert_eq!(kind(&["a", "1"], None), Kind::Text);
         assert_eq!(kind(&["8/10", "3 / 4"], None), Kind::Fractions);
         assert_eq!(kind(&["5/4"], None), Kind::Text);
-        let counted = |texts: &[(&str, usize)]| kind_of(&texts.iter().map(|(text, n)| ((*text).to_owned(), *n)).collect(), None);
-        assert_eq!(counted(&[("PASS", 5), ("FAIL (timeout)", 3), ("FAIL: assert", 2)]), Kind::Outcomes);
-        assert_eq!(counted(&[("FAIL (timeout)", 3), ("FAIL: assert", 2)]), Kind::Text, "a reason beside the outcome");
-        assert_eq!(counted(&[("PASS", 1), ("FAIL: a", 1), ("FAIL: b", 1)]), Kind::Text, "a text of its own in each row");
-        assert_eq!(counted(&[("yes", 5), ("no (really)", 5)]), Kind::Text, "words that need a title have no reasons");
+        let counted = |texts: &[(&str, usize)]| {
+            kind_of(
+                &texts
+                    .iter()
+                    .map(|(text, n)| ((*text).to_owned(), *n))
+                    .collect(),
+                None,
+            )
+        };
+        assert_eq!(
+            counted(&[("PASS", 5), ("FAIL (timeout)", 3), ("FAIL: assert", 2)]),
+            Kind::Outcomes
+        );
+        assert_eq!(
+            counted(&[("FAIL (timeout)", 3), ("FAIL: assert", 2)]),
+            Kind::Text,
+            "a reason beside the outcome"
+        );
+        assert_eq!(
+            counted(&[("PASS", 1), ("FAIL: a", 1), ("FAIL: b", 1)]),
+            Kind::Text,
+            "a text of its own in each row"
+        );
+        assert_eq!(
+            counted(&[("yes", 5), ("no (really)", 5)]),
+            Kind::Text,
+            "words that need a title have no reasons"
+        );
         assert!(matches!(kind(&["68.2 ± 1.2", "55"], None), Kind::Text));
-        assert!(matches!(kind(&["68.2 ± 1.2", "55.0 +/- 1"], None), Kind::Spreads(_)));
+        assert!(matches!(
+            kind(&["68.2 ± 1.2", "55.0 +/- 1"], None),
+            Kind::Spreads(_)
+        ));
         for (text, format) in [
             ("03.11.26", "%d.%m.%y"),
             ("11/24/26", "%m/%d/%y"),
@@ -500,11 +647,20 @@ mod tests {
             ("11/23/2026 3:05:00 PM", "%m/%d/%Y %I:%M:%S %p"),
             ("20261103T140500Z", "%Y%m%dT%H%M%SZ"),
         ] {
-            assert_eq!(kind(&[text], None), Kind::Times(Some(format.to_owned())), "{text}");
+            assert_eq!(
+                kind(&[text], None),
+                Kind::Times(Some(format.to_owned())),
+                "{text}"
+            );
         }
-        assert_eq!(kind(&["Tue, 03 Nov 2026 14:05:00 +0100"], None), Kind::Times(None));
+        assert_eq!(
+            kind(&["Tue, 03 Nov 2026 14:05:00 +0100"], None),
+            Kind::Times(None)
+        );
         assert_eq!(kind(&["0 days 00:01:30.5", "PT1M3S"], None), Kind::Lengths);
-        let Kind::Numbers(numbers) = kind(&["68,2 %", "7 %"], Some(Decimal::Comma)) else { panic!("numbers") };
+        let Kind::Numbers(numbers) = kind(&["68,2 %", "7 %"], Some(Decimal::Comma)) else {
+            panic!("numbers")
+        };
         assert!(numbers.has_percent && numbers.most > 68.0 && !numbers.are_whole);
     }
 
@@ -514,27 +670,54 @@ mod tests {
             let sample = Sample {
                 layout: super::super::super::layout::Layout::default(),
                 columns: vec![title.to_owned()],
-                rows: texts.iter().map(|text| vec![Some((*text).to_owned())]).collect(),
+                rows: texts
+                    .iter()
+                    .map(|text| vec![Some((*text).to_owned())])
+                    .collect(),
                 compound: std::collections::BTreeSet::new(),
                 doubled: Vec::new(),
                 uncomputed: BTreeMap::new(),
             };
-            summarise(&sample, &sample.rows.iter().collect::<Vec<_>>(), None).columns[0].kind.clone()
+            summarise(&sample, &sample.rows.iter().collect::<Vec<_>>(), None).columns[0]
+                .kind
+                .clone()
         };
-        assert_eq!(form("date", &["46329", "46330.5"]), Kind::Times(Some("excel".to_owned())));
-        assert_eq!(form("timestamp", &["1793696400", "1793696401"]), Kind::Times(Some("unix".to_owned())));
-        for (title, texts) in
-            [("tokens", ["46329", "46330"]), ("time", ["46329", "46330"]), ("date", ["36600", "70000"]), ("date", ["1", "46329"])]
-        {
-            assert!(matches!(form(title, &texts), Kind::Numbers(_)), "{title} {texts:?}");
+        assert_eq!(
+            form("date", &["46329", "46330.5"]),
+            Kind::Times(Some("excel".to_owned()))
+        );
+        assert_eq!(
+            form("timestamp", &["1793696400", "1793696401"]),
+            Kind::Times(Some("unix".to_owned()))
+        );
+        for (title, texts) in [
+            ("tokens", ["46329", "46330"]),
+            ("time", ["46329", "46330"]),
+            ("date", ["36600", "70000"]),
+            ("date", ["1", "46329"]),
+        ] {
+            assert!(
+                matches!(form(title, &texts), Kind::Numbers(_)),
+                "{title} {texts:?}"
+            );
         }
     }
 
     #[test]
     fn names_have_units() {
-        assert_eq!([unit_in_name("latency_ms"), unit_in_name("Dauer (min)"), unit_in_name("duration")], [Some("ms"), Some("min"), None]);
+        assert_eq!(
+            [
+                unit_in_name("latency_ms"),
+                unit_in_name("Dauer (min)"),
+                unit_in_name("duration")
+            ],
+            [Some("ms"), Some("min"), None]
+        );
         assert_eq!(currency_in_name("Kosten (EUR)"), Some(Currency::Euro));
-        assert_eq!([currency_in_name("cost_usd"), currency_in_name("$/task")], [Some(Currency::Dollar); 2]);
+        assert_eq!(
+            [currency_in_name("cost_usd"), currency_in_name("$/task")],
+            [Some(Currency::Dollar); 2]
+        );
         assert_eq!(currency_in_name("cost"), None);
     }
 }

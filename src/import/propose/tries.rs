@@ -17,10 +17,17 @@ const ATTEMPTS: [&str; 24] = [
 /// Returns the table with a row for each attempt, and the column that has them, if each of its cells is a list such as `[true, false]`.
 /// Without a hint, its title must be one of attempts or of outcomes, and another column must name the items: a list without items may
 /// have a value for each item.
-pub(super) fn each_attempt<'s>(sample: &'s Sample, hints: &Hints) -> (Cow<'s, Sample>, Option<String>) {
+pub(super) fn each_attempt<'s>(
+    sample: &'s Sample,
+    hints: &Hints,
+) -> (Cow<'s, Sample>, Option<String>) {
     let has_role = |name: &String, role: Role| roles_of(name).contains(&(role, 3));
     let is_list = |place: &usize| {
-        let mut cells = sample.rows.iter().filter_map(|row| row[*place].as_deref()).peekable();
+        let mut cells = sample
+            .rows
+            .iter()
+            .filter_map(|row| row[*place].as_deref())
+            .peekable();
         cells.peek().is_some() && !sample.compound.contains(place) && cells.all(is_list_of_outcomes)
     };
     let is_meant = |place: &usize| {
@@ -30,13 +37,20 @@ pub(super) fn each_attempt<'s>(sample: &'s Sample, hints: &Hints) -> (Cow<'s, Sa
             (None, Some(_)) => false,
             (None, None) => {
                 let is_titled = ATTEMPTS.contains(&words_of(&own_name(name)).join("_").as_str());
-                let has_items = || sample.columns.iter().any(|other| other != name && has_role(other, Role::Item));
+                let has_items = || {
+                    sample
+                        .columns
+                        .iter()
+                        .any(|other| other != name && has_role(other, Role::Item))
+                };
                 (is_titled || has_role(name, Role::Passed)) && (hints.item.is_some() || has_items())
             }
         }
     };
     let mut found = (0..sample.columns.len()).filter(|place| is_meant(place) && is_list(place));
-    let (Some(place), None) = (found.next(), found.next()) else { return (Cow::Borrowed(sample), None) };
+    let (Some(place), None) = (found.next(), found.next()) else {
+        return (Cow::Borrowed(sample), None);
+    };
     let mut long = sample.clone();
     each_try(&mut long, place);
     (Cow::Owned(long), Some(sample.columns[place].clone()))
@@ -66,22 +80,49 @@ mod tests {
             let sample = Sample {
                 layout: crate::import::layout::Layout::default(),
                 columns: titles.map(str::to_owned).to_vec(),
-                rows: cells.iter().map(|cell| vec![Some("q1".to_owned()), Some((*cell).to_owned())]).collect(),
+                rows: cells
+                    .iter()
+                    .map(|cell| vec![Some("q1".to_owned()), Some((*cell).to_owned())])
+                    .collect(),
                 compound: std::collections::BTreeSet::new(),
                 doubled: Vec::new(),
                 uncomputed: std::collections::BTreeMap::new(),
             };
-            let hints = Hints { passed: passed.map(str::to_owned), ..Hints::default() };
+            let hints = Hints {
+                passed: passed.map(str::to_owned),
+                ..Hints::default()
+            };
             let (long, column) = each_attempt(&sample, &hints);
-            column.map(|_| long.rows.iter().filter_map(|row| row[1].clone()).collect::<Vec<_>>().join(" "))
+            column.map(|_| {
+                long.rows
+                    .iter()
+                    .filter_map(|row| row[1].clone())
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            })
         };
         let lists = ["[true, false]", "[False, True, True]"];
         for title in ["attempts", "passed", "Results", "eval.trials", "Versuche"] {
-            assert_eq!(rows_of(["task", title], lists, None).as_deref(), Some("true false false true true"), "{title}");
+            assert_eq!(
+                rows_of(["task", title], lists, None).as_deref(),
+                Some("true false false true true"),
+                "{title}"
+            );
         }
-        assert_eq!(rows_of(["task", "checks"], lists, None), None, "several checks of one attempt");
+        assert_eq!(
+            rows_of(["task", "checks"], lists, None),
+            None,
+            "several checks of one attempt"
+        );
         assert!(rows_of(["task", "checks"], lists, Some("checks")).is_some());
-        assert_eq!(rows_of(["model", "results"], lists, None), None, "a value for each item");
-        assert_eq!(rows_of(["task", "passed"], ["[true]", "[1, 2]"], None), None);
+        assert_eq!(
+            rows_of(["model", "results"], lists, None),
+            None,
+            "a value for each item"
+        );
+        assert_eq!(
+            rows_of(["task", "passed"], ["[true]", "[1, 2]"], None),
+            None
+        );
     }
 }

@@ -50,19 +50,27 @@ pub(super) fn verdict(text: &str) -> Option<ItemStatus> {
         Ok(0.0) => "0",
         _ => word.as_str(),
     };
-    WORDS.iter().find(|(_, words)| words.contains(&word)).map(|(verdict, _)| *verdict)
+    WORDS
+        .iter()
+        .find(|(_, words)| words.contains(&word))
+        .map(|(verdict, _)| *verdict)
 }
 
 /// Returns the status of a word with a reason behind it: `FAIL (timeout)`, `passed: 3 of 3 tests`. Only words that mean an outcome in any
 /// column have reasons.
 pub(super) fn reasoned(text: &str) -> Option<ItemStatus> {
-    let (word, reason) = text.trim().split_once(['(', ':', ';', '—', '–']).or_else(|| text.trim().split_once(" - "))?;
+    let (word, reason) = text
+        .trim()
+        .split_once(['(', ':', ';', '—', '–'])
+        .or_else(|| text.trim().split_once(" - "))?;
     verdict(word).filter(|_| is_plain(word) && !reason.trim().is_empty())
 }
 
 /// Returns whether the word means an outcome in any column: `bestanden` does, `ja` and `1` need a title.
 pub(super) fn is_plain(text: &str) -> bool {
-    const ANYTHING: [&str; 10] = ["c", "i", "p", "goed", "good", "bad", "win", "loss", "○", "×"];
+    const ANYTHING: [&str; 10] = [
+        "c", "i", "p", "goed", "good", "bad", "win", "loss", "○", "×",
+    ];
     !ANYTHING.contains(&text.trim().to_lowercase().as_str())
         && !is_flag(text)
         && !is_neutral_ending(text)
@@ -72,8 +80,9 @@ pub(super) fn is_plain(text: &str) -> bool {
 /// Returns whether the text is a number, or only means yes or no.
 pub(super) fn is_flag(text: &str) -> bool {
     const FLAGS: [&str; 32] = [
-        "true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "j", "oui", "non", "sí", "si", "sim", "não", "nao", "nee", "tak",
-        "nie", "是", "否", "да", "нет", "wahr", "falsch", "vrai", "faux", "nej", "nei", "sant",
+        "true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "j", "oui", "non", "sí",
+        "si", "sim", "não", "nao", "nee", "tak", "nie", "是", "否", "да", "нет", "wahr", "falsch",
+        "vrai", "faux", "nej", "nei", "sant",
     ];
     let word = text.trim().to_lowercase();
     FLAGS.contains(&word.as_str()) || word.parse::<f64>().is_ok()
@@ -135,7 +144,18 @@ mod tests {
         ] {
             assert_eq!(reasoned(text), expected, "{text}");
         }
-        let twice: Vec<&str> = WORDS.iter().flat_map(|(_, words)| *words).copied().collect();
-        assert_eq!(twice.iter().collect::<std::collections::BTreeSet<_>>().len(), twice.len(), "a word says one thing");
+        let twice: Vec<&str> = WORDS
+            .iter()
+            .flat_map(|(_, words)| *words)
+            .copied()
+            .collect();
+        assert_eq!(
+            twice
+                .iter()
+                .collect::<std::collections::BTreeSet<_>>()
+                .len(),
+            twice.len(),
+            "a word says one thing"
+        );
     }
 }

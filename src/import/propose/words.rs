@@ -204,15 +204,24 @@ const NAMES: [(Role, &[&str]); 28] = [
 pub(super) fn own_name(column: &str) -> String {
     let path = column.trim_end_matches("[]");
     let is_key = path.ends_with("{}");
-    let mut parts = path.trim_end_matches("{}").rsplit(['.', '[', ']', '{', '}']).filter(|part| !part.is_empty() && *part != "$");
+    let mut parts = path
+        .trim_end_matches("{}")
+        .rsplit(['.', '[', ']', '{', '}'])
+        .filter(|part| !part.is_empty() && *part != "$");
     let last = parts.next().unwrap_or_default();
     // `name` or `id` alone tells nothing: prepend the key above, as in `agent_name`.
-    if matches!(last.to_lowercase().as_str(), "name" | "id" | "key" | "title" | "label")
-        && let Some(above) = parts.next()
+    if matches!(
+        last.to_lowercase().as_str(),
+        "name" | "id" | "key" | "title" | "label"
+    ) && let Some(above) = parts.next()
     {
         return format!("{}_{last}", above.strip_suffix('s').unwrap_or(above));
     }
-    if is_key { last.strip_suffix('s').unwrap_or(last).to_owned() } else { last.to_owned() }
+    if is_key {
+        last.strip_suffix('s').unwrap_or(last).to_owned()
+    } else {
+        last.to_owned()
+    }
 }
 
 /// Units and small words that do not affect a column's role.
@@ -223,7 +232,20 @@ const BESIDE: [&str; 34] = [
 ];
 
 /// Words that reverse a title: `not_passed`, `failed_tests`.
-const OPPOSITE: [&str; 12] = ["not", "non", "fail", "failed", "fails", "failure", "wrong", "incorrect", "nicht", "no", "un", "never"];
+const OPPOSITE: [&str; 12] = [
+    "not",
+    "non",
+    "fail",
+    "failed",
+    "fails",
+    "failure",
+    "wrong",
+    "incorrect",
+    "nicht",
+    "no",
+    "un",
+    "never",
+];
 
 /// Words beside a title for outcomes that do not make the column about something else.
 #[rustfmt::skip]
@@ -252,8 +274,14 @@ const ABOUT_OTHERS: [&str; 58] = [
 /// Returns whether the role needs all words of a title to be known: a `budget_usd` is no cost, and `attack_success` no pass.
 fn is_strict(role: Role) -> Option<&'static [&'static str]> {
     match role {
-        Role::Passed | Role::Failed | Role::PassedCount | Role::FailedCount | Role::Total => Some(&BESIDE_OUTCOME),
-        Role::Cost | Role::Duration | Role::InputTokens | Role::OutputTokens | Role::TotalTokens => Some(&BESIDE_AMOUNT),
+        Role::Passed | Role::Failed | Role::PassedCount | Role::FailedCount | Role::Total => {
+            Some(&BESIDE_OUTCOME)
+        }
+        Role::Cost
+        | Role::Duration
+        | Role::InputTokens
+        | Role::OutputTokens
+        | Role::TotalTokens => Some(&BESIDE_AMOUNT),
         _ => None,
     }
 }
@@ -268,7 +296,9 @@ const PASSES: [&str; 6] = ["resolved", "solved", "passed", "correct", "success",
 
 /// Writes `ä`, `ö` and `ü` that were written `ae`, `oe` and `ue` like the others: `begruendung` is `begrundung`.
 fn without_umlauts(word: &str) -> String {
-    word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
+    word.replace("ae", "a")
+        .replace("oe", "o")
+        .replace("ue", "u")
 }
 
 /// Returns whether the title, or the place of the column in its document, is about something else than the row: `budget.cost_usd`.
@@ -276,7 +306,10 @@ pub(super) fn is_about_others(column: &str) -> bool {
     let words = words_of(column);
     // At the end, `min` means minutes.
     let is_unit = |place: usize| place > 0 && place + 1 == words.len() && words[place] == "min";
-    words.iter().enumerate().any(|(place, word)| ABOUT_OTHERS.contains(&word.as_str()) && !is_unit(place))
+    words
+        .iter()
+        .enumerate()
+        .any(|(place, word)| ABOUT_OTHERS.contains(&word.as_str()) && !is_unit(place))
 }
 
 /// Returns the roles that the column's title suggests, with their clarity: 3 for the exact title, 2 with extra units, 1 for one of its
@@ -290,8 +323,16 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
     let is_other = is_about_others(column);
     let whole = words.join("_");
     // For example, `Best score (across scorers)` is a score.
-    let before = column.split('(').next().map(own_name).map_or_else(Vec::new, |name| words_of(&name));
-    let bare: Vec<&str> = words.iter().map(String::as_str).filter(|word| !BESIDE.contains(word)).collect();
+    let before = column
+        .split('(')
+        .next()
+        .map(own_name)
+        .map_or_else(Vec::new, |name| words_of(&name));
+    let bare: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !BESIDE.contains(word))
+        .collect();
     let bare = bare.join("_");
     let (whole_german, bare_german) = (without_umlauts(&whole), without_umlauts(&bare));
     let clarity = |role: Role, names: &[&str]| -> u8 {
@@ -306,24 +347,40 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
         let has_noun = words.last().is_some_and(is_name) || before.last().is_some_and(is_name);
         let is_known = |beside: &[&str], word: &String| {
             let word = word.as_str();
-            names.contains(&word) || beside.contains(&word) || BESIDE.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit())
+            names.contains(&word)
+                || beside.contains(&word)
+                || BESIDE.contains(&word)
+                || word.bytes().all(|byte| byte.is_ascii_digit())
         };
         match is_strict(role) {
-            Some(beside) => u8::from((has_noun || words.first().is_some_and(is_name)) && words.iter().all(|word| is_known(beside, word))),
+            Some(beside) => u8::from(
+                (has_noun || words.first().is_some_and(is_name))
+                    && words.iter().all(|word| is_known(beside, word)),
+            ),
             // A rate or a score has its name before the noun: `win rate`, `judge score`.
             // `passed` is a rate only in a title that says no more.
-            None if role == Role::Rate && words.last().is_some_and(|word| PASSES.contains(&word.as_str())) => {
+            None if role == Role::Rate
+                && words
+                    .last()
+                    .is_some_and(|word| PASSES.contains(&word.as_str())) =>
+            {
                 u8::from(words.iter().all(|word| is_known(&BESIDE_OUTCOME, word)))
             }
             None if matches!(role, Role::Rate | Role::Score) => u8::from(has_noun),
             None => u8::from(has_noun || words.first().is_some_and(is_name)),
         }
     };
-    let is_figure = |role: Role| is_strict(role).is_some() || matches!(role, Role::Rate | Role::Score);
+    let is_figure =
+        |role: Role| is_strict(role).is_some() || matches!(role, Role::Rate | Role::Score);
     let is_kept = |role: Role| {
-        (!is_opposite || !matches!(role, Role::Passed | Role::PassedCount)) && (!is_other || !is_figure(role) || role == Role::FailedCount)
+        (!is_opposite || !matches!(role, Role::Passed | Role::PassedCount))
+            && (!is_other || !is_figure(role) || role == Role::FailedCount)
     };
-    NAMES.iter().map(|(role, names)| (*role, clarity(*role, names))).filter(|(role, clarity)| *clarity > 0 && is_kept(*role)).collect()
+    NAMES
+        .iter()
+        .map(|(role, names)| (*role, clarity(*role, names)))
+        .filter(|(role, clarity)| *clarity > 0 && is_kept(*role))
+        .collect()
 }
 
 /// Benchmarks that are common as columns of a table.
@@ -337,7 +394,10 @@ const BENCHMARKS: [&str; 43] = [
 pub(super) fn is_benchmark(name: &str) -> bool {
     // For example, `MMLU (5-shot)` is MMLU.
     let name = words_of(name).join("_");
-    BENCHMARKS.iter().any(|known| name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_')))
+    BENCHMARKS.iter().any(|known| {
+        name.strip_prefix(known)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    })
 }
 
 /// Common beginnings of models' names.
@@ -350,7 +410,9 @@ const MODELS: [&str; 21] = [
 pub(super) fn is_model(name: &str) -> bool {
     words_of(name).iter().any(|word| {
         MODELS.iter().any(|model| {
-            word == model || (word.starts_with(model) && word[model.len()..].starts_with(|letter: char| letter.is_ascii_digit()))
+            word == model
+                || (word.starts_with(model)
+                    && word[model.len()..].starts_with(|letter: char| letter.is_ascii_digit()))
         })
     })
 }
@@ -368,13 +430,22 @@ const TOTALS: [&str; 28] = [
     "total", "totals", "grand total", "subtotal", "average", "avg", "overall", "summe", "gesamt", "insgesamt", "gesamtergebnis", "mittelwert", "durchschnitt", "schnitt", "zwischensumme",
     "pass rate", "moyenne", "somme", "promedio", "totale", "gemiddelde", "totaal", "razem", "总计", "ø", "∅", "σ", "summa",
 ];
-const MAYBE_TOTALS: [&str; 13] =
-    ["sum", "sums", "mean", "all", "mittel", "quote", "rate", "accuracy", "score", "ensemble", "media", "suma", "mittelw."];
+const MAYBE_TOTALS: [&str; 13] = [
+    "sum", "sums", "mean", "all", "mittel", "quote", "rate", "accuracy", "score", "ensemble",
+    "media", "suma", "mittelw.",
+];
 
 fn total_word(text: &str) -> String {
     let text = text.trim();
-    let bare = text.trim_start_matches(['Ø', '∅', 'Σ']).trim_end_matches([':', '%']).trim();
-    if bare.is_empty() { text.to_lowercase() } else { bare.to_lowercase() }
+    let bare = text
+        .trim_start_matches(['Ø', '∅', 'Σ'])
+        .trim_end_matches([':', '%'])
+        .trim();
+    if bare.is_empty() {
+        text.to_lowercase()
+    } else {
+        bare.to_lowercase()
+    }
 }
 
 pub(super) fn is_total(text: &str) -> bool {
@@ -408,7 +479,11 @@ mod tests {
             ("agent.name", Role::Approach, 3),
             ("是否正确", Role::Passed, 3),
         ] {
-            assert!(roles_of(name).contains(&(role, clarity)), "{name}: {:?}", roles_of(name));
+            assert!(
+                roles_of(name).contains(&(role, clarity)),
+                "{name}: {:?}",
+                roles_of(name)
+            );
         }
         assert_eq!(roles_of("agent-a"), [(Role::Approach, 1)]);
         for (name, role, clarity) in [
@@ -421,7 +496,11 @@ mod tests {
             ("Hallucination rate", Role::Rate, 1),
             ("wall_time_s", Role::Duration, 2),
         ] {
-            assert!(roles_of(name).contains(&(role, clarity)), "{name}: {:?}", roles_of(name));
+            assert!(
+                roles_of(name).contains(&(role, clarity)),
+                "{name}: {:?}",
+                roles_of(name)
+            );
         }
         assert!(roles_of("zork").is_empty());
         assert_eq!(roles_of("not_passed"), [(Role::Failed, 3)]);
@@ -429,7 +508,14 @@ mod tests {
 
     #[test]
     fn what_is_about_something_else_is_no_result_cost_or_time() {
-        let figures = [Role::Passed, Role::Score, Role::Rate, Role::Cost, Role::Duration, Role::InputTokens];
+        let figures = [
+            Role::Passed,
+            Role::Score,
+            Role::Rate,
+            Role::Cost,
+            Role::Duration,
+            Role::InputTokens,
+        ];
         for name in [
             "attack_success",
             "resolved_yes",
@@ -464,14 +550,27 @@ mod tests {
             "Percent using correct edit format",
         ] {
             let roles = roles_of(name);
-            assert!(roles.iter().all(|(role, _)| !figures.contains(role)), "{name}: {roles:?}");
+            assert!(
+                roles.iter().all(|(role, _)| !figures.contains(role)),
+                "{name}: {roles:?}"
+            );
         }
     }
 
     #[test]
     fn models_items_and_totals_are_known_by_their_look() {
-        assert!(is_model("gpt-4o") && is_model("Claude 3.5 Sonnet") && is_model("o3-mini") && !is_model("phone"));
-        assert!(is_numbered("q12") && is_numbered("task-007") && !is_numbered("gpt-4") && !is_numbered("react"));
+        assert!(
+            is_model("gpt-4o")
+                && is_model("Claude 3.5 Sonnet")
+                && is_model("o3-mini")
+                && !is_model("phone")
+        );
+        assert!(
+            is_numbered("q12")
+                && is_numbered("task-007")
+                && !is_numbered("gpt-4")
+                && !is_numbered("react")
+        );
         assert!(is_total("Summe:") && is_total("Ø") && !is_total("sum-types"));
         assert!(is_benchmark("MMLU-Pro") && !is_benchmark("react"));
     }

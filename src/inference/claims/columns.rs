@@ -27,17 +27,33 @@ pub(super) fn correct_units(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
     let mut findings = Vec::new();
     for rate in 0..sheet.series.len() {
         let series = &sheet.series[rate];
-        let within_one = sheet.rows.iter().filter_map(|row| series.values[*row]).all(|value| (0.0..=1.0).contains(&value.value()));
-        if series.whole != Some(100) || !within_one || !matches!(series.role, Role::Rate | Role::Unknown) {
+        let within_one = sheet
+            .rows
+            .iter()
+            .filter_map(|row| series.values[*row])
+            .all(|value| (0.0..=1.0).contains(&value.value()));
+        if series.whole != Some(100)
+            || !within_one
+            || !matches!(series.role, Role::Rate | Role::Unknown)
+        {
             continue;
         }
         let claims = claims(sheet, rate);
-        let agree = |sheet: &Sheet<'_>| claims.iter().map(|claim| rows_that_agree(sheet, *claim)).max_by_key(|(agree, ..)| *agree);
-        let Some((as_titled, ..)) = agree(sheet) else { continue };
+        let agree = |sheet: &Sheet<'_>| {
+            claims
+                .iter()
+                .map(|claim| rows_that_agree(sheet, *claim))
+                .max_by_key(|(agree, ..)| *agree)
+        };
+        let Some((as_titled, ..)) = agree(sheet) else {
+            continue;
+        };
         sheet.series[rate].whole = Some(1);
         sheet.series[rate].scale = Some(1);
         let found = agree(sheet).filter(|(rows, all, telling)| {
-            are_nearly_all(*rows, *all) && *telling >= LEAST_TELLING && (as_titled as f64) <= MOST_AS_TITLED * *all as f64
+            are_nearly_all(*rows, *all)
+                && *telling >= LEAST_TELLING
+                && (as_titled as f64) <= MOST_AS_TITLED * *all as f64
         });
         let Some((rows, all, _)) = found else {
             sheet.series[rate].whole = Some(100);
@@ -45,12 +61,24 @@ pub(super) fn correct_units(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
             continue;
         };
         let series = &sheet.series[rate];
-        let places: Vec<usize> = sheet.rows.iter().copied().filter(|row| series.values[*row].is_some()).collect();
+        let places: Vec<usize> = sheet
+            .rows
+            .iter()
+            .copied()
+            .filter(|row| series.values[*row].is_some())
+            .collect();
         let text = format!(
             "`{}` says percent, but its figures are shares from 0 to 1, as the counts of {rows} of {all} rows confirm",
             series.name
         );
-        findings.push(sheet.finding(ClaimKind::WrongUnit, Severity::Contradictory, &places, series.place, Vec::new(), text));
+        findings.push(sheet.finding(
+            ClaimKind::WrongUnit,
+            Severity::Contradictory,
+            &places,
+            series.place,
+            Vec::new(),
+            text,
+        ));
     }
     findings
 }
@@ -58,7 +86,9 @@ pub(super) fn correct_units(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
 /// Returns the counts that the titles say are behind a rate.
 fn claims(sheet: &Sheet<'_>, rate: usize) -> Vec<Relation> {
     let of = |roles: &'static [Role]| {
-        (0..sheet.series.len()).filter(move |place| roles.contains(&sheet.series[*place].role) && sheet.series[*place].are_whole)
+        (0..sheet.series.len()).filter(move |place| {
+            roles.contains(&sheet.series[*place].role) && sheet.series[*place].are_whole
+        })
     };
     let mut found = Vec::new();
     if !Sheet::is_rate(&sheet.series[rate]) {
@@ -68,7 +98,13 @@ fn claims(sheet: &Sheet<'_>, rate: usize) -> Vec<Relation> {
         for total in of(&[Role::Total]).filter(|total| *total != count) {
             for is_inverse in [false, true] {
                 if names_together(sheet, rate, count, total, is_inverse) {
-                    found.push(Relation { rate, count, total, is_inverse, rounding: Rounding::Nearest });
+                    found.push(Relation {
+                        rate,
+                        count,
+                        total,
+                        is_inverse,
+                        rounding: Rounding::Nearest,
+                    });
                 }
             }
         }
@@ -78,22 +114,40 @@ fn claims(sheet: &Sheet<'_>, rate: usize) -> Vec<Relation> {
 
 /// Returns the number of rows that agree, of rows with all figures, and of different figures that agree, with the rounding that fits best.
 fn rows_that_agree(sheet: &Sheet<'_>, relation: Relation) -> (usize, usize, usize) {
-    let has_all =
-        |row: &&usize| [relation.rate, relation.count, relation.total].iter().all(|place| sheet.series[*place].values[**row].is_some());
+    let has_all = |row: &&usize| {
+        [relation.rate, relation.count, relation.total]
+            .iter()
+            .all(|place| sheet.series[*place].values[**row].is_some())
+    };
     let all = sheet.rows.iter().filter(has_all).count();
     let with = |rounding: Rounding| {
-        let fit = fit(sheet, Relation { rounding, ..relation });
+        let fit = fit(
+            sheet,
+            Relation {
+                rounding,
+                ..relation
+            },
+        );
         (fit.agree(), all, fit.telling.len())
     };
-    Rounding::ALL.into_iter().map(with).max().unwrap_or_default()
+    Rounding::ALL
+        .into_iter()
+        .map(with)
+        .max()
+        .unwrap_or_default()
 }
 
 /// Reports columns of rates that follow, in nearly all rows, from other counts than their titles say.
 pub(super) fn check(sheet: &Sheet<'_>, relations: &[Relation], findings: &mut Vec<ClaimFinding>) {
     let mut told: BTreeSet<usize> = BTreeSet::new();
     for rate in 0..sheet.series.len() {
-        let claims: Vec<Relation> = claims(sheet, rate).into_iter().filter(|claim| sheet.series[claim.count].part_of.is_none()).collect();
-        let Some(claim) = claims.first().copied().filter(|_| !told.contains(&rate)) else { continue };
+        let claims: Vec<Relation> = claims(sheet, rate)
+            .into_iter()
+            .filter(|claim| sheet.series[claim.count].part_of.is_none())
+            .collect();
+        let Some(claim) = claims.first().copied().filter(|_| !told.contains(&rate)) else {
+            continue;
+        };
         let is_as_titled = |claim: &Relation| {
             let (agree, rows, _) = rows_that_agree(sheet, *claim);
             agree as f64 > MOST_AS_TITLED * rows as f64 || rows < LEAST_ROWS
@@ -102,7 +156,9 @@ pub(super) fn check(sheet: &Sheet<'_>, relations: &[Relation], findings: &mut Ve
             continue;
         }
         match relations.iter().find(|relation| relation.rate == rate) {
-            Some(found) if is_established(sheet, *found) => told.extend(explain(sheet, claim, *found, relations, findings)),
+            Some(found) if is_established(sheet, *found) => {
+                told.extend(explain(sheet, claim, *found, relations, findings))
+            }
             Some(_) => {}
             None => other_denominator(sheet, claim, findings),
         }
@@ -115,7 +171,13 @@ fn is_established(sheet: &Sheet<'_>, relation: Relation) -> bool {
 }
 
 /// Says which counts a column follows instead of those of its title. Returns the rates that the explanation covers.
-fn explain(sheet: &Sheet<'_>, claim: Relation, found: Relation, relations: &[Relation], findings: &mut Vec<ClaimFinding>) -> Vec<usize> {
+fn explain(
+    sheet: &Sheet<'_>,
+    claim: Relation,
+    found: Relation,
+    relations: &[Relation],
+    findings: &mut Vec<ClaimFinding>,
+) -> Vec<usize> {
     let name = |place: usize| format!("`{}`", sheet.series[place].name);
     let rows = |relation: Relation| -> Vec<usize> { fit(sheet, relation).rows };
     let mut covered = vec![found.rate];
@@ -125,9 +187,22 @@ fn explain(sheet: &Sheet<'_>, claim: Relation, found: Relation, relations: &[Rel
         if names_other(&sheet.series[found.rate], &sheet.series[found.total]) {
             return covered;
         }
-        let text = format!("{} is {} of {}, not of {}", name(found.rate), name(found.count), name(found.total), name(claim.total));
+        let text = format!(
+            "{} is {} of {}, not of {}",
+            name(found.rate),
+            name(found.count),
+            name(found.total),
+            name(claim.total)
+        );
         let place = sheet.series[found.rate].place;
-        findings.push(sheet.finding(ClaimKind::OtherDenominator, Severity::NotEstablished, &rows(found), place, Vec::new(), text));
+        findings.push(sheet.finding(
+            ClaimKind::OtherDenominator,
+            Severity::NotEstablished,
+            &rows(found),
+            place,
+            Vec::new(),
+            text,
+        ));
         return covered;
     }
     let follows = if found.is_inverse {
@@ -139,43 +214,88 @@ fn explain(sheet: &Sheet<'_>, claim: Relation, found: Relation, relations: &[Rel
     let other = relations.iter().find(|other| {
         other.rate != found.rate
             && other.count == claim.count
-            && names_together(sheet, other.rate, found.count, found.total, found.is_inverse)
+            && names_together(
+                sheet,
+                other.rate,
+                found.count,
+                found.total,
+                found.is_inverse,
+            )
     });
     let text = if let Some(other) = other {
         covered.push(other.rate);
-        format!("{} and {} are swapped: {} is {follows}", name(found.rate), name(other.rate), name(found.rate))
+        format!(
+            "{} and {} are swapped: {} is {follows}",
+            name(found.rate),
+            name(other.rate),
+            name(found.rate)
+        )
     } else if (found.count, found.total) == (claim.total, claim.count) {
-        format!("{} and {} are swapped: {} is {follows}", name(claim.count), name(claim.total), name(found.rate))
+        format!(
+            "{} and {} are swapped: {} is {follows}",
+            name(claim.count),
+            name(claim.total),
+            name(found.rate)
+        )
     } else if found.count == claim.count {
         format!("{} is {follows}: the share of the others", name(found.rate))
     } else {
-        format!("{} is {follows}, not of {}: columns are swapped, or the title is wrong", name(found.rate), name(claim.count))
+        format!(
+            "{} is {follows}, not of {}: columns are swapped, or the title is wrong",
+            name(found.rate),
+            name(claim.count)
+        )
     };
     let place = sheet.series[found.rate].place;
-    findings.push(sheet.finding(ClaimKind::WrongColumn, Severity::Contradictory, &rows(found), place, Vec::new(), text));
+    findings.push(sheet.finding(
+        ClaimKind::WrongColumn,
+        Severity::Contradictory,
+        &rows(found),
+        place,
+        Vec::new(),
+        text,
+    ));
     covered
 }
 
 fn names_other(rate: &Series, total: &Series) -> bool {
-    rate.title.words.iter().any(|word| word.len() > 2 && total.title.words.contains(word))
+    rate.title
+        .words
+        .iter()
+        .any(|word| word.len() > 2 && total.title.words.contains(word))
 }
 
 /// Finds one number of items that all rates are of, or two columns that sum to it, where no column is.
 fn other_denominator(sheet: &Sheet<'_>, claim: Relation, findings: &mut Vec<ClaimFinding>) {
-    let [rate, count, total] = [claim.rate, claim.count, claim.total].map(|place| &sheet.series[place]);
+    let [rate, count, total] =
+        [claim.rate, claim.count, claim.total].map(|place| &sheet.series[place]);
     let counted = |row: usize| {
         let (own, all) = (Sheet::count(count, row)?, Sheet::count(total, row)?);
-        if claim.is_inverse { all.checked_sub(own) } else { Some(own) }
+        if claim.is_inverse {
+            all.checked_sub(own)
+        } else {
+            Some(own)
+        }
     };
-    let rows: Vec<usize> = sheet.rows.iter().copied().filter(|row| Sheet::rate(rate, *row).is_some() && counted(*row).is_some()).collect();
+    let rows: Vec<usize> = sheet
+        .rows
+        .iter()
+        .copied()
+        .filter(|row| Sheet::rate(rate, *row).is_some() && counted(*row).is_some())
+        .collect();
     let agree = |of: &dyn Fn(usize) -> Option<u64>| {
         let mut telling = BTreeSet::new();
         let fits = |row: &&usize| {
-            let (Some(rate), Some(counted), Some(of)) = (Sheet::rate(rate, **row), counted(**row), of(**row)) else { return false };
+            let (Some(rate), Some(counted), Some(of)) =
+                (Sheet::rate(rate, **row), counted(**row), of(**row))
+            else {
+                return false;
+            };
             let is_fit = counted <= of
-                && Rounding::ALL
-                    .iter()
-                    .any(|rounding| rate.counts(of, *rounding).is_some_and(|(least, most)| (least..=most).contains(&counted)));
+                && Rounding::ALL.iter().any(|rounding| {
+                    rate.counts(of, *rounding)
+                        .is_some_and(|(least, most)| (least..=most).contains(&counted))
+                });
             if is_fit && !rate.is_trivial() {
                 telling.insert(rate);
             }
@@ -184,16 +304,23 @@ fn other_denominator(sheet: &Sheet<'_>, claim: Relation, findings: &mut Vec<Clai
         let agree = rows.iter().filter(fits).count();
         (agree, telling.len())
     };
-    let is_enough = |(fits, telling): (usize, usize)| are_nearly_all(fits, rows.len()) && telling >= LEAST_TELLING;
+    let is_enough = |(fits, telling): (usize, usize)| {
+        are_nearly_all(fits, rows.len()) && telling >= LEAST_TELLING
+    };
     // Candidates from the row whose figures are most exact.
     let range = |row: &usize| {
         let (rate, counted) = (Sheet::rate(rate, *row)?, counted(*row)?);
         let (own, half) = (rate.value(), 1.0 / rate.whole as f64);
-        (counted > 0 && own > 2.0 * half).then(|| (counted as f64 / (own + half), counted as f64 / (own - half)))
+        (counted > 0 && own > 2.0 * half)
+            .then(|| (counted as f64 / (own + half), counted as f64 / (own - half)))
     };
     let mut ranges: Vec<(f64, f64)> = rows.iter().filter_map(range).collect();
     ranges.sort_by(|left, right| (left.1 - left.0).total_cmp(&(right.1 - right.0)));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive count of items")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive count of items"
+    )]
     let constant = ranges
         .iter()
         .take(3)
@@ -201,8 +328,18 @@ fn other_denominator(sheet: &Sheet<'_>, claim: Relation, findings: &mut Vec<Clai
         .find(|all| is_enough(agree(&|_| Some(*all))));
     let place = rate.place;
     let mut report = |of: String| {
-        let text = format!("`{}` is `{}` of {of}, not of `{}`", rate.name, count.name, total.name);
-        findings.push(sheet.finding(ClaimKind::OtherDenominator, Severity::Contradictory, &rows, place, Vec::new(), text));
+        let text = format!(
+            "`{}` is `{}` of {of}, not of `{}`",
+            rate.name, count.name, total.name
+        );
+        findings.push(sheet.finding(
+            ClaimKind::OtherDenominator,
+            Severity::Contradictory,
+            &rows,
+            place,
+            Vec::new(),
+            text,
+        ));
     };
     if let Some(all) = constant {
         report(format!("{all} in every row"));
@@ -210,25 +347,53 @@ fn other_denominator(sheet: &Sheet<'_>, claim: Relation, findings: &mut Vec<Clai
     }
     let others = (0..sheet.series.len()).filter(|other| {
         let series = &sheet.series[*other];
-        *other != claim.count && *other != claim.total && series.are_whole && !matches!(series.role, Role::Rank | Role::Id)
+        *other != claim.count
+            && *other != claim.total
+            && series.are_whole
+            && !matches!(series.role, Role::Rank | Role::Id)
     });
-    let sum = |other: usize| move |row: usize| counted(row)?.checked_add(Sheet::count(&sheet.series[other], row)?);
-    if let Some(other) = others.into_iter().find(|other| is_enough(agree(&sum(*other)))) {
-        report(format!("`{}` and `{}` together", count.name, sheet.series[other].name));
+    let sum = |other: usize| {
+        move |row: usize| counted(row)?.checked_add(Sheet::count(&sheet.series[other], row)?)
+    };
+    if let Some(other) = others
+        .into_iter()
+        .find(|other| is_enough(agree(&sum(*other))))
+    {
+        report(format!(
+            "`{}` and `{}` together",
+            count.name, sheet.series[other].name
+        ));
     }
 }
 
 /// Removes the rows that are the sum or the mean of all others without a name that says so, and reports them.
 pub(super) fn take_out_totals(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
-    let Some((row, word, columns)) = total_row(sheet) else { return Vec::new() };
+    let Some((row, word, columns)) = total_row(sheet) else {
+        return Vec::new();
+    };
     let others = sheet.rows.len() - 1;
-    let columns = if columns == 1 { "a column".to_owned() } else { format!("{columns} columns") };
+    let columns = if columns == 1 {
+        "a column".to_owned()
+    } else {
+        format!("{columns} columns")
+    };
     let text = format!(
         "`{}` is the {word} of the {others} other rows in {columns}: it is no system of its own, though it stands among them",
         sheet.name_of(row)
     );
-    let place = sheet.series.iter().find(|series| series.role != Role::Rank).map_or(0, |series| series.place);
-    let found = sheet.finding(ClaimKind::TotalRow, Severity::NotEstablished, &[row], place, Vec::new(), text);
+    let place = sheet
+        .series
+        .iter()
+        .find(|series| series.role != Role::Rank)
+        .map_or(0, |series| series.place);
+    let found = sheet.finding(
+        ClaimKind::TotalRow,
+        Severity::NotEstablished,
+        &[row],
+        place,
+        Vec::new(),
+        text,
+    );
     sheet.leave_out(row);
     vec![found]
 }
@@ -238,7 +403,9 @@ fn total_row(sheet: &Sheet<'_>) -> Option<(usize, &'static str, usize)> {
     if sheet.rows.len() <= LEAST_OTHERS || sheet.groups.len() > 1 {
         return None;
     }
-    let is_count = |series: &&Series| series.are_whole && matches!(series.role, Role::Passed | Role::Failed | Role::Total);
+    let is_count = |series: &&Series| {
+        series.are_whole && matches!(series.role, Role::Passed | Role::Failed | Role::Total)
+    };
     let is_rate = |series: &&Series| {
         let may_be = matches!(series.role, Role::Rate | Role::Unknown) && !series.title.is_average;
         may_be && !series.are_whole && series.scale.is_some() && series.part_of.is_none()
@@ -247,8 +414,14 @@ fn total_row(sheet: &Sheet<'_>) -> Option<(usize, &'static str, usize)> {
     let rates: Vec<&Series> = sheet.series.iter().filter(is_rate).collect();
     sheet.rows.iter().copied().find_map(|row| {
         let is_sum = |series: &&Series| others(sheet, row, series).is_some_and(|of| of.is_sum);
-        let means: Vec<Others> = rates.iter().filter_map(|series| others(sheet, row, series)).collect();
-        let known = counts.iter().filter(|series| series.values[row].is_some()).count();
+        let means: Vec<Others> = rates
+            .iter()
+            .filter_map(|series| others(sheet, row, series))
+            .collect();
+        let known = counts
+            .iter()
+            .filter(|series| series.values[row].is_some())
+            .count();
         let sums = counts.iter().copied().filter(is_sum).count();
         let fitting = means.iter().filter(|of| of.is_mean).count();
         // Rates of all counts together are no mean if the totals differ.
@@ -256,8 +429,10 @@ fn total_row(sheet: &Sheet<'_>) -> Option<(usize, &'static str, usize)> {
             return Some((row, "sum", sums));
         }
         // Arbitrary figures are the mean in all columns this rarely.
-        let chance: f64 = means.iter().map(|of| of.chance).product::<f64>() * sheet.rows.len() as f64;
-        (sums == 0 && means.len() >= LEAST_MEANS && fitting == means.len() && chance < MOST_CHANCE).then_some((row, "mean", fitting))
+        let chance: f64 =
+            means.iter().map(|of| of.chance).product::<f64>() * sheet.rows.len() as f64;
+        (sums == 0 && means.len() >= LEAST_MEANS && fitting == means.len() && chance < MOST_CHANCE)
+            .then_some((row, "mean", fitting))
     })
 }
 
@@ -275,17 +450,28 @@ struct Others {
 
 fn others(sheet: &Sheet<'_>, row: usize, series: &Series) -> Option<Others> {
     let own = series.values[row]?;
-    let others: Vec<f64> =
-        sheet.rows.iter().filter(|other| **other != row).filter_map(|other| series.values[*other]).map(Printed::value).collect();
+    let others: Vec<f64> = sheet
+        .rows
+        .iter()
+        .filter(|other| **other != row)
+        .filter_map(|other| series.values[*other])
+        .map(Printed::value)
+        .collect();
     let (sum, count) = (others.iter().sum::<f64>(), others.len() as f64);
-    let (least, most) =
-        others.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (least.min(*value), most.max(*value)));
+    let (least, most) = others.iter().fold(
+        (f64::INFINITY, f64::NEG_INFINITY),
+        |(least, most), value| (least.min(*value), most.max(*value)),
+    );
     // A count that is the sum of a few others may be so by chance.
     let is_sum = others.len() >= 4 && (own.value() - sum).abs() < 1e-9 && own.value() > 2.0 * most;
     let near = 2.0 * own.half_unit();
     Some(Others {
         is_sum,
         is_mean: (own.value() - sum / count).abs() <= near + 1e-9,
-        chance: if most > least { (2.0 * near / (most - least)).min(1.0) } else { 1.0 },
+        chance: if most > least {
+            (2.0 * near / (most - least)).min(1.0)
+        } else {
+            1.0
+        },
     })
 }

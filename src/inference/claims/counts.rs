@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::stats::{PrintedRate, RecoveredTotal, Rounding, possible_share, recover_total, upper_tail};
+use crate::stats::{
+    PrintedRate, RecoveredTotal, Rounding, possible_share, recover_total, upper_tail,
+};
 
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
 use super::sheet::{Series, Sheet, shown};
@@ -63,9 +65,14 @@ impl Fit {
 
 pub(super) fn fit(sheet: &Sheet<'_>, relation: Relation) -> Fit {
     let mut fit = Fit::default();
-    let [rate, count, total] = [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
+    let [rate, count, total] =
+        [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
     for row in &sheet.rows {
-        let (Some(rate), Some(count), Some(total)) = (Sheet::rate(rate, *row), Sheet::count(count, *row), Sheet::count(total, *row)) else {
+        let (Some(rate), Some(count), Some(total)) = (
+            Sheet::rate(rate, *row),
+            Sheet::count(count, *row),
+            Sheet::count(total, *row),
+        ) else {
             continue;
         };
         if total == 0 || count > total {
@@ -75,8 +82,15 @@ pub(super) fn fit(sheet: &Sheet<'_>, relation: Relation) -> Fit {
         fit.items = fit.items.saturating_add(total);
         let is_partial = count > 0 && count < total;
         fit.partial += usize::from(is_partial);
-        let count = if relation.is_inverse { total - count } else { count };
-        if rate.counts(total, relation.rounding).is_some_and(|(least, most)| (least..=most).contains(&count)) {
+        let count = if relation.is_inverse {
+            total - count
+        } else {
+            count
+        };
+        if rate
+            .counts(total, relation.rounding)
+            .is_some_and(|(least, most)| (least..=most).contains(&count))
+        {
             fit.partial_agree += usize::from(is_partial);
             if !rate.is_trivial() {
                 fit.telling.insert(rate);
@@ -94,25 +108,48 @@ pub(super) fn relations(sheet: &Sheet<'_>) -> Vec<Relation> {
     const MOST_COUNTS: usize = 40;
     let of_role = |roles: &[Role]| -> Vec<usize> {
         (0..sheet.series.len())
-            .filter(|place| sheet.series[*place].are_whole && roles.contains(&sheet.series[*place].role))
+            .filter(|place| {
+                sheet.series[*place].are_whole && roles.contains(&sheet.series[*place].role)
+            })
             .take(MOST_COUNTS)
             .collect()
     };
-    let counts = of_role(&[Role::Passed, Role::Failed, Role::Unknown, Role::Total, Role::Rate]);
+    let counts = of_role(&[
+        Role::Passed,
+        Role::Failed,
+        Role::Unknown,
+        Role::Total,
+        Role::Rate,
+    ]);
     let totals = of_role(&[Role::Total, Role::Unknown, Role::Passed]);
     let mut found = Vec::new();
     for (rate, series) in sheet.series.iter().enumerate() {
-        let is_rate = series.whole.is_some() && matches!(series.role, Role::Rate | Role::Unknown | Role::Passed | Role::OneRun);
-        if !is_rate || (series.are_whole && series.role == Role::Passed) || !Sheet::is_rate(series) {
+        let is_rate = series.whole.is_some()
+            && matches!(
+                series.role,
+                Role::Rate | Role::Unknown | Role::Passed | Role::OneRun
+            );
+        if !is_rate || (series.are_whole && series.role == Role::Passed) || !Sheet::is_rate(series)
+        {
             continue;
         }
         let mut accepted: Vec<(Relation, bool, Fit)> = Vec::new();
         for count in counts.iter().copied().filter(|count| *count != rate) {
-            for total in totals.iter().copied().filter(|total| *total != rate && *total != count) {
+            for total in totals
+                .iter()
+                .copied()
+                .filter(|total| *total != rate && *total != count)
+            {
                 for is_inverse in [false, true] {
                     let is_named = names_together(sheet, rate, count, total, is_inverse);
                     for rounding in Rounding::ALL {
-                        let relation = Relation { rate, count, total, is_inverse, rounding };
+                        let relation = Relation {
+                            rate,
+                            count,
+                            total,
+                            is_inverse,
+                            rounding,
+                        };
                         let fit = fit(sheet, relation);
                         if is_accepted(&fit, is_named) {
                             accepted.push((relation, is_named, fit));
@@ -132,48 +169,84 @@ fn best_of(accepted: &[(Relation, bool, Fit)]) -> Option<Relation> {
     // A few rows that all agree tell less than many of which nearly all do.
     let score = |fit: &Fit| fit.agree() as f64 / (fit.rows.len() + 2) as f64;
     let order = |(relation, is_named, fit): &(Relation, bool, Fit)| {
-        (*is_named, score(fit), fit.telling.len(), relation.rounding == Rounding::Nearest)
+        (
+            *is_named,
+            score(fit),
+            fit.telling.len(),
+            relation.rounding == Rounding::Nearest,
+        )
     };
     let (best, is_named, top) = accepted.iter().max_by(|left, right| {
         let (left, right) = (order(left), order(right));
-        left.0.cmp(&right.0).then(left.1.total_cmp(&right.1)).then(left.2.cmp(&right.2)).then(left.3.cmp(&right.3))
+        left.0
+            .cmp(&right.0)
+            .then(left.1.total_cmp(&right.1))
+            .then(left.2.cmp(&right.2))
+            .then(left.3.cmp(&right.3))
     })?;
     if !is_named {
         return Some(*best);
     }
     let is_like = |(relation, is_named, fit): &&(Relation, bool, Fit)| {
-        let is_same = (relation.count, relation.is_inverse, relation.rounding) == (best.count, best.is_inverse, best.rounding);
+        let is_same = (relation.count, relation.is_inverse, relation.rounding)
+            == (best.count, best.is_inverse, best.rounding);
         is_same && *is_named && fit.rows.len() * 2 >= top.rows.len()
     };
-    accepted.iter().filter(is_like).min_by_key(|(_, _, fit)| fit.items / fit.rows.len().max(1) as u64).map(|(relation, ..)| *relation)
+    accepted
+        .iter()
+        .filter(is_like)
+        .min_by_key(|(_, _, fit)| fit.items / fit.rows.len().max(1) as u64)
+        .map(|(relation, ..)| *relation)
 }
 
 fn is_accepted(fit: &Fit, is_named: bool) -> bool {
     let share = |agree: usize, all: usize| agree as f64 / all.max(1) as f64;
     let agree = share(fit.agree(), fit.rows.len()).min(share(fit.partial_agree, fit.partial));
-    if is_named { agree >= LEAST_AGREE_NAMED && !fit.telling.is_empty() } else { agree >= LEAST_AGREE && fit.telling.len() >= 3 }
+    if is_named {
+        agree >= LEAST_AGREE_NAMED && !fit.telling.is_empty()
+    } else {
+        agree >= LEAST_AGREE && fit.telling.len() >= 3
+    }
 }
 
 /// Returns whether the titles say that the counts are behind the rate: `pass_num_2` and `pass_rate_2`, `correct` and `accuracy`,
 /// `num_with_malformed_responses` and `percent_cases_well_formed`.
-pub(super) fn names_together(sheet: &Sheet<'_>, rate: usize, count: usize, total: usize, is_inverse: bool) -> bool {
+pub(super) fn names_together(
+    sheet: &Sheet<'_>,
+    rate: usize,
+    count: usize,
+    total: usize,
+    is_inverse: bool,
+) -> bool {
     let [rate, count, total] = [rate, count, total].map(|place| &sheet.series[place]);
     if count.part_of.is_some() || total.part_of.is_some() {
-        return count.part_of == total.part_of && !is_inverse && (count.part_of == Some(rate.place) || rate.role == Role::Rate);
+        return count.part_of == total.part_of
+            && !is_inverse
+            && (count.part_of == Some(rate.place) || rate.role == Role::Rate);
     }
     if total.role != Role::Total {
         return false;
     }
     if is_inverse {
-        let shares_root = rate
-            .title
-            .words
-            .iter()
-            .any(|word| word.len() >= 5 && count.title.words.iter().any(|other| other.ends_with(word.as_str()) && other != word));
+        let shares_root = rate.title.words.iter().any(|word| {
+            word.len() >= 5
+                && count
+                    .title
+                    .words
+                    .iter()
+                    .any(|other| other.ends_with(word.as_str()) && other != word)
+        });
         return count.role == Role::Failed && shares_root;
     }
     // A count of failures and a rate of failures.
-    let fails = |series: &Series| series.role == Role::Failed || series.title.words.iter().any(|word| word == "error" || word == "failure");
+    let fails = |series: &Series| {
+        series.role == Role::Failed
+            || series
+                .title
+                .words
+                .iter()
+                .any(|word| word == "error" || word == "failure")
+    };
     (count.role == Role::Passed || (count.role == Role::Failed && fails(rate)))
         && rate.role == Role::Rate
         && rate.title.stem == count.title.stem
@@ -188,7 +261,8 @@ pub(super) fn against_counts(
     checked: &mut Vec<CheckedColumn>,
 ) -> Vec<usize> {
     let fit = fit(sheet, relation);
-    let [rate, count, total] = [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
+    let [rate, count, total] =
+        [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
     let follows = match relation.is_inverse {
         false if count.place == total.place => format!("`{}`", count.name),
         false => format!("`{}` of `{}`", count.name, total.name),
@@ -204,7 +278,9 @@ pub(super) fn against_counts(
         chance: None,
     });
     for (why, rows) in by_reason(sheet, relation, &fit.misfits) {
-        if let Some(why) = why.filter(|why| rows.len() >= LEAST_ALIKE || matches!(why, Reason::Share)) {
+        if let Some(why) =
+            why.filter(|why| rows.len() >= LEAST_ALIKE || matches!(why, Reason::Share))
+        {
             findings.push(one_reason(sheet, relation, why, &rows));
             continue;
         }
@@ -230,7 +306,11 @@ enum Reason {
 }
 
 /// Groups the rows that disagree by what explains them.
-fn by_reason(sheet: &Sheet<'_>, relation: Relation, rows: &[usize]) -> Vec<(Option<Reason>, Vec<usize>)> {
+fn by_reason(
+    sheet: &Sheet<'_>,
+    relation: Relation,
+    rows: &[usize],
+) -> Vec<(Option<Reason>, Vec<usize>)> {
     let mut found: Vec<(Option<Reason>, Vec<usize>)> = Vec::new();
     for row in rows {
         let why = reason(sheet, relation, *row);
@@ -246,10 +326,18 @@ fn reason(sheet: &Sheet<'_>, relation: Relation, row: usize) -> Option<Reason> {
     let series = &sheet.series[relation.rate];
     let (stated, passed, all) = counted(sheet, relation, row)?;
     let fits = |rate: PrintedRate, passed: u64, all: u64| {
-        rate.counts(all, relation.rounding).is_some_and(|(least, most)| (least..=most).contains(&passed))
+        rate.counts(all, relation.rounding)
+            .is_some_and(|(least, most)| (least..=most).contains(&passed))
     };
-    let as_share = PrintedRate { units: stated.units, whole: stated.whole / series.whole? };
-    if series.whole == Some(100) && as_share.units <= as_share.whole && !as_share.is_trivial() && fits(as_share, passed, all) {
+    let as_share = PrintedRate {
+        units: stated.units,
+        whole: stated.whole / series.whole?,
+    };
+    if series.whole == Some(100)
+        && as_share.units <= as_share.whole
+        && !as_share.is_trivial()
+        && fits(as_share, passed, all)
+    {
         return Some(Reason::Share);
     }
     let of = other_total(sheet, relation, row, stated, passed).map(Reason::Of);
@@ -259,38 +347,79 @@ fn reason(sheet: &Sheet<'_>, relation: Relation, row: usize) -> Option<Reason> {
 /// Returns the stated rate, the count of which it should be, and the total.
 fn counted(sheet: &Sheet<'_>, relation: Relation, row: usize) -> Option<(PrintedRate, u64, u64)> {
     let stated = Sheet::rate(&sheet.series[relation.rate], row)?;
-    let (counted, all) = (Sheet::count(&sheet.series[relation.count], row)?, Sheet::count(&sheet.series[relation.total], row)?);
-    let passed = if relation.is_inverse { all.checked_sub(counted)? } else { counted };
+    let (counted, all) = (
+        Sheet::count(&sheet.series[relation.count], row)?,
+        Sheet::count(&sheet.series[relation.total], row)?,
+    );
+    let passed = if relation.is_inverse {
+        all.checked_sub(counted)?
+    } else {
+        counted
+    };
     Some((stated, passed, all))
 }
 
 /// Says once why several rows disagree.
 fn one_reason(sheet: &Sheet<'_>, relation: Relation, why: Reason, rows: &[usize]) -> ClaimFinding {
-    let [rate, count, total] = [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
+    let [rate, count, total] =
+        [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
     let figures = match rows.len() {
         1 => "1 figure is".to_owned(),
         more => format!("{more} figures are"),
     };
     let (kind, text) = match why {
-        Reason::Share => (ClaimKind::WrongUnit, format!("{figures} a share from 0 to 1, among percentages")),
-        Reason::Of(other) => {
-            (ClaimKind::OtherDenominator, format!("{figures} `{}` of {other}, not of the stated `{}`", count.name, total.name))
-        }
-        Reason::Others => (ClaimKind::WrongColumn, format!("{figures} of the other items: 1 less the share of `{}`", count.name)),
+        Reason::Share => (
+            ClaimKind::WrongUnit,
+            format!("{figures} a share from 0 to 1, among percentages"),
+        ),
+        Reason::Of(other) => (
+            ClaimKind::OtherDenominator,
+            format!(
+                "{figures} `{}` of {other}, not of the stated `{}`",
+                count.name, total.name
+            ),
+        ),
+        Reason::Others => (
+            ClaimKind::WrongColumn,
+            format!(
+                "{figures} of the other items: 1 less the share of `{}`",
+                count.name
+            ),
+        ),
     };
     let right = rows.iter().take(3).filter_map(|row| {
         let (stated, passed, all) = counted(sheet, relation, *row)?;
-        Some(shown(PrintedRate::of(passed, all, stated.whole, relation.rounding), rate, rate.values[*row]?))
+        Some(shown(
+            PrintedRate::of(passed, all, stated.whole, relation.rounding),
+            rate,
+            rate.values[*row]?,
+        ))
     });
-    sheet.finding(kind, Severity::Contradictory, rows, rate.place, right.collect(), text)
+    sheet.finding(
+        kind,
+        Severity::Contradictory,
+        rows,
+        rate.place,
+        right.collect(),
+        text,
+    )
 }
 
 /// Reports a rate that is not that of its counts.
-fn misfit(sheet: &Sheet<'_>, relation: Relation, row: usize, why: Option<Reason>) -> Option<ClaimFinding> {
+fn misfit(
+    sheet: &Sheet<'_>,
+    relation: Relation,
+    row: usize,
+    why: Option<Reason>,
+) -> Option<ClaimFinding> {
     let rate = &sheet.series[relation.rate];
     let (stated, passed, all) = counted(sheet, relation, row)?;
     let printed = rate.values[row]?;
-    let right = shown(PrintedRate::of(passed, all, stated.whole, relation.rounding), rate, printed);
+    let right = shown(
+        PrintedRate::of(passed, all, stated.whole, relation.rounding),
+        rate,
+        printed,
+    );
     let stated_text = shown(stated, rate, printed);
     let is_impossible = stated.counts(all, relation.rounding).is_none();
     let (kind, severity) = if is_impossible {
@@ -298,7 +427,11 @@ fn misfit(sheet: &Sheet<'_>, relation: Relation, row: usize, why: Option<Reason>
     } else {
         (ClaimKind::RateAgainstCounts, Severity::Contradictory)
     };
-    let counts = if relation.is_inverse { format!("{all} without {}", all - passed) } else { format!("{passed} of {all}") };
+    let counts = if relation.is_inverse {
+        format!("{all} without {}", all - passed)
+    } else {
+        format!("{passed} of {all}")
+    };
     let mut text = format!("{counts} is {right}, not {stated_text}");
     if is_impossible {
         text.push_str(&format!("; no count out of {all} is"));
@@ -313,12 +446,28 @@ fn misfit(sheet: &Sheet<'_>, relation: Relation, row: usize, why: Option<Reason>
 }
 
 /// Returns a total of the same row, or the column's most frequent one, of which the count gives the rate.
-fn other_total(sheet: &Sheet<'_>, relation: Relation, row: usize, stated: PrintedRate, passed: u64) -> Option<u64> {
+fn other_total(
+    sheet: &Sheet<'_>,
+    relation: Relation,
+    row: usize,
+    stated: PrintedRate,
+    passed: u64,
+) -> Option<u64> {
     let own = Sheet::count(&sheet.series[relation.total], row)?;
-    let of_row = sheet.series.iter().filter(|series| series.role == Role::Total).filter_map(|series| Sheet::count(series, row));
-    let of_column = sheet.rows.iter().filter_map(|row| Sheet::count(&sheet.series[relation.total], *row));
+    let of_row = sheet
+        .series
+        .iter()
+        .filter(|series| series.role == Role::Total)
+        .filter_map(|series| Sheet::count(series, row));
+    let of_column = sheet
+        .rows
+        .iter()
+        .filter_map(|row| Sheet::count(&sheet.series[relation.total], *row));
     let fits = |total: &u64| {
-        *total != own && stated.counts(*total, relation.rounding).is_some_and(|(least, most)| (least..=most).contains(&passed))
+        *total != own
+            && stated
+                .counts(*total, relation.rounding)
+                .is_some_and(|(least, most)| (least..=most).contains(&passed))
     };
     of_row.chain(of_column).find(fits)
 }
@@ -338,11 +487,18 @@ pub(super) fn against_totals(
     for total in &stated {
         // The mean of several runs is a count of as many times the items.
         for by in 1..=if total.is_named { MOST_RUNS } else { 1 } {
-            let known = |row: usize| total.items[row]?.checked_mul(sheet.runs_of(series, row).unwrap_or(1))?.checked_mul(by);
+            let known = |row: usize| {
+                total.items[row]?
+                    .checked_mul(sheet.runs_of(series, row).unwrap_or(1))?
+                    .checked_mul(by)
+            };
             for rounding in Rounding::ALL {
-                let (mut rows, mut misfits, mut shares, mut telling) = (Vec::new(), Vec::new(), 0.0, BTreeSet::new());
+                let (mut rows, mut misfits, mut shares, mut telling) =
+                    (Vec::new(), Vec::new(), 0.0, BTreeSet::new());
                 for row in &sheet.rows {
-                    let Some((rate, total)) = Sheet::rate(series, *row).zip(known(*row)) else { continue };
+                    let Some((rate, total)) = Sheet::rate(series, *row).zip(known(*row)) else {
+                        continue;
+                    };
                     if rate.is_trivial() || rate.units >= rate.whole || done.contains(row) {
                         continue;
                     }
@@ -355,13 +511,31 @@ pub(super) fn against_totals(
                 }
                 let share = shares / rows.len().max(1) as f64;
                 let is_named = total.is_named;
-                let most_chance = if is_named && by == 1 { MOST_CHANCE_NAMED } else { MOST_CHANCE };
+                let most_chance = if is_named && by == 1 {
+                    MOST_CHANCE_NAMED
+                } else {
+                    MOST_CHANCE
+                };
                 let agree = (rows.len() - misfits.len()) as f64 / rows.len().max(1) as f64;
-                let chance = upper_tail(telling.len() as u64, (telling.len() + misfits.len()) as u64, share);
+                let chance = upper_tail(
+                    telling.len() as u64,
+                    (telling.len() + misfits.len()) as u64,
+                    share,
+                );
                 // The mean of several runs explains a column only as a whole, and so does a total that the title does not name.
-                let is_enough = agree >= if by == 1 && is_named { LEAST_AGREE } else { LEAST_AGREE_UNNAMED };
-                let is_accepted = !rows.is_empty() && share <= MOST_SHARE && is_enough && chance <= most_chance;
-                if is_accepted && best.as_ref().is_none_or(|(.., known)| misfits.len() < known.len()) {
+                let is_enough = agree
+                    >= if by == 1 && is_named {
+                        LEAST_AGREE
+                    } else {
+                        LEAST_AGREE_UNNAMED
+                    };
+                let is_accepted =
+                    !rows.is_empty() && share <= MOST_SHARE && is_enough && chance <= most_chance;
+                if is_accepted
+                    && best
+                        .as_ref()
+                        .is_none_or(|(.., known)| misfits.len() < known.len())
+                {
                     best = Some((total, by, rounding, rows, misfits));
                 }
             }
@@ -371,36 +545,73 @@ pub(super) fn against_totals(
         }
     }
     let (total, by, rounding, rows, misfits) = best?;
-    let of = |row: usize| total.items[row].map(|total| (total, sheet.runs_of(series, row).unwrap_or(1) * by));
+    let of = |row: usize| {
+        total.items[row].map(|total| (total, sheet.runs_of(series, row).unwrap_or(1) * by))
+    };
     checked.push(CheckedColumn {
         table: sheet.table.name.clone(),
         column: series.name.clone(),
-        follows: if by == 1 { format!("a count of {}", total.name) } else { format!("the mean of {by} counts of {}", total.name) },
+        follows: if by == 1 {
+            format!("a count of {}", total.name)
+        } else {
+            format!("the mean of {by} counts of {}", total.name)
+        },
         rows: rows.len() as u64,
         agree: (rows.len() - misfits.len()) as u64,
         recovered: None,
         chance: None,
     });
-    let severity = if total.is_named { Severity::Impossible } else { Severity::Contradictory };
+    let severity = if total.is_named {
+        Severity::Impossible
+    } else {
+        Severity::Contradictory
+    };
     for row in misfits {
-        let (Some(rate), Some(printed), Some((items, runs))) = (Sheet::rate(series, row), series.values[row], of(row)) else { continue };
-        let near = rate.neighbours(items * runs, rounding).map(|(_, near)| shown(near, series, printed));
+        let (Some(rate), Some(printed), Some((items, runs))) =
+            (Sheet::rate(series, row), series.values[row], of(row))
+        else {
+            continue;
+        };
+        let near = rate
+            .neighbours(items * runs, rounding)
+            .map(|(_, near)| shown(near, series, printed));
         let stated = shown(rate, series, printed);
-        let all = if runs > 1 { format!("{runs} runs of {items}") } else { items.to_string() };
-        let mut text = format!("no count out of {all} is {stated}; the nearest are {} and {}", near[0], near[1]);
+        let all = if runs > 1 {
+            format!("{runs} runs of {items}")
+        } else {
+            items.to_string()
+        };
+        let mut text = format!(
+            "no count out of {all} is {stated}; the nearest are {} and {}",
+            near[0], near[1]
+        );
         let usual = most_frequent(sheet.rows.iter().filter_map(|row| total.items[*row]));
-        if let Some((usual, (count, _))) =
-            usual.filter(|usual| *usual != items && runs == 1).and_then(|usual| Some((usual, rate.counts(usual, rounding)?)))
+        if let Some((usual, (count, _))) = usual
+            .filter(|usual| *usual != items && runs == 1)
+            .and_then(|usual| Some((usual, rate.counts(usual, rounding)?)))
         {
-            text.push_str(&format!("; it is {count} of {usual}, which other rows have"));
+            text.push_str(&format!(
+                "; it is {count} of {usual}, which other rows have"
+            ));
         }
-        findings.push(sheet.finding(ClaimKind::ImpossibleRate, severity, &[row], series.place, near.to_vec(), text));
+        findings.push(sheet.finding(
+            ClaimKind::ImpossibleRate,
+            severity,
+            &[row],
+            series.place,
+            near.to_vec(),
+            text,
+        ));
     }
     Some(Totals {
         items: total.items.clone(),
         rounding,
         is_stated: true,
-        are_means: by > 1 || sheet.rows.iter().any(|row| sheet.runs_of(series, *row).is_some_and(|runs| runs > 1)),
+        are_means: by > 1
+            || sheet
+                .rows
+                .iter()
+                .any(|row| sheet.runs_of(series, *row).is_some_and(|runs| runs > 1)),
     })
 }
 
@@ -424,16 +635,30 @@ type Stated<'s> = (&'s StatedTotal, u64, Rounding, Vec<usize>, Vec<usize>);
 /// if it cannot be a share.
 fn stated_totals(sheet: &Sheet<'_>, rate: &Series) -> Vec<StatedTotal> {
     if let Some(items) = rate.title.items.filter(|_| !rate.title.is_average) {
-        return vec![StatedTotal { name: format!("{items} items"), items: vec![Some(items); sheet.table.rows.len()], is_named: true }];
+        return vec![StatedTotal {
+            name: format!("{items} items"),
+            items: vec![Some(items); sheet.table.rows.len()],
+            is_named: true,
+        }];
     }
-    let may_be_total =
-        |series: &&Series| series.are_whole && (series.role == Role::Total || (series.role == Role::Unknown && series.whole.is_none()));
+    let may_be_total = |series: &&Series| {
+        series.are_whole
+            && (series.role == Role::Total
+                || (series.role == Role::Unknown && series.whole.is_none()))
+    };
     let total = |series: &Series| StatedTotal {
         name: format!("`{}`", series.name),
-        items: (0..sheet.table.rows.len()).map(|row| Sheet::count(series, row).filter(|total| *total > 0)).collect(),
+        items: (0..sheet.table.rows.len())
+            .map(|row| Sheet::count(series, row).filter(|total| *total > 0))
+            .collect(),
         is_named: series.role == Role::Total,
     };
-    sheet.series.iter().filter(may_be_total).map(total).collect()
+    sheet
+        .series
+        .iter()
+        .filter(may_be_total)
+        .map(total)
+        .collect()
 }
 
 /// Largest number of runs that a table may have averaged without saying so.
@@ -447,19 +672,42 @@ pub(super) fn against_column(
     checked: &mut Vec<CheckedColumn>,
 ) -> Option<Totals> {
     let series = &sheet.series[rate];
-    let mut totals = Totals { items: vec![None; sheet.table.rows.len()], rounding: Rounding::Nearest, is_stated: false, are_means: false };
+    let mut totals = Totals {
+        items: vec![None; sheet.table.rows.len()],
+        rounding: Rounding::Nearest,
+        is_stated: false,
+        are_means: false,
+    };
     let mut any = false;
     for (group, rows) in &sheet.groups {
-        let rates: Vec<(usize, PrintedRate)> = rows.iter().filter_map(|row| Some((*row, Sheet::rate(series, *row)?))).collect();
-        let Some(whole) = most_frequent(rates.iter().map(|(_, rate)| rate.whole)) else { continue };
-        let alike: Vec<PrintedRate> = rates.iter().map(|(_, rate)| *rate).filter(|rate| rate.whole == whole).collect();
-        let Some(found) = recover_total(&alike) else { continue };
+        let rates: Vec<(usize, PrintedRate)> = rows
+            .iter()
+            .filter_map(|row| Some((*row, Sheet::rate(series, *row)?)))
+            .collect();
+        let Some(whole) = most_frequent(rates.iter().map(|(_, rate)| rate.whole)) else {
+            continue;
+        };
+        let alike: Vec<PrintedRate> = rates
+            .iter()
+            .map(|(_, rate)| *rate)
+            .filter(|rate| rate.whole == whole)
+            .collect();
+        let Some(found) = recover_total(&alike) else {
+            continue;
+        };
         // In a column of win rates, rows that tie have half a win each.
         let is_tie = |rate: &PrintedRate| {
-            rates.iter().filter(|(_, other)| other == rate).count() > 1 && rate.counts(2 * found.total, found.rounding).is_some()
+            rates.iter().filter(|(_, other)| other == rate).count() > 1
+                && rate.counts(2 * found.total, found.rounding).is_some()
         };
-        let is_count = |rate: &PrintedRate| rate.counts(found.total, found.rounding).is_some() || rate.is_trivial() || is_tie(rate);
-        let misfits: Vec<(usize, PrintedRate)> = rates.iter().copied().filter(|(_, rate)| !is_count(rate)).collect();
+        let is_count = |rate: &PrintedRate| {
+            rate.counts(found.total, found.rounding).is_some() || rate.is_trivial() || is_tie(rate)
+        };
+        let misfits: Vec<(usize, PrintedRate)> = rates
+            .iter()
+            .copied()
+            .filter(|(_, rate)| !is_count(rate))
+            .collect();
         let agree = rates.len() - misfits.len();
         // Rows with other numbers of digits may have other totals, too.
         if (agree as f64) < LEAST_AGREE * rates.len() as f64 {
@@ -471,7 +719,11 @@ pub(super) fn against_column(
         for row in rows {
             totals.items[*row] = Some(found.total);
         }
-        let column = if group.is_empty() { series.name.clone() } else { format!("{} of {group}", series.name) };
+        let column = if group.is_empty() {
+            series.name.clone()
+        } else {
+            format!("{} of {group}", series.name)
+        };
         checked.push(CheckedColumn {
             table: sheet.table.name.clone(),
             column,
@@ -483,9 +735,15 @@ pub(super) fn against_column(
         });
         // Many misfits are rows of another data set, or figures that are no counts.
         let most = MOST_OUTLIERS.max(rates.len() / 20);
-        let Some((row, rate)) = misfits.first().copied().filter(|_| misfits.len() <= most) else { continue };
-        let Some(printed) = series.values[row] else { continue };
-        let near = rate.neighbours(found.total, found.rounding).map(|(_, near)| shown(near, series, printed));
+        let Some((row, rate)) = misfits.first().copied().filter(|_| misfits.len() <= most) else {
+            continue;
+        };
+        let Some(printed) = series.values[row] else {
+            continue;
+        };
+        let near = rate
+            .neighbours(found.total, found.rounding)
+            .map(|(_, near)| shown(near, series, printed));
         let others = match misfits.len() {
             1 => String::new(),
             2 => ", nor is 1 more".to_owned(),
@@ -499,31 +757,72 @@ pub(super) fn against_column(
             near[1]
         );
         let wrong: Vec<usize> = misfits.iter().map(|(row, _)| *row).collect();
-        findings.push(sheet.finding(ClaimKind::RateAgainstColumn, Severity::NotEstablished, &wrong, series.place, near.to_vec(), text));
+        findings.push(sheet.finding(
+            ClaimKind::RateAgainstColumn,
+            Severity::NotEstablished,
+            &wrong,
+            series.place,
+            near.to_vec(),
+            text,
+        ));
     }
     any.then_some(totals)
 }
 
 /// Says that the digits tell another number of items than the only column that states one.
-fn another_total(sheet: &Sheet<'_>, rate: &Series, rows: &[usize], found: &RecoveredTotal, findings: &mut Vec<ClaimFinding>) {
+fn another_total(
+    sheet: &Sheet<'_>,
+    rate: &Series,
+    rows: &[usize],
+    found: &RecoveredTotal,
+    findings: &mut Vec<ClaimFinding>,
+) {
     const LEAST_ROWS: usize = 4;
-    let mut stated = sheet.series.iter().filter(|series| series.role == Role::Total && series.are_whole);
-    let (Some(total), None) = (stated.next(), stated.next()) else { return };
-    let is_stated = |row: &usize| rate.values[*row].is_some() && Sheet::count(total, *row).is_some();
+    let mut stated = sheet
+        .series
+        .iter()
+        .filter(|series| series.role == Role::Total && series.are_whole);
+    let (Some(total), None) = (stated.next(), stated.next()) else {
+        return;
+    };
+    let is_stated =
+        |row: &usize| rate.values[*row].is_some() && Sheet::count(total, *row).is_some();
     let rows: Vec<usize> = rows.iter().copied().filter(is_stated).collect();
-    let totals: BTreeSet<u64> = rows.iter().filter_map(|row| Sheet::count(total, *row)).collect();
-    let Some(all) = totals.first().copied().filter(|all| totals.len() == 1 && *all > 0) else { return };
+    let totals: BTreeSet<u64> = rows
+        .iter()
+        .filter_map(|row| Sheet::count(total, *row))
+        .collect();
+    let Some(all) = totals
+        .first()
+        .copied()
+        .filter(|all| totals.len() == 1 && *all > 0)
+    else {
+        return;
+    };
     // Means of runs, and figures of a part, are of multiples and divisors.
     let is_kin = found.total.is_multiple_of(all) || all.is_multiple_of(found.total);
     // The counts may have told it already.
-    let is_told =
-        findings.iter().any(|told| told.kind == ClaimKind::OtherDenominator && told.table == sheet.table.name && told.column == rate.name);
+    let is_told = findings.iter().any(|told| {
+        told.kind == ClaimKind::OtherDenominator
+            && told.table == sheet.table.name
+            && told.column == rate.name
+    });
     if !rate.title.names_rate || is_kin || is_told || rows.len() < LEAST_ROWS {
         return;
     }
-    let text = format!("the digits are those of {} items, not of the {all} of `{}`", found.total, total.name);
+    let text = format!(
+        "the digits are those of {} items, not of the {all} of `{}`",
+        found.total, total.name
+    );
     let possible = vec![found.total.to_string()];
-    findings.push(sheet.finding(ClaimKind::OtherDenominator, Severity::Contradictory, &rows, rate.place, possible, text));
+    findings.push(sheet.finding(
+        ClaimKind::OtherDenominator,
+        Severity::Contradictory,
+        &rows,
+        rate.place,
+        possible,
+        text,
+    ));
 }
 
 fn recovered_text(found: &RecoveredTotal) -> String {
@@ -539,7 +838,10 @@ fn recovered_text(found: &RecoveredTotal) -> String {
 pub(super) fn most_frequent(values: impl Iterator<Item = u64>) -> Option<u64> {
     let mut counts = std::collections::BTreeMap::<u64, usize>::new();
     values.for_each(|value| *counts.entry(value).or_default() += 1);
-    counts.into_iter().max_by_key(|(value, count)| (*count, *value)).map(|(value, _)| value)
+    counts
+        .into_iter()
+        .max_by_key(|(value, count)| (*count, *value))
+        .map(|(value, _)| value)
 }
 
 /// Reports rows whose number of items is not that of most rows.
@@ -547,22 +849,44 @@ pub(super) fn different_totals(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFindin
     const LEAST_ROWS: usize = 4;
     const LEAST_ALIKE: f64 = 0.6;
     // Rows of different suites or categories have their own items.
-    let is_divided = sheet.texts.iter().any(|place| sheet.titles[*place].role == Role::Group && !sheet.is_constant(*place));
+    let is_divided = sheet
+        .texts
+        .iter()
+        .any(|place| sheet.titles[*place].role == Role::Group && !sheet.is_constant(*place));
     if is_divided && sheet.groups.len() == 1 {
         return;
     }
-    for series in sheet.series.iter().filter(|series| series.role == Role::Total && series.are_whole) {
+    for series in sheet
+        .series
+        .iter()
+        .filter(|series| series.role == Role::Total && series.are_whole)
+    {
         for (_, rows) in &sheet.groups {
-            let known: Vec<(usize, u64)> = rows.iter().filter_map(|row| Some((*row, Sheet::count(series, *row)?))).collect();
-            let Some(usual) = most_frequent(known.iter().map(|(_, total)| *total)) else { continue };
-            let others: BTreeSet<u64> = known.iter().map(|(_, total)| *total).filter(|total| *total != usual).collect();
+            let known: Vec<(usize, u64)> = rows
+                .iter()
+                .filter_map(|row| Some((*row, Sheet::count(series, *row)?)))
+                .collect();
+            let Some(usual) = most_frequent(known.iter().map(|(_, total)| *total)) else {
+                continue;
+            };
+            let others: BTreeSet<u64> = known
+                .iter()
+                .map(|(_, total)| *total)
+                .filter(|total| *total != usual)
+                .collect();
             let alike = known.iter().filter(|(_, total)| *total == usual).count();
             if known.len() < LEAST_ROWS || (alike as f64) < LEAST_ALIKE * known.len() as f64 {
                 continue;
             }
             for other in others {
-                let rows: Vec<usize> = known.iter().filter(|(_, total)| *total == other).map(|(row, _)| *row).collect();
-                let text = format!("{other} items, where {alike} other rows have {usual}: their rates are not over the same items");
+                let rows: Vec<usize> = known
+                    .iter()
+                    .filter(|(_, total)| *total == other)
+                    .map(|(row, _)| *row)
+                    .collect();
+                let text = format!(
+                    "{other} items, where {alike} other rows have {usual}: their rates are not over the same items"
+                );
                 findings.push(sheet.finding(
                     ClaimKind::DifferentTotals,
                     Severity::NotEstablished,

@@ -28,34 +28,58 @@ struct Scored {
 
 /// Returns the columns that are means of whole scores, with a deviation beside them.
 pub(super) fn whole_means(sheet: &Sheet<'_>) -> BTreeSet<usize> {
-    let Some(total) = only_total(sheet) else { return BTreeSet::new() };
+    let Some(total) = only_total(sheet) else {
+        return BTreeSet::new();
+    };
     let found = spreads(sheet).filter_map(|spread| rate_of(sheet, spread));
-    found.filter(|mean| ROUNDINGS.iter().any(|rounding| means(sheet, &sheet.series[*mean], total, *rounding).is_some())).collect()
+    found
+        .filter(|mean| {
+            ROUNDINGS
+                .iter()
+                .any(|rounding| means(sheet, &sheet.series[*mean], total, *rounding).is_some())
+        })
+        .collect()
 }
 
 const ROUNDINGS: [Rounding; 2] = [Rounding::Nearest, Rounding::Down];
 
 fn spreads<'s>(sheet: &'s Sheet<'_>) -> impl Iterator<Item = &'s Series> {
-    sheet.series.iter().filter(|series| matches!(series.role, Role::Deviation | Role::HalfWidth))
+    sheet
+        .series
+        .iter()
+        .filter(|series| matches!(series.role, Role::Deviation | Role::HalfWidth))
 }
 
 /// Returns the only column of numbers of items.
 fn only_total<'s>(sheet: &'s Sheet<'_>) -> Option<&'s Series> {
-    let mut stated = sheet.series.iter().filter(|series| series.role == Role::Total && series.are_whole && series.part_of.is_none());
+    let mut stated = sheet.series.iter().filter(|series| {
+        series.role == Role::Total && series.are_whole && series.part_of.is_none()
+    });
     stated.next().filter(|_| stated.next().is_none())
 }
 
 /// Checks each column of means with a deviation beside it. Rates, whose `totals` are known, are checked with their spreads.
-pub(super) fn check(sheet: &Sheet<'_>, totals: &[Option<Totals>], findings: &mut Vec<ClaimFinding>, checked: &mut Vec<CheckedColumn>) {
-    let Some(total) = only_total(sheet) else { return };
+pub(super) fn check(
+    sheet: &Sheet<'_>,
+    totals: &[Option<Totals>],
+    findings: &mut Vec<ClaimFinding>,
+    checked: &mut Vec<CheckedColumn>,
+) {
+    let Some(total) = only_total(sheet) else {
+        return;
+    };
     let mut told = BTreeSet::new();
     for spread in spreads(sheet) {
-        let Some(mean) = rate_of(sheet, spread).filter(|mean| totals[*mean].as_ref().is_none_or(|known| !known.is_stated)) else {
+        let Some(mean) = rate_of(sheet, spread)
+            .filter(|mean| totals[*mean].as_ref().is_none_or(|known| !known.is_stated))
+        else {
             continue;
         };
         let series = &sheet.series[mean];
         for rounding in ROUNDINGS {
-            let Some((scored, wrong)) = means(sheet, series, total, rounding) else { continue };
+            let Some((scored, wrong)) = means(sheet, series, total, rounding) else {
+                continue;
+            };
             if told.insert(mean) {
                 note(
                     sheet,
@@ -75,26 +99,58 @@ pub(super) fn check(sheet: &Sheet<'_>, totals: &[Option<Totals>], findings: &mut
 }
 
 fn printed_number(printed: Printed) -> PrintedNumber {
-    PrintedNumber { units: printed.units, scale: printed.scale() }
+    PrintedNumber {
+        units: printed.units,
+        scale: printed.scale(),
+    }
 }
 
-fn note(sheet: &Sheet<'_>, series: &Series, follows: String, (rows, agree): (usize, usize), checked: &mut Vec<CheckedColumn>) {
+fn note(
+    sheet: &Sheet<'_>,
+    series: &Series,
+    follows: String,
+    (rows, agree): (usize, usize),
+    checked: &mut Vec<CheckedColumn>,
+) {
     let (table, column) = (sheet.table.name.clone(), series.name.clone());
-    checked.push(CheckedColumn { table, column, follows, rows: rows as u64, agree: agree as u64, recovered: None, chance: None });
+    checked.push(CheckedColumn {
+        table,
+        column,
+        follows,
+        rows: rows as u64,
+        agree: agree as u64,
+        recovered: None,
+        chance: None,
+    });
 }
 
 /// Returns the rows whose mean some whole scores have, and those whose mean none have. `None` if the column does not look like such means.
-fn means(sheet: &Sheet<'_>, series: &Series, total: &Series, rounding: Rounding) -> Option<(Vec<Scored>, Vec<Scored>)> {
-    let (mut possible, mut wrong, mut shares, mut telling) = (Vec::new(), Vec::new(), 0.0, BTreeSet::new());
+fn means(
+    sheet: &Sheet<'_>,
+    series: &Series,
+    total: &Series,
+    rounding: Rounding,
+) -> Option<(Vec<Scored>, Vec<Scored>)> {
+    let (mut possible, mut wrong, mut shares, mut telling) =
+        (Vec::new(), Vec::new(), 0.0, BTreeSet::new());
     for row in &sheet.rows {
-        let Some((printed, items)) = series.values[*row].zip(Sheet::count(total, *row)).filter(|(_, items)| *items > 1) else { continue };
+        let Some((printed, items)) = series.values[*row]
+            .zip(Sheet::count(total, *row))
+            .filter(|(_, items)| *items > 1)
+        else {
+            continue;
+        };
         let mean = printed_number(printed);
         let share = (items as f64 / mean.scale as f64).min(1.0);
         if share > MOST_SHARE {
             continue;
         }
         shares += share;
-        let scored = Scored { row: *row, mean, items };
+        let scored = Scored {
+            row: *row,
+            mean,
+            items,
+        };
         if mean.sums(items, rounding).is_some() {
             telling.insert((mean, items));
             possible.push(scored);
@@ -103,8 +159,13 @@ fn means(sheet: &Sheet<'_>, series: &Series, total: &Series, rounding: Rounding)
         }
     }
     let all = possible.len() + wrong.len();
-    let is_enough = telling.len() >= LEAST_ROWS && possible.len() as f64 >= LEAST_AGREE * all as f64;
-    let chance = upper_tail(telling.len() as u64, (telling.len() + wrong.len()) as u64, shares / all.max(1) as f64);
+    let is_enough =
+        telling.len() >= LEAST_ROWS && possible.len() as f64 >= LEAST_AGREE * all as f64;
+    let chance = upper_tail(
+        telling.len() as u64,
+        (telling.len() + wrong.len()) as u64,
+        shares / all.max(1) as f64,
+    );
     (is_enough && chance <= MOST_CHANCE).then_some((possible, wrong))
 }
 
@@ -121,7 +182,14 @@ fn impossible_mean(sheet: &Sheet<'_>, series: &Series, scored: &Scored) -> Optio
         near[0],
         near[1]
     );
-    Some(sheet.finding(ClaimKind::ImpossibleMean, Severity::Contradictory, &[scored.row], series.place, near, text))
+    Some(sheet.finding(
+        ClaimKind::ImpossibleMean,
+        Severity::Contradictory,
+        &[scored.row],
+        series.place,
+        near,
+        text,
+    ))
 }
 
 /// Reports deviations that no whole scores of the row's number and mean have.
@@ -137,14 +205,21 @@ fn deviations(
     let judged = |divisor: Divisor| {
         let (mut agree, mut wrong, mut shares) = (0_usize, Vec::new(), 0.0);
         for row in scored {
-            let Some(printed) = spread.values[row.row] else { continue };
+            let Some(printed) = spread.values[row.row] else {
+                continue;
+            };
             let deviation = printed_number(printed);
-            let share = row.mean.possible_deviations(deviation, row.items, divisor, rounding);
+            let share = row
+                .mean
+                .possible_deviations(deviation, row.items, divisor, rounding);
             if share > MOST_SHARE {
                 continue;
             }
             shares += share;
-            if row.mean.has_deviation(deviation, row.items, divisor, rounding) {
+            if row
+                .mean
+                .has_deviation(deviation, row.items, divisor, rounding)
+            {
                 agree += 1;
             } else {
                 wrong.push(row);
@@ -152,14 +227,32 @@ fn deviations(
         }
         let all = agree + wrong.len();
         let chance = upper_tail(agree as u64, all as u64, shares / all.max(1) as f64);
-        let is_enough = agree >= LEAST_ROWS && agree as f64 >= LEAST_AGREE * all as f64 && chance <= MOST_CHANCE;
+        let is_enough = agree >= LEAST_ROWS
+            && agree as f64 >= LEAST_AGREE * all as f64
+            && chance <= MOST_CHANCE;
         is_enough.then_some((all, agree, wrong))
     };
-    let found = [Divisor::Sample, Divisor::Population].map(judged).into_iter().flatten();
-    let Some((all, agree, wrong)) = found.min_by_key(|(.., wrong)| wrong.len()) else { return };
-    note(sheet, spread, format!("a standard deviation of whole scores with the mean `{}`", mean.name), (all, agree), checked);
+    let found = [Divisor::Sample, Divisor::Population]
+        .map(judged)
+        .into_iter()
+        .flatten();
+    let Some((all, agree, wrong)) = found.min_by_key(|(.., wrong)| wrong.len()) else {
+        return;
+    };
+    note(
+        sheet,
+        spread,
+        format!(
+            "a standard deviation of whole scores with the mean `{}`",
+            mean.name
+        ),
+        (all, agree),
+        checked,
+    );
     for row in wrong {
-        let (Some(own), Some(printed)) = (mean.values[row.row], spread.values[row.row]) else { continue };
+        let (Some(own), Some(printed)) = (mean.values[row.row], spread.values[row.row]) else {
+            continue;
+        };
         let text = format!(
             "no {} whole scores with the mean {:.*} have the standard deviation {:.*}",
             row.items,
@@ -168,6 +261,13 @@ fn deviations(
             printed.decimals as usize,
             printed.value()
         );
-        findings.push(sheet.finding(ClaimKind::ImpossibleDeviation, Severity::Contradictory, &[row.row], spread.place, Vec::new(), text));
+        findings.push(sheet.finding(
+            ClaimKind::ImpossibleDeviation,
+            Severity::Contradictory,
+            &[row.row],
+            spread.place,
+            Vec::new(),
+            text,
+        ));
     }
 }

@@ -42,39 +42,63 @@ impl Printed {
     pub fn with_decimals(self, decimals: u32) -> Self {
         let by = 10_i64.checked_pow(decimals.saturating_sub(self.decimals));
         match by.and_then(|by| self.units.checked_mul(by)) {
-            Some(units) if decimals > self.decimals => Self { units, decimals, ..self },
+            Some(units) if decimals > self.decimals => Self {
+                units,
+                decimals,
+                ..self
+            },
             _ => self,
         }
     }
 
     pub fn whole(self) -> Option<u64> {
         let scale = i64::try_from(self.scale()).ok()?;
-        u64::try_from(self.units / scale).ok().filter(|_| self.units % scale == 0)
+        u64::try_from(self.units / scale)
+            .ok()
+            .filter(|_| self.units % scale == 0)
     }
 }
 
 /// Reads a cell. Every field is empty if it is not a figure.
 pub(super) fn figures(text: &str) -> Figures {
     let (text, is_bold) = unmarked(text);
-    let Some((numbers, form)) = scan(&text) else { return Figures { is_bold, ..Figures::default() } };
+    let Some((numbers, form)) = scan(&text) else {
+        return Figures {
+            is_bold,
+            ..Figures::default()
+        };
+    };
     let one = |place: usize| numbers.get(place).copied();
-    let ends = |low: usize| one(low).zip(one(low + 1)).filter(|(low, high)| low.value() <= high.value());
+    let ends = |low: usize| {
+        one(low)
+            .zip(one(low + 1))
+            .filter(|(low, high)| low.value() <= high.value())
+    };
     let counts = |place: usize| {
         let (part, whole) = (one(place)?.whole()?, one(place + 1)?.whole()?);
         (part <= whole && whole > 0).then_some((part, whole))
     };
-    let mut found = Figures { is_bold, ..Figures::default() };
+    let mut found = Figures {
+        is_bold,
+        ..Figures::default()
+    };
     match form.as_str() {
         "#" => found.main = one(0),
         "±#" => found.spread = one(0),
-        "#±#" | "#(±#)" | "#(#)" | "#+/-#" | "#(+/-#)" | "#+-#" => (found.main, found.spread) = (one(0), one(1)),
+        "#±#" | "#(±#)" | "#(#)" | "#+/-#" | "#(+/-#)" | "#+-#" => {
+            (found.main, found.spread) = (one(0), one(1))
+        }
         "#[#,#]" | "#(#,#)" | "#[#-#]" | "#(#-#)" | "#[#to#]" | "#(#to#)" | "#[#;#]" | "#(#;#)" => {
             (found.main, found.ends) = (one(0), ends(1));
         }
-        "[#,#]" | "(#,#)" | "#-#" | "[#-#]" | "(#-#)" | "#to#" | "[#;#]" | "#,#" | "#;#" => found.ends = ends(0),
+        "[#,#]" | "(#,#)" | "#-#" | "[#-#]" | "(#-#)" | "#to#" | "[#;#]" | "#,#" | "#;#" => {
+            found.ends = ends(0)
+        }
         "#/#" | "(#/#)" | "#of#" => found.counts = counts(0),
         "#/#(#)" => (found.counts, found.main) = (counts(0), one(2)),
-        "#(#/#)" | "#[#/#]" | "#,#/#" | "#(#of#)" => (found.main, found.counts) = (one(0), counts(1)),
+        "#(#/#)" | "#[#/#]" | "#,#/#" | "#(#of#)" => {
+            (found.main, found.counts) = (one(0), counts(1))
+        }
         _ => {}
     }
     found
@@ -83,8 +107,16 @@ pub(super) fn figures(text: &str) -> Figures {
 /// Removes what marks a cell and is no part of its figure. Returns whether the cell is bold.
 fn unmarked(text: &str) -> (String, bool) {
     let text = text.trim();
-    let pairs = [("**", "**"), ("__", "__"), ("<b>", "</b>"), ("<strong>", "</strong>"), ("\\textbf{", "}")];
-    let is_bold = pairs.iter().any(|(open, close)| text.contains(open) && text.contains(close) && text.len() > open.len() + close.len());
+    let pairs = [
+        ("**", "**"),
+        ("__", "__"),
+        ("<b>", "</b>"),
+        ("<strong>", "</strong>"),
+        ("\\textbf{", "}"),
+    ];
+    let is_bold = pairs.iter().any(|(open, close)| {
+        text.contains(open) && text.contains(close) && text.len() > open.len() + close.len()
+    });
     let mut plain = text.to_owned();
     for mark in [
         "**",
@@ -111,7 +143,12 @@ fn unmarked(text: &str) -> (String, bool) {
         plain = plain.replace(mark, "");
     }
     let plain = plain.replace("&plusmn;", "±").replace("pm", "±");
-    (plain.trim_matches(|letter: char| "*↑↓†‡§¹²³🥇🥈🥉🏆✅ \u{a0}".contains(letter)).to_owned(), is_bold)
+    (
+        plain
+            .trim_matches(|letter: char| "*↑↓†‡§¹²³🥇🥈🥉🏆✅ \u{a0}".contains(letter))
+            .to_owned(),
+        is_bold,
+    )
 }
 
 /// Splits a text into its numbers and its form, in which `#` stands for a number.
@@ -129,7 +166,9 @@ fn scan(text: &str) -> Option<(Vec<Printed>, String)> {
         let is_sign = matches!(letter, '-' | '−' | '+') && !form.ends_with('#');
         let starts = is_digit(place)
             || (letter == '.' && is_digit(place + 1))
-            || (is_sign && (is_digit(place + 1) || letters.get(place + 1) == Some(&'.') && is_digit(place + 2)));
+            || (is_sign
+                && (is_digit(place + 1)
+                    || letters.get(place + 1) == Some(&'.') && is_digit(place + 2)));
         if !starts {
             match letter {
                 '%' => numbers.last_mut()?.has_percent = true,
@@ -144,7 +183,8 @@ fn scan(text: &str) -> Option<(Vec<Printed>, String)> {
         place += usize::from(is_sign);
         let (mut units, mut decimals, mut seen_point) = (String::new(), 0_u32, false);
         while place < letters.len() {
-            let groups = |place: usize| (1..=3).all(|next| is_digit(place + next)) && !is_digit(place + 4);
+            let groups =
+                |place: usize| (1..=3).all(|next| is_digit(place + next)) && !is_digit(place + 4);
             match letters[place] {
                 digit if digit.is_ascii_digit() => {
                     units.push(digit);
@@ -153,7 +193,11 @@ fn scan(text: &str) -> Option<(Vec<Printed>, String)> {
                 '.' if !seen_point && is_digit(place + 1) => seen_point = true,
                 '.' if !seen_point && place + 1 == letters.len() => seen_point = true,
                 ',' if !seen_point && (1..=3).contains(&units.len()) && groups(place) => {}
-                ',' if !seen_point && !has_point && is_digit(place + 1) && form.chars().all(|letter| letter != '[' && letter != '(') => {
+                ',' if !seen_point
+                    && !has_point
+                    && is_digit(place + 1)
+                    && form.chars().all(|letter| letter != '[' && letter != '(') =>
+                {
                     seen_point = true;
                 }
                 _ => break,
@@ -165,14 +209,21 @@ fn scan(text: &str) -> Option<(Vec<Printed>, String)> {
             return float(text);
         }
         while decimals > MOST_DECIMALS {
-            let last = units.pop().and_then(|digit| digit.to_digit(10)).unwrap_or(0);
+            let last = units
+                .pop()
+                .and_then(|digit| digit.to_digit(10))
+                .unwrap_or(0);
             decimals -= 1;
             if decimals == MOST_DECIMALS && last >= 5 {
                 units = (units.parse::<i64>().ok()? + 1).to_string();
             }
         }
         let units: i64 = units.parse().ok()?;
-        numbers.push(Printed { units: if is_negative { -units } else { units }, decimals, has_percent: false });
+        numbers.push(Printed {
+            units: if is_negative { -units } else { units },
+            decimals,
+            has_percent: false,
+        });
         form.push('#');
     }
     (!numbers.is_empty()).then_some((numbers, form))
@@ -183,7 +234,14 @@ fn float(text: &str) -> Option<(Vec<Printed>, String)> {
     let scale = 10_f64.powi(i32::try_from(MOST_DECIMALS).ok()?);
     #[expect(clippy::cast_possible_truncation, reason = "below 1e15")]
     let units = (value * scale).round() as i64;
-    Some((vec![Printed { units, decimals: MOST_DECIMALS, has_percent: false }], "#".to_owned()))
+    Some((
+        vec![Printed {
+            units,
+            decimals: MOST_DECIMALS,
+            has_percent: false,
+        }],
+        "#".to_owned(),
+    ))
 }
 
 #[cfg(test)]
@@ -192,12 +250,27 @@ mod tests {
 
     fn shown(text: &str) -> String {
         let found = figures(text);
-        let number = |printed: Printed| format!("{}/{}{}", printed.units, printed.decimals, if printed.has_percent { "%" } else { "" });
+        let number = |printed: Printed| {
+            format!(
+                "{}/{}{}",
+                printed.units,
+                printed.decimals,
+                if printed.has_percent { "%" } else { "" }
+            )
+        };
         let mut parts = Vec::new();
         parts.extend(found.main.map(number));
         parts.extend(found.spread.map(|spread| format!("± {}", number(spread))));
-        parts.extend(found.ends.map(|(low, high)| format!("[{} {}]", number(low), number(high))));
-        parts.extend(found.counts.map(|(part, whole)| format!("{part} of {whole}")));
+        parts.extend(
+            found
+                .ends
+                .map(|(low, high)| format!("[{} {}]", number(low), number(high))),
+        );
+        parts.extend(
+            found
+                .counts
+                .map(|(part, whole)| format!("{part} of {whole}")),
+        );
         parts.extend(found.is_bold.then(|| "bold".to_owned()));
         parts.join(" ")
     }

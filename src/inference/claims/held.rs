@@ -27,14 +27,32 @@ pub fn held_runs(warehouse: &Warehouse, filter: &Filter) -> Vec<HeldRuns> {
         let matrix = group.matrix(warehouse);
         for arm in &group.arms {
             for row in arm.all() {
-                let attempts = matrix.rows_of(&row.run.id).iter().map(|row| u64::from(row.attempt)).max();
-                let key = (row.run.suite.clone(), row.run.approach.clone(), row.run.model.clone());
+                let attempts = matrix
+                    .rows_of(&row.run.id)
+                    .iter()
+                    .map(|row| u64::from(row.attempt))
+                    .max();
+                let key = (
+                    row.run.suite.clone(),
+                    row.run.approach.clone(),
+                    row.run.model.clone(),
+                );
                 let sum = found.entry(key).or_insert(Some(0));
-                *sum = sum.zip(attempts).map(|(sum, attempts)| sum + attempts.max(1));
+                *sum = sum
+                    .zip(attempts)
+                    .map(|(sum, attempts)| sum + attempts.max(1));
             }
         }
     }
-    found.into_iter().map(|((suite, approach, model), runs)| HeldRuns { suite, approach, model, runs }).collect()
+    found
+        .into_iter()
+        .map(|((suite, approach, model), runs)| HeldRuns {
+            suite,
+            approach,
+            model,
+            runs,
+        })
+        .collect()
 }
 
 /// Returns whether a table states a number of runs of any row.
@@ -44,24 +62,49 @@ pub(super) fn states_runs(sheet: &Sheet<'_>) -> bool {
 
 /// Returns the number of runs that a row states, and the column that does.
 fn stated(sheet: &Sheet<'_>, row: usize) -> Option<(u64, usize)> {
-    let of_series = sheet.series.iter().find(|series| series.role == Role::Runs && series.are_whole);
+    let of_series = sheet
+        .series
+        .iter()
+        .find(|series| series.role == Role::Runs && series.are_whole);
     let of_row = of_series.and_then(|series| Some((Sheet::count(series, row)?, series.place)));
     let titled = || {
-        let of_mean = |series: &&super::sheet::Series| series.title.runs.is_some() && series.role != Role::Runs;
-        sheet.series.iter().find(of_mean).and_then(|series| Some((series.title.runs?, series.place)))
+        let of_mean = |series: &&super::sheet::Series| {
+            series.title.runs.is_some() && series.role != Role::Runs
+        };
+        sheet
+            .series
+            .iter()
+            .find(of_mean)
+            .and_then(|series| Some((series.title.runs?, series.place)))
     };
-    of_row.or_else(titled).filter(|(runs, _)| (2..=1000).contains(runs))
+    of_row
+        .or_else(titled)
+        .filter(|(runs, _)| (2..=1000).contains(runs))
 }
 
 /// Reports the rows that state more runs than the store holds of their system. A system that the store does not hold is not accused.
 pub(super) fn check(sheet: &Sheet<'_>, held: &[HeldRuns], findings: &mut Vec<ClaimFinding>) {
     for row in &sheet.rows {
-        let Some((runs, place)) = stated(sheet, *row) else { continue };
-        let Some((there, suite)) = runs_of(sheet, *row, held).filter(|(there, _)| *there < runs) else { continue };
+        let Some((runs, place)) = stated(sheet, *row) else {
+            continue;
+        };
+        let Some((there, suite)) = runs_of(sheet, *row, held).filter(|(there, _)| *there < runs)
+        else {
+            continue;
+        };
         let name = sheet.name_of(*row);
-        let text = format!("{runs} runs of `{name}` are stated; the store holds {there}, on the suite `{suite}`");
+        let text = format!(
+            "{runs} runs of `{name}` are stated; the store holds {there}, on the suite `{suite}`"
+        );
         let possible = vec![there.to_string()];
-        findings.push(sheet.finding(ClaimKind::RunsAgainstStore, Severity::NotEstablished, &[*row], place, possible, text));
+        findings.push(sheet.finding(
+            ClaimKind::RunsAgainstStore,
+            Severity::NotEstablished,
+            &[*row],
+            place,
+            possible,
+            text,
+        ));
     }
 }
 
@@ -73,17 +116,30 @@ fn runs_of<'h>(sheet: &Sheet<'_>, row: usize, held: &'h [HeldRuns]) -> Option<(u
     let is_divided = suites.cells.iter().any(|name| !name.is_empty());
     let is_asked = |held: &&HeldRuns| {
         let suite = plain(&held.suite);
-        if is_divided { suites.cells.contains(&suite) } else { true }
+        if is_divided {
+            suites.cells.contains(&suite)
+        } else {
+            true
+        }
     };
     // A file that is named after a suite is about this suite.
-    let titled: BTreeSet<&str> = own().map(|held| held.suite.as_str()).filter(|suite| suites.titles.contains(&plain(suite))).collect();
+    let titled: BTreeSet<&str> = own()
+        .map(|held| held.suite.as_str())
+        .filter(|suite| suites.titles.contains(&plain(suite)))
+        .collect();
     let mut sums: BTreeMap<&str, Option<u64>> = BTreeMap::new();
-    for held in own().filter(is_asked).filter(|held| titled.is_empty() || titled.contains(held.suite.as_str())) {
+    for held in own()
+        .filter(is_asked)
+        .filter(|held| titled.is_empty() || titled.contains(held.suite.as_str()))
+    {
         let sum = sums.entry(&held.suite).or_insert(Some(0));
         *sum = sum.zip(held.runs).map(|(sum, runs)| sum + runs);
     }
     // Runs that cannot be counted may be as many as stated.
-    let known: Option<Vec<(u64, &str)>> = sums.into_iter().map(|(suite, runs)| Some((runs?, suite))).collect();
+    let known: Option<Vec<(u64, &str)>> = sums
+        .into_iter()
+        .map(|(suite, runs)| Some((runs?, suite)))
+        .collect();
     known?.into_iter().max()
 }
 
@@ -97,7 +153,8 @@ fn names_of(sheet: &Sheet<'_>, row: usize) -> BTreeSet<String> {
         .map(plain)
         .collect();
     // Of several cells, each alone names more than the system.
-    let mut names: BTreeSet<String> = [cells.concat(), cells.iter().rev().cloned().collect()].into();
+    let mut names: BTreeSet<String> =
+        [cells.concat(), cells.iter().rev().cloned().collect()].into();
     if cells.is_empty() {
         names.insert(plain(&sheet.name_of(row)));
     }
@@ -107,7 +164,14 @@ fn names_of(sheet: &Sheet<'_>, row: usize) -> BTreeSet<String> {
 
 fn is_named(held: &HeldRuns, names: &BTreeSet<String>) -> bool {
     let (approach, model) = (plain(&held.approach), plain(&held.model));
-    [format!("{approach}{model}"), format!("{model}{approach}"), approach, model].iter().any(|name| names.contains(name))
+    [
+        format!("{approach}{model}"),
+        format!("{model}{approach}"),
+        approach,
+        model,
+    ]
+    .iter()
+    .any(|name| names.contains(name))
 }
 
 struct Suites {
@@ -118,15 +182,35 @@ struct Suites {
 }
 
 fn suites_of(sheet: &Sheet<'_>, row: usize) -> Suites {
-    let groups = sheet.texts.iter().filter(|place| sheet.titles[**place].role == Role::Group);
-    let cells = groups.filter_map(|place| cell(sheet.table, row, *place)).map(plain).collect();
-    let file = sheet.table.name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let groups = sheet
+        .texts
+        .iter()
+        .filter(|place| sheet.titles[**place].role == Role::Group);
+    let cells = groups
+        .filter_map(|place| cell(sheet.table, row, *place))
+        .map(plain)
+        .collect();
+    let file = sheet
+        .table
+        .name
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or_default();
     let stem = file.split('.').next().unwrap_or_default();
-    let titles = sheet.series.iter().map(|series| plain(&series.name)).chain([plain(stem)]).collect();
+    let titles = sheet
+        .series
+        .iter()
+        .map(|series| plain(&series.name))
+        .chain([plain(stem)])
+        .collect();
     Suites { cells, titles }
 }
 
 /// Returns the letters and digits of a name.
 fn plain(text: &str) -> String {
-    plain_name(text).chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    plain_name(text)
+        .chars()
+        .filter(|letter| letter.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }

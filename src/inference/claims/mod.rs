@@ -20,7 +20,9 @@ mod winners;
 
 use crate::domain::ClaimedTable;
 
-pub use finding::{AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, Severity};
+pub use finding::{
+    AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, Severity,
+};
 pub use held::{HeldRuns, held_runs};
 
 use counts::{Relation, Totals};
@@ -28,7 +30,10 @@ use sheet::Sheet;
 
 /// Returns whether a table states how many runs are behind its figures.
 pub fn states_runs(tables: &[ClaimedTable]) -> bool {
-    tables.iter().map(Sheet::of).any(|sheet| held::states_runs(&sheet))
+    tables
+        .iter()
+        .map(Sheet::of)
+        .any(|sheet| held::states_runs(&sheet))
 }
 
 /// Audits the tables of one or several files. Rows with the same id in several tables are compared, and stated runs with those that are `held`.
@@ -41,16 +46,29 @@ pub fn audit_claims(tables: &[ClaimedTable], held: &[HeldRuns]) -> ClaimsAudit {
     }
     let known: Vec<Vec<Relation>> = sheets.iter().map(counts::relations).collect();
     for (place, sheet) in sheets.iter().enumerate() {
-        let (rows, columns) = (sheet.table.rows.len() as u64, sheet.table.columns.len() as u64);
-        audit.tables.push(AuditedTable { name: sheet.table.name.clone(), rows, columns });
+        let (rows, columns) = (
+            sheet.table.rows.len() as u64,
+            sheet.table.columns.len() as u64,
+        );
+        audit.tables.push(AuditedTable {
+            name: sheet.table.name.clone(),
+            rows,
+            columns,
+        });
         let relations = with_those_of_others(&sheets, &known, place);
         one(sheet, &relations, &mut audit);
         held::check(sheet, held, &mut audit.findings);
     }
     repeats::across(&sheets, &mut audit.findings);
     audit.findings.sort_by(|left, right| {
-        let key =
-            |finding: &ClaimFinding| (finding.severity, finding.kind, finding.table.clone(), finding.places.first().map(|place| place.row));
+        let key = |finding: &ClaimFinding| {
+            (
+                finding.severity,
+                finding.kind,
+                finding.table.clone(),
+                finding.places.first().map(|place| place.row),
+            )
+        };
         key(left).cmp(&key(right))
     });
     audit
@@ -66,9 +84,16 @@ fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
         done[relation.rate] = counts::against_counts(sheet, *relation, findings, checked);
         let of = |row: usize| Sheet::count(&sheet.series[relation.total], row);
         let known = (0..sheet.table.rows.len()).map(of).collect();
-        totals[relation.rate] = Some(Totals { items: known, rounding: relation.rounding, is_stated: true, are_means: false });
+        totals[relation.rate] = Some(Totals {
+            items: known,
+            rounding: relation.rounding,
+            is_stated: true,
+            are_means: false,
+        });
     }
-    let rates: Vec<usize> = (0..sheet.series.len()).filter(|place| Sheet::is_rate(&sheet.series[*place])).collect();
+    let rates: Vec<usize> = (0..sheet.series.len())
+        .filter(|place| Sheet::is_rate(&sheet.series[*place]))
+        .collect();
     let whole_means = deviations::whole_means(sheet);
     for rate in rates {
         if means.iter().any(|mean| mean.place == rate) {
@@ -78,7 +103,11 @@ fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
         let stated = counts::against_totals(sheet, rate, &done[rate], findings, checked);
         if totals[rate].is_none() {
             let recovered = |rate: usize| counts::against_column(sheet, rate, findings, checked);
-            totals[rate] = stated.or_else(|| Some(rate).filter(|rate| !whole_means.contains(rate)).and_then(recovered));
+            totals[rate] = stated.or_else(|| {
+                Some(rate)
+                    .filter(|rate| !whole_means.contains(rate))
+                    .and_then(recovered)
+            });
         }
     }
     counts::different_totals(sheet, findings);
@@ -93,20 +122,32 @@ fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
 /// Returns the totals, and for a column without one that of the only column that the title calls so. That does for spreads: if a formula
 /// gives them, the total is confirmed.
 fn with_titled(sheet: &Sheet<'_>, totals: &[Option<Totals>]) -> Vec<Option<Totals>> {
-    let mut titled = sheet.series.iter().filter(|series| series.role == titles::Role::Total && series.are_whole);
+    let mut titled = sheet
+        .series
+        .iter()
+        .filter(|series| series.role == titles::Role::Total && series.are_whole);
     let only = titled.next().filter(|_| titled.next().is_none());
     let stated = only.map(|series| Totals {
-        items: (0..sheet.table.rows.len()).map(|row| Sheet::count(series, row).filter(|total| *total > 0)).collect(),
+        items: (0..sheet.table.rows.len())
+            .map(|row| Sheet::count(series, row).filter(|total| *total > 0))
+            .collect(),
         rounding: crate::stats::Rounding::Nearest,
         is_stated: true,
         are_means: false,
     });
-    totals.iter().map(|known| known.clone().or_else(|| stated.clone())).collect()
+    totals
+        .iter()
+        .map(|known| known.clone().or_else(|| stated.clone()))
+        .collect()
 }
 
 /// Returns a table's relations, with those that other tables have between columns of the same names: a short list is of the same source as
 /// a long one.
-fn with_those_of_others(sheets: &[Sheet<'_>], known: &[Vec<Relation>], place: usize) -> Vec<Relation> {
+fn with_those_of_others(
+    sheets: &[Sheet<'_>],
+    known: &[Vec<Relation>],
+    place: usize,
+) -> Vec<Relation> {
     let own = &sheets[place];
     let mut found = known[place].clone();
     for (sheet, relations) in sheets.iter().zip(known) {
@@ -114,14 +155,27 @@ fn with_those_of_others(sheets: &[Sheet<'_>], known: &[Vec<Relation>], place: us
             let named = |of: usize| {
                 let series = &sheet.series[of];
                 own.series.iter().position(|other| {
-                    other.name == series.name && other.role == series.role && (other.part_of.is_some() == series.part_of.is_some())
+                    other.name == series.name
+                        && other.role == series.role
+                        && (other.part_of.is_some() == series.part_of.is_some())
                 })
             };
-            let (Some(rate), Some(count), Some(total)) = (named(relation.rate), named(relation.count), named(relation.total)) else {
+            let (Some(rate), Some(count), Some(total)) = (
+                named(relation.rate),
+                named(relation.count),
+                named(relation.total),
+            ) else {
                 continue;
             };
-            if !found.iter().any(|known| known.rate == rate) && own.series[rate].whole == sheet.series[relation.rate].whole {
-                found.push(Relation { rate, count, total, ..*relation });
+            if !found.iter().any(|known| known.rate == rate)
+                && own.series[rate].whole == sheet.series[relation.rate].whole
+            {
+                found.push(Relation {
+                    rate,
+                    count,
+                    total,
+                    ..*relation
+                });
             }
         }
     }

@@ -28,21 +28,32 @@ pub(super) struct Combined {
 }
 
 /// Finds the columns that are the mean, weighted or not, or the sum of others, and reports the rows where they are not.
-pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>, checked: &mut Vec<CheckedColumn>) -> Vec<Combined> {
+pub(super) fn check(
+    sheet: &Sheet<'_>,
+    findings: &mut Vec<ClaimFinding>,
+    checked: &mut Vec<CheckedColumn>,
+) -> Vec<Combined> {
     let mut found = Vec::new();
     for (place, series) in sheet.series.iter().enumerate() {
-        let is_mean = series.title.is_average && series.scale.is_some() && matches!(series.role, Role::Rate | Role::Unknown);
-        let is_sum = series.are_whole && matches!(series.role, Role::Total | Role::Passed | Role::Failed);
+        let is_mean = series.title.is_average
+            && series.scale.is_some()
+            && matches!(series.role, Role::Rate | Role::Unknown);
+        let is_sum =
+            series.are_whole && matches!(series.role, Role::Total | Role::Passed | Role::Failed);
         let best = if is_mean {
             let candidates = mean_parts(sheet, place);
-            let best = best_of(sheet, place, &candidates, true).map(|best| (Combination::Mean, best));
+            let best =
+                best_of(sheet, place, &candidates, true).map(|best| (Combination::Mean, best));
             best.or_else(|| weighted(sheet, place))
         } else if is_sum {
-            best_of(sheet, place, &sum_parts(sheet, place), false).map(|best| (Combination::Sum, best))
+            best_of(sheet, place, &sum_parts(sheet, place), false)
+                .map(|best| (Combination::Sum, best))
         } else {
             None
         };
-        let Some((combination, (parts, rows, misfits))) = best else { continue };
+        let Some((combination, (parts, rows, misfits))) = best else {
+            continue;
+        };
         let said = said(sheet, &combination, &parts);
         checked.push(CheckedColumn {
             table: sheet.table.name.clone(),
@@ -54,8 +65,12 @@ pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>, checked
             chance: None,
         });
         for row in misfits {
-            let Some(printed) = series.values[row] else { continue };
-            let Some(values) = values(sheet, &parts, row) else { continue };
+            let Some(printed) = series.values[row] else {
+                continue;
+            };
+            let Some(values) = values(sheet, &parts, row) else {
+                continue;
+            };
             let right = match &combination {
                 Combination::Sum => values.iter().sum(),
                 Combination::Mean => values.iter().sum::<f64>() / values.len() as f64,
@@ -64,7 +79,14 @@ pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>, checked
             let right = format!("{right:.*}", printed.decimals as usize);
             let stated = format!("{:.*}", printed.decimals as usize, printed.value());
             let text = format!("{said} is {right}, not {stated}");
-            findings.push(sheet.finding(ClaimKind::TotalAgainstParts, Severity::Contradictory, &[row], series.place, vec![right], text));
+            findings.push(sheet.finding(
+                ClaimKind::TotalAgainstParts,
+                Severity::Contradictory,
+                &[row],
+                series.place,
+                vec![right],
+                text,
+            ));
         }
         found.push(Combined { place, parts });
     }
@@ -72,16 +94,31 @@ pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>, checked
 }
 
 fn said(sheet: &Sheet<'_>, combination: &Combination, parts: &[usize]) -> String {
-    let names: Vec<String> = parts.iter().map(|part| format!("`{}`", sheet.series[*part].name)).collect();
-    let of =
-        if names.len() > 4 { format!("{} columns from {} to {}", names.len(), names[0], names[names.len() - 1]) } else { names.join(", ") };
+    let names: Vec<String> = parts
+        .iter()
+        .map(|part| format!("`{}`", sheet.series[*part].name))
+        .collect();
+    let of = if names.len() > 4 {
+        format!(
+            "{} columns from {} to {}",
+            names.len(),
+            names[0],
+            names[names.len() - 1]
+        )
+    } else {
+        names.join(", ")
+    };
     match combination {
         Combination::Sum => format!("the sum of {of}"),
         Combination::Mean => format!("the mean of {of}"),
         Combination::Weighted(mean) => {
             let weights: Vec<String> = match &mean.whole {
                 Some(whole) => whole.iter().map(u64::to_string).collect(),
-                None => mean.weights.iter().map(|weight| format!("{weight:.3}")).collect(),
+                None => mean
+                    .weights
+                    .iter()
+                    .map(|weight| format!("{weight:.3}"))
+                    .collect(),
             };
             format!("the mean of {of} with the weights {}", weights.join(" : "))
         }
@@ -90,7 +127,10 @@ fn said(sheet: &Sheet<'_>, combination: &Combination, parts: &[usize]) -> String
 
 /// Returns the figures of a row's parts. `None` if one is missing.
 fn values(sheet: &Sheet<'_>, parts: &[usize], row: usize) -> Option<Vec<f64>> {
-    parts.iter().map(|part| sheet.series[*part].values[row].map(Printed::value)).collect()
+    parts
+        .iter()
+        .map(|part| sheet.series[*part].values[row].map(Printed::value))
+        .collect()
 }
 
 /// Finds weights for a mean: those in the titles, such as `Retrieval (15 datasets)`, else those that the rows tell.
@@ -98,33 +138,72 @@ fn weighted(sheet: &Sheet<'_>, place: usize) -> Option<(Combination, Best)> {
     let series = &sheet.series[place];
     let row_of = |parts: &[usize], row: usize| {
         let (own, known) = (series.values[row]?, values(sheet, parts, row)?);
-        let halves = parts.iter().filter_map(|part| sheet.series[*part].values[row]).map(Printed::half_unit);
+        let halves = parts
+            .iter()
+            .filter_map(|part| sheet.series[*part].values[row])
+            .map(Printed::half_unit);
         // The last digits of the parts, and of the mean, which may be cut off.
         let rounding = halves.fold(0.0, f64::max) + 2.0 * own.half_unit();
-        Some(WeightedRow { parts: known, mean: own.value(), rounding })
+        Some(WeightedRow {
+            parts: known,
+            mean: own.value(),
+            rounding,
+        })
     };
     let figures_of = |parts: &[usize]| -> (Vec<usize>, Vec<WeightedRow>) {
-        sheet.rows.iter().filter_map(|row| Some((*row, row_of(parts, *row)?))).unzip()
+        sheet
+            .rows
+            .iter()
+            .filter_map(|row| Some((*row, row_of(parts, *row)?)))
+            .unzip()
     };
-    let titled: Vec<usize> =
-        (0..sheet.series.len()).filter(|other| may_be_part(sheet, place, *other) && sheet.series[*other].title.items.is_some()).collect();
-    let weights: Vec<u64> = titled.iter().filter_map(|other| sheet.series[*other].title.items).collect();
+    let titled: Vec<usize> = (0..sheet.series.len())
+        .filter(|other| {
+            may_be_part(sheet, place, *other) && sheet.series[*other].title.items.is_some()
+        })
+        .collect();
+    let weights: Vec<u64> = titled
+        .iter()
+        .filter_map(|other| sheet.series[*other].title.items)
+        .collect();
     let sum: u64 = weights.iter().sum();
     if titled.len() >= 2 && series.title.items.is_none_or(|items| items == sum) {
-        let exact = weights.iter().map(|weight| *weight as f64 / sum as f64).collect();
-        let mean = WeightedMean { weights: exact, whole: Some(weights), misfits: Vec::new() };
+        let exact = weights
+            .iter()
+            .map(|weight| *weight as f64 / sum as f64)
+            .collect();
+        let mean = WeightedMean {
+            weights: exact,
+            whole: Some(weights),
+            misfits: Vec::new(),
+        };
         let (rows, figures) = figures_of(&titled);
-        let is_off = |figures: &WeightedRow| (figures.mean - mean.of(&figures.parts)).abs() > figures.rounding;
-        let misfits: Vec<usize> = rows.iter().zip(&figures).filter(|(_, figures)| is_off(figures)).map(|(row, _)| *row).collect();
+        let is_off = |figures: &WeightedRow| {
+            (figures.mean - mean.of(&figures.parts)).abs() > figures.rounding
+        };
+        let misfits: Vec<usize> = rows
+            .iter()
+            .zip(&figures)
+            .filter(|(_, figures)| is_off(figures))
+            .map(|(row, _)| *row)
+            .collect();
         let agree = rows.len() - misfits.len();
         if agree >= LEAST_ROWS && agree as f64 >= LEAST_AGREE * rows.len() as f64 {
             return Some((Combination::Weighted(mean), (titled, rows, misfits)));
         }
     }
-    let is_plain = |other: &usize| may_be_part(sheet, place, *other) && !sheet.series[*other].title.is_average;
+    let is_plain =
+        |other: &usize| may_be_part(sheet, place, *other) && !sheet.series[*other].title.is_average;
     let all: Vec<usize> = (0..sheet.series.len()).filter(is_plain).collect();
-    let right: Vec<usize> = (place + 1..sheet.series.len()).skip_while(|other| !is_plain(other)).take_while(is_plain).collect();
-    let left: Vec<usize> = (0..place).rev().skip_while(|other| !is_plain(other)).take_while(is_plain).collect();
+    let right: Vec<usize> = (place + 1..sheet.series.len())
+        .skip_while(|other| !is_plain(other))
+        .take_while(is_plain)
+        .collect();
+    let left: Vec<usize> = (0..place)
+        .rev()
+        .skip_while(|other| !is_plain(other))
+        .take_while(is_plain)
+        .collect();
     let fitted = |mut parts: Vec<usize>| {
         parts.sort_unstable();
         let (rows, figures) = figures_of(&parts);
@@ -132,7 +211,10 @@ fn weighted(sheet: &Sheet<'_>, place: usize) -> Option<(Combination, Best)> {
         let misfits = mean.misfits.iter().map(|misfit| rows[*misfit]).collect();
         Some((Combination::Weighted(mean), (parts, rows, misfits)))
     };
-    let found = [right, left, all].into_iter().filter(|parts| (2..=MOST_WEIGHTED).contains(&parts.len())).filter_map(fitted);
+    let found = [right, left, all]
+        .into_iter()
+        .filter(|parts| (2..=MOST_WEIGHTED).contains(&parts.len()))
+        .filter_map(fitted);
     // A column without a weight may lack figures of some rows.
     found.max_by_key(|(_, (parts, rows, _))| (rows.len(), std::cmp::Reverse(parts.len())))
 }
@@ -146,32 +228,55 @@ fn may_be_part(sheet: &Sheet<'_>, mean: usize, other: usize) -> bool {
     other != mean
         && series.scale.is_some()
         && series.part_of.is_none()
-        && matches!(series.role, Role::Rate | Role::Unknown | Role::OneRun | Role::Group)
+        && matches!(
+            series.role,
+            Role::Rate | Role::Unknown | Role::OneRun | Role::Group
+        )
 }
 
 /// Returns the mean or the sum of a row, with the most that rounding of the parts adds. `None` if a part is missing.
 fn combined(sheet: &Sheet<'_>, parts: &[usize], row: usize, is_mean: bool) -> Option<(f64, f64)> {
-    let values: Vec<Printed> = parts.iter().map(|part| sheet.series[*part].values[row]).collect::<Option<_>>()?;
+    let values: Vec<Printed> = parts
+        .iter()
+        .map(|part| sheet.series[*part].values[row])
+        .collect::<Option<_>>()?;
     let by = if is_mean { values.len() as f64 } else { 1.0 };
     let sum: f64 = values.iter().map(|value| value.value()).sum();
-    let rounding: f64 = if is_mean { values.iter().map(|value| value.half_unit()).sum() } else { 0.0 };
+    let rounding: f64 = if is_mean {
+        values.iter().map(|value| value.half_unit()).sum()
+    } else {
+        0.0
+    };
     Some((sum / by, rounding / by))
 }
 
 /// The parts, the rows that were checked, and those that disagree.
 type Best = (Vec<usize>, Vec<usize>, Vec<usize>);
 
-fn best_of(sheet: &Sheet<'_>, place: usize, candidates: &[Vec<usize>], is_mean: bool) -> Option<Best> {
+fn best_of(
+    sheet: &Sheet<'_>,
+    place: usize,
+    candidates: &[Vec<usize>],
+    is_mean: bool,
+) -> Option<Best> {
     let series = &sheet.series[place];
     let mut best: Option<Best> = None;
     for parts in candidates.iter().filter(|parts| parts.len() >= 2) {
         let (mut rows, mut misfits) = (Vec::new(), Vec::new());
         let mut different = std::collections::BTreeSet::new();
         for row in &sheet.rows {
-            let Some((value, (expected, rounding))) = series.values[*row].zip(combined(sheet, parts, *row, is_mean)) else { continue };
+            let Some((value, (expected, rounding))) =
+                series.values[*row].zip(combined(sheet, parts, *row, is_mean))
+            else {
+                continue;
+            };
             rows.push(*row);
             // A last digit that was cut off is up to a unit away.
-            let own = if is_mean { 2.0 * value.half_unit() } else { 0.0 };
+            let own = if is_mean {
+                2.0 * value.half_unit()
+            } else {
+                0.0
+            };
             if (value.value() - expected).abs() <= own + rounding + 1e-9 {
                 different.insert(value.units);
             } else {
@@ -183,11 +288,14 @@ fn best_of(sheet: &Sheet<'_>, place: usize, candidates: &[Vec<usize>], is_mean: 
             }
         }
         let agree = rows.len() - misfits.len();
-        let is_enough = different.len() >= LEAST_ROWS && agree as f64 >= LEAST_AGREE * rows.len() as f64;
+        let is_enough =
+            different.len() >= LEAST_ROWS && agree as f64 >= LEAST_AGREE * rows.len() as f64;
         if is_enough
-            && best.as_ref().is_none_or(|(known, known_rows, known_misfits)| {
-                (agree, parts.len()) > (known_rows.len() - known_misfits.len(), known.len())
-            })
+            && best
+                .as_ref()
+                .is_none_or(|(known, known_rows, known_misfits)| {
+                    (agree, parts.len()) > (known_rows.len() - known_misfits.len(), known.len())
+                })
         {
             best = Some((parts.clone(), rows, misfits));
         }
@@ -202,17 +310,34 @@ fn mean_parts(sheet: &Sheet<'_>, place: usize) -> Vec<Vec<usize>> {
     let is_alike = |other: &usize| is_part(other) && sheet.series[*other].scale == own.scale;
     let all: Vec<usize> = (0..sheet.series.len()).filter(is_part).collect();
     let alike: Vec<usize> = (0..sheet.series.len()).filter(is_alike).collect();
-    let parts: Vec<usize> = all.iter().copied().filter(|other| !sheet.series[*other].title.is_average).collect();
-    let runs: Vec<usize> = all.iter().copied().filter(|other| sheet.series[*other].role == Role::OneRun).collect();
-    let right: Vec<usize> = (place + 1..sheet.series.len()).take_while(is_part).collect();
+    let parts: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|other| !sheet.series[*other].title.is_average)
+        .collect();
+    let runs: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|other| sheet.series[*other].role == Role::OneRun)
+        .collect();
+    let right: Vec<usize> = (place + 1..sheet.series.len())
+        .take_while(is_part)
+        .collect();
     let left: Vec<usize> = (0..place).rev().take_while(is_part).collect();
     let mut found = vec![all, alike, parts, runs, right.clone(), left.clone()];
     let bases = found.clone();
     for side in [&right, &left] {
-        found.extend((2..side.len()).flat_map(|length| [side[..length].to_vec(), side[length - 1..].to_vec()]));
+        found.extend(
+            (2..side.len())
+                .flat_map(|length| [side[..length].to_vec(), side[length - 1..].to_vec()]),
+        );
     }
     // Of a few columns, any run of them may lack one.
-    let bases = if right.len().max(left.len()) <= FEW_COLUMNS { found.clone() } else { bases };
+    let bases = if right.len().max(left.len()) <= FEW_COLUMNS {
+        found.clone()
+    } else {
+        bases
+    };
     for base in bases {
         found.extend((0..base.len().min(40)).map(|without| {
             let mut rest = base.clone();
@@ -232,9 +357,13 @@ fn mean_parts(sheet: &Sheet<'_>, place: usize) -> Vec<Vec<usize>> {
 fn sum_parts(sheet: &Sheet<'_>, place: usize) -> Vec<Vec<usize>> {
     let is_part = |other: &usize| {
         let series: &Series = &sheet.series[*other];
-        series.are_whole && series.part_of.is_none() && !matches!(series.role, Role::Rank | Role::Id | Role::Aside)
+        series.are_whole
+            && series.part_of.is_none()
+            && !matches!(series.role, Role::Rank | Role::Id | Role::Aside)
     };
-    let right: Vec<usize> = (place + 1..sheet.series.len()).take_while(is_part).collect();
+    let right: Vec<usize> = (place + 1..sheet.series.len())
+        .take_while(is_part)
+        .collect();
     let left: Vec<usize> = (0..place).rev().take_while(is_part).collect();
     let mut found = Vec::new();
     for side in [&right, &left] {

@@ -41,14 +41,28 @@ struct Order {
 }
 
 /// Checks each column of ranks. `means` are the columns that are means of others.
-pub(super) fn check(sheet: &Sheet<'_>, means: &[Combined], findings: &mut Vec<ClaimFinding>, checked: &mut Vec<CheckedColumn>) {
-    for ranks in sheet.series.iter().filter(|series| series.role == Role::Rank && series.are_whole) {
+pub(super) fn check(
+    sheet: &Sheet<'_>,
+    means: &[Combined],
+    findings: &mut Vec<ClaimFinding>,
+    checked: &mut Vec<CheckedColumn>,
+) {
+    for ranks in sheet
+        .series
+        .iter()
+        .filter(|series| series.role == Role::Rank && series.are_whole)
+    {
         let orders = orders(sheet, ranks, means);
         for (group, rows) in &sheet.groups {
             let ranked = |order: &Order| -> Vec<Ranked> {
                 let one = |row: &usize| {
                     let (rank, (value, slack)) = (ranks.values[*row]?.units, order.values[*row]?);
-                    Some(Ranked { row: *row, rank, value, slack })
+                    Some(Ranked {
+                        row: *row,
+                        rank,
+                        value,
+                        slack,
+                    })
                 };
                 rows.iter().filter_map(one).collect()
             };
@@ -58,20 +72,30 @@ pub(super) fn check(sheet: &Sheet<'_>, means: &[Combined], findings: &mut Vec<Cl
                 if known.len() > MOST_ROWS {
                     continue;
                 }
-                let Some((kept, wrong)) = in_order(known) else { continue };
+                let Some((kept, wrong)) = in_order(known) else {
+                    continue;
+                };
                 if kept.len() + wrong.len() < LEAST_ROWS {
                     continue;
                 }
-                let is_better = best.as_ref().is_none_or(|(_, (_, known))| wrong.len() < known.len());
+                let is_better = best
+                    .as_ref()
+                    .is_none_or(|(_, (_, known))| wrong.len() < known.len());
                 if is_better && (wrong.is_empty() || is_accused(order, &kept, &wrong)) {
                     best = Some((order, (kept, wrong)));
                 }
             }
-            let Some((order, (kept, wrong))) = best else { continue };
+            let Some((order, (kept, wrong))) = best else {
+                continue;
+            };
             let all = kept.len() + wrong.len();
             checked.push(CheckedColumn {
                 table: sheet.table.name.clone(),
-                column: if group.is_empty() { ranks.name.clone() } else { format!("{} of {group}", ranks.name) },
+                column: if group.is_empty() {
+                    ranks.name.clone()
+                } else {
+                    format!("{} of {group}", ranks.name)
+                },
                 follows: format!("the order of {}", order.name),
                 rows: all as u64,
                 agree: kept.len() as u64,
@@ -85,8 +109,18 @@ pub(super) fn check(sheet: &Sheet<'_>, means: &[Combined], findings: &mut Vec<Cl
     }
 }
 
-fn finding(sheet: &Sheet<'_>, ranks: &Series, order: &Order, row: Ranked, other: Ranked) -> ClaimFinding {
-    let (ahead, behind) = if row.rank <= other.rank { (row, other) } else { (other, row) };
+fn finding(
+    sheet: &Sheet<'_>,
+    ranks: &Series,
+    order: &Order,
+    row: Ranked,
+    other: Ranked,
+) -> ClaimFinding {
+    let (ahead, behind) = if row.rank <= other.rank {
+        (row, other)
+    } else {
+        (other, row)
+    };
     let text = if ahead.rank == behind.rank {
         format!(
             "`{}` and `{}` share rank {}, but differ in {}",
@@ -105,12 +139,22 @@ fn finding(sheet: &Sheet<'_>, ranks: &Series, order: &Order, row: Ranked, other:
             order.name
         )
     };
-    sheet.finding(ClaimKind::RankAgainstFigures, Severity::Contradictory, &[row.row, other.row], ranks.place, Vec::new(), text)
+    sheet.finding(
+        ClaimKind::RankAgainstFigures,
+        Severity::Contradictory,
+        &[row.row, other.row],
+        ranks.place,
+        Vec::new(),
+        text,
+    )
 }
 
 /// Returns whether two rows are in the wrong order.
 fn is_discordant(one: &Ranked, other: &Ranked) -> bool {
-    let (lead, slack) = (one.value - other.value, one.slack + other.slack + f64::EPSILON);
+    let (lead, slack) = (
+        one.value - other.value,
+        one.slack + other.slack + f64::EPSILON,
+    );
     match one.rank.cmp(&other.rank) {
         std::cmp::Ordering::Less => lead < -slack,
         std::cmp::Ordering::Greater => lead > slack,
@@ -121,7 +165,11 @@ fn is_discordant(one: &Ranked, other: &Ranked) -> bool {
 /// Takes out the rows that are out of order, worst first, each with the row that it is furthest from. `None` if too many are.
 fn in_order(mut rows: Vec<Ranked>) -> Option<InOrder> {
     let most = most_wrong(rows.len());
-    let against = |one: &Ranked| rows.iter().filter(|other| is_discordant(one, other)).count();
+    let against = |one: &Ranked| {
+        rows.iter()
+            .filter(|other| is_discordant(one, other))
+            .count()
+    };
     let mut counts = Vec::with_capacity(rows.len());
     for row in &rows {
         counts.push(against(row));
@@ -135,10 +183,16 @@ fn in_order(mut rows: Vec<Ranked>) -> Option<InOrder> {
         let distance = |one: &Ranked, other: &Ranked| (one.value - other.value).abs();
         let furthest = |row: &Ranked| {
             let others = rows.iter().filter(|other| is_discordant(row, other));
-            others.copied().max_by(|left, right| distance(row, left).total_cmp(&distance(row, right)))
+            others
+                .copied()
+                .max_by(|left, right| distance(row, left).total_cmp(&distance(row, right)))
         };
-        let gap = |place: usize| furthest(&rows[place]).map_or(0.0, |other| distance(&rows[place], &other));
-        let Some(count) = counts.iter().copied().max().filter(|count| *count > 0) else { return Some((rows, wrong)) };
+        let gap = |place: usize| {
+            furthest(&rows[place]).map_or(0.0, |other| distance(&rows[place], &other))
+        };
+        let Some(count) = counts.iter().copied().max().filter(|count| *count > 0) else {
+            return Some((rows, wrong));
+        };
         if wrong.len() == most {
             return None;
         }
@@ -148,13 +202,20 @@ fn in_order(mut rows: Vec<Ranked>) -> Option<InOrder> {
         wrong.extend(furthest(&row).map(|other| (row, other)));
         rows.remove(worst);
         counts.remove(worst);
-        rows.iter().zip(&mut counts).filter(|(other, _)| is_discordant(&row, other)).for_each(|(_, count)| *count -= 1);
+        rows.iter()
+            .zip(&mut counts)
+            .filter(|(other, _)| is_discordant(&row, other))
+            .for_each(|(_, count)| *count -= 1);
     }
 }
 
 /// Returns the number of rows that may be out of order.
 fn most_wrong(rows: usize) -> usize {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a count"
+    )]
     let share = (rows as f64 * MOST_WRONG) as usize;
     share.max(TWO)
 }
@@ -169,7 +230,11 @@ fn is_accused(order: &Order, kept: &[Ranked], wrong: &[(Ranked, Ranked)]) -> boo
     }
     let mut sorted = kept.to_vec();
     sorted.sort_by_key(|row| row.rank);
-    let gaps: Vec<f64> = sorted.windows(2).map(|pair| (pair[0].value - pair[1].value).abs()).filter(|gap| *gap > 0.0).collect();
+    let gaps: Vec<f64> = sorted
+        .windows(2)
+        .map(|pair| (pair[0].value - pair[1].value).abs())
+        .filter(|gap| *gap > 0.0)
+        .collect();
     let is_shown = |(row, other): &(Ranked, Ranked)| {
         let gap = (row.value - other.value).abs();
         gaps.iter().filter(|closer| **closer < gap).count() >= LEAST_CLOSER
@@ -179,28 +244,56 @@ fn is_accused(order: &Order, kept: &[Ranked], wrong: &[(Ranked, Ranked)]) -> boo
 
 fn orders(sheet: &Sheet<'_>, ranks: &Series, means: &[Combined]) -> Vec<Order> {
     let is_borda = ranks.title.words.iter().any(|word| word == "borda");
-    let about: Vec<&String> = ranks.title.words.iter().filter(|word| !matches!(word.as_str(), "rank" | "ranking" | "#" | "by")).collect();
-    let is_figure =
-        |series: &&Series| !matches!(series.role, Role::Rank | Role::Low | Role::High | Role::HalfWidth) && series.part_of.is_none();
+    let about: Vec<&String> = ranks
+        .title
+        .words
+        .iter()
+        .filter(|word| !matches!(word.as_str(), "rank" | "ranking" | "#" | "by"))
+        .collect();
+    let is_figure = |series: &&Series| {
+        !matches!(
+            series.role,
+            Role::Rank | Role::Low | Role::High | Role::HalfWidth
+        ) && series.part_of.is_none()
+    };
     let figures: Vec<&Series> = sheet.series.iter().filter(is_figure).collect();
-    let results = figures.iter().filter(|series| matches!(series.role, Role::Rate | Role::Unknown | Role::Passed)).count();
+    let results = figures
+        .iter()
+        .filter(|series| matches!(series.role, Role::Rate | Role::Unknown | Role::Passed))
+        .count();
     let mut found = Vec::new();
     for mean in means {
         let name = format!("the Borda count of {} columns", mean.parts.len());
         let values = borda(sheet, &mean.parts);
-        found.push(Order { name, values, is_named: false, is_usual: is_borda });
+        found.push(Order {
+            name,
+            values,
+            is_named: false,
+            is_usual: is_borda,
+        });
     }
     for series in figures {
         let is_result = matches!(series.role, Role::Rate | Role::Unknown | Role::Passed);
-        let names_it = !about.is_empty() && about.iter().all(|word| series.title.words.contains(word));
+        let names_it =
+            !about.is_empty() && about.iter().all(|word| series.title.words.contains(word));
         for is_lower_better in [false, true] {
             let sign = if is_lower_better { -1.0 } else { 1.0 };
             let is_its_way = is_lower_better == series.title.is_lower_better;
             found.push(Order {
                 name: format!("`{}`", series.name),
-                values: series.values.iter().map(|value| value.map(|value| (sign * value.value(), 0.0))).collect(),
-                is_named: is_its_way && is_result && (names_it || (results == 1 && about.is_empty())),
-                is_usual: is_its_way && is_result && !is_borda && about.is_empty() && (series.title.is_average || series.title.names_rate),
+                values: series
+                    .values
+                    .iter()
+                    .map(|value| value.map(|value| (sign * value.value(), 0.0)))
+                    .collect(),
+                is_named: is_its_way
+                    && is_result
+                    && (names_it || (results == 1 && about.is_empty())),
+                is_usual: is_its_way
+                    && is_result
+                    && !is_borda
+                    && about.is_empty()
+                    && (series.title.is_average || series.title.names_rate),
             });
         }
     }
@@ -213,11 +306,21 @@ fn borda(sheet: &Sheet<'_>, parts: &[usize]) -> Vec<Option<(f64, f64)>> {
     let mut counts: Vec<Option<(f64, f64)>> = vec![None; sheet.table.rows.len()];
     for part in parts {
         let values = &sheet.series[*part].values;
-        let mut sorted: Vec<f64> = sheet.rows.iter().filter_map(|row| values[*row]).map(super::figure::Printed::value).collect();
+        let mut sorted: Vec<f64> = sheet
+            .rows
+            .iter()
+            .filter_map(|row| values[*row])
+            .map(super::figure::Printed::value)
+            .collect();
         sorted.sort_by(f64::total_cmp);
         for row in &sheet.rows {
-            let Some(own) = values[*row].map(super::figure::Printed::value) else { continue };
-            let (below, up_to) = (sorted.partition_point(|value| *value < own), sorted.partition_point(|value| *value <= own));
+            let Some(own) = values[*row].map(super::figure::Printed::value) else {
+                continue;
+            };
+            let (below, up_to) = (
+                sorted.partition_point(|value| *value < own),
+                sorted.partition_point(|value| *value <= own),
+            );
             let half = (up_to - below - 1) as f64 / 2.0;
             let (count, slack) = counts[*row].get_or_insert((0.0, 0.0));
             (*count, *slack) = (*count + below as f64 + half, *slack + half);

@@ -13,25 +13,65 @@ const MOST_REPEATED: f64 = 0.1;
 pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
     for row in &sheet.rows {
         for place in &sheet.table.rows[*row].doubled {
-            let text = format!("the row has `{}` twice, with different values", sheet.table.columns[*place]);
-            findings.push(sheet.finding(ClaimKind::DoubledKey, Severity::Contradictory, &[*row], *place, Vec::new(), text));
+            let text = format!(
+                "the row has `{}` twice, with different values",
+                sheet.table.columns[*place]
+            );
+            findings.push(sheet.finding(
+                ClaimKind::DoubledKey,
+                Severity::Contradictory,
+                &[*row],
+                *place,
+                Vec::new(),
+                text,
+            ));
         }
     }
     let outcomes = outcome_columns(sheet);
-    let keys = if outcomes.is_empty() { row_keys(sheet) } else { vec![item_key(sheet, &outcomes)] };
-    let compared: Vec<usize> = if outcomes.is_empty() { result_columns(sheet) } else { outcomes.clone() };
+    let keys = if outcomes.is_empty() {
+        row_keys(sheet)
+    } else {
+        vec![item_key(sheet, &outcomes)]
+    };
+    let compared: Vec<usize> = if outcomes.is_empty() {
+        result_columns(sheet)
+    } else {
+        outcomes.clone()
+    };
     let mut told: std::collections::BTreeSet<Vec<usize>> = std::collections::BTreeSet::new();
     for key in keys.iter().filter(|key| !key.is_empty()) {
         for (rows, place) in conflicts(sheet, key, &compared) {
             if !told.insert(rows.clone()) {
                 continue;
             }
-            let values: Vec<&str> = rows.iter().filter_map(|row| cell(sheet.table, *row, place)).collect();
-            let (kind, noun) =
-                if outcomes.is_empty() { (ClaimKind::ConflictingRows, "figures") } else { (ClaimKind::ConflictingOutcomes, "outcomes") };
-            let name = key.iter().filter_map(|place| cell(sheet.table, rows[0], *place)).map(plain_name).collect::<Vec<_>>().join(" · ");
-            let text = format!("`{name}` is there {} times, with the {noun} {}", rows.len(), values.join(" and "));
-            findings.push(sheet.finding(kind, Severity::Contradictory, &rows, place, Vec::new(), text));
+            let values: Vec<&str> = rows
+                .iter()
+                .filter_map(|row| cell(sheet.table, *row, place))
+                .collect();
+            let (kind, noun) = if outcomes.is_empty() {
+                (ClaimKind::ConflictingRows, "figures")
+            } else {
+                (ClaimKind::ConflictingOutcomes, "outcomes")
+            };
+            let name = key
+                .iter()
+                .filter_map(|place| cell(sheet.table, rows[0], *place))
+                .map(plain_name)
+                .collect::<Vec<_>>()
+                .join(" · ");
+            let text = format!(
+                "`{name}` is there {} times, with the {noun} {}",
+                rows.len(),
+                values.join(" and ")
+            );
+            findings.push(sheet.finding(
+                kind,
+                Severity::Contradictory,
+                &rows,
+                place,
+                Vec::new(),
+                text,
+            ));
         }
     }
 }
@@ -42,7 +82,11 @@ fn conflicts(sheet: &Sheet<'_>, key: &[usize], compared: &[usize]) -> Vec<(Vec<u
     for row in &sheet.rows {
         let values: Vec<String> = key
             .iter()
-            .map(|place| cell(sheet.table, *row, *place).map(|text| plain_name(text).to_lowercase()).unwrap_or_default())
+            .map(|place| {
+                cell(sheet.table, *row, *place)
+                    .map(|text| plain_name(text).to_lowercase())
+                    .unwrap_or_default()
+            })
             .collect();
         // Two rows without a name need not be the same.
         let is_named = key
@@ -59,28 +103,60 @@ fn conflicts(sheet: &Sheet<'_>, key: &[usize], compared: &[usize]) -> Vec<(Vec<u
         return Vec::new();
     }
     let different = |rows: &Vec<usize>, place: &usize| {
-        let mut values = rows.iter().filter_map(|row| cell(sheet.table, *row, *place)).filter(|text| !is_nothing(text)).map(normal);
+        let mut values = rows
+            .iter()
+            .filter_map(|row| cell(sheet.table, *row, *place))
+            .filter(|text| !is_nothing(text))
+            .map(normal);
         let first = values.next();
         values.any(|value| Some(value) != first)
     };
     let found = rows_of.into_values().filter(|rows| rows.len() > 1);
-    found.filter_map(|rows| compared.iter().find(|place| different(&rows, place)).map(|place| (rows.clone(), *place))).collect()
+    found
+        .filter_map(|rows| {
+            compared
+                .iter()
+                .find(|place| different(&rows, place))
+                .map(|place| (rows.clone(), *place))
+        })
+        .collect()
 }
 
 /// Returns a figure or an outcome in one spelling.
 fn normal(text: &str) -> String {
     let text = plain_name(text).to_lowercase();
-    text.trim_end_matches('%').trim().parse::<f64>().map_or(text.clone(), |value| value.to_string())
+    text.trim_end_matches('%')
+        .trim()
+        .parse::<f64>()
+        .map_or(text.clone(), |value| value.to_string())
 }
 
 /// Returns the columns that may be keys of the rows: each id, and all the texts together.
 fn row_keys(sheet: &Sheet<'_>) -> Vec<Vec<usize>> {
     let role = |place: &usize| sheet.titles[*place].role;
-    let mut keys: Vec<Vec<usize>> = sheet.texts.iter().copied().filter(|place| role(place) == Role::Id).map(|place| vec![place]).collect();
-    let all: Vec<usize> = sheet.texts.iter().copied().filter(|place| !is_note(sheet, *place)).collect();
-    let settings =
-        sheet.series.iter().filter(|series| series.role == Role::OneRun || matches!(series.role, Role::Runs)).map(|series| series.place);
-    keys.push(all.into_iter().chain(settings.filter(|place| !sheet.texts.contains(place))).collect());
+    let mut keys: Vec<Vec<usize>> = sheet
+        .texts
+        .iter()
+        .copied()
+        .filter(|place| role(place) == Role::Id)
+        .map(|place| vec![place])
+        .collect();
+    let all: Vec<usize> = sheet
+        .texts
+        .iter()
+        .copied()
+        .filter(|place| !is_note(sheet, *place))
+        .collect();
+    let settings = sheet
+        .series
+        .iter()
+        .filter(|series| series.role == Role::OneRun || matches!(series.role, Role::Runs))
+        .map(|series| series.place);
+    keys.push(
+        all.into_iter()
+            .chain(settings.filter(|place| !sheet.texts.contains(place)))
+            .collect(),
+    );
     keys
 }
 
@@ -103,12 +179,25 @@ fn is_note(sheet: &Sheet<'_>, place: usize) -> bool {
         "paper",
         "description",
     ];
-    sheet.titles[place].words.iter().any(|word| words.contains(&word.as_str()))
+    sheet.titles[place]
+        .words
+        .iter()
+        .any(|word| words.contains(&word.as_str()))
 }
 
 fn result_columns(sheet: &Sheet<'_>) -> Vec<usize> {
-    let is_result = |role: Role| matches!(role, Role::Rate | Role::Passed | Role::Failed | Role::Unknown);
-    let mut places: Vec<usize> = sheet.series.iter().filter(|series| is_result(series.role)).map(|series| series.place).collect();
+    let is_result = |role: Role| {
+        matches!(
+            role,
+            Role::Rate | Role::Passed | Role::Failed | Role::Unknown
+        )
+    };
+    let mut places: Vec<usize> = sheet
+        .series
+        .iter()
+        .filter(|series| is_result(series.role))
+        .map(|series| series.place)
+        .collect();
     places.dedup();
     places
 }
@@ -167,10 +256,20 @@ fn outcome_columns(sheet: &Sheet<'_>) -> Vec<usize> {
     ];
     (0..sheet.table.columns.len())
         .filter(|place| {
-            let values: Vec<&str> = sheet.rows.iter().filter_map(|row| cell(sheet.table, *row, *place)).collect();
-            let is_titled = sheet.titles[*place].words.iter().any(|word| TITLES.contains(&word.as_str()));
-            let different: std::collections::BTreeSet<String> = values.iter().map(|value| value.to_lowercase()).collect();
-            let are_outcomes = different.iter().all(|value| OUTCOMES.contains(&value.as_str()));
+            let values: Vec<&str> = sheet
+                .rows
+                .iter()
+                .filter_map(|row| cell(sheet.table, *row, *place))
+                .collect();
+            let is_titled = sheet.titles[*place]
+                .words
+                .iter()
+                .any(|word| TITLES.contains(&word.as_str()));
+            let different: std::collections::BTreeSet<String> =
+                values.iter().map(|value| value.to_lowercase()).collect();
+            let are_outcomes = different
+                .iter()
+                .all(|value| OUTCOMES.contains(&value.as_str()));
             is_titled && values.len() >= 4 && different.len() >= 2 && are_outcomes
         })
         .collect()
@@ -179,17 +278,35 @@ fn outcome_columns(sheet: &Sheet<'_>) -> Vec<usize> {
 /// Returns everything that tells attempts at items apart.
 fn item_key(sheet: &Sheet<'_>, outcomes: &[usize]) -> Vec<usize> {
     const TELLING: [&str; 16] = [
-        "item", "task", "question", "id", "attempt", "run", "trial", "seed", "epoch", "repeat", "case", "instance", "sample", "problem",
-        "number", "try",
+        "item", "task", "question", "id", "attempt", "run", "trial", "seed", "epoch", "repeat",
+        "case", "instance", "sample", "problem", "number", "try",
     ];
-    let is_long = |place: usize| sheet.rows.iter().filter_map(|row| cell(sheet.table, *row, place)).any(|text| text.len() > 120);
+    let is_long = |place: usize| {
+        sheet
+            .rows
+            .iter()
+            .filter_map(|row| cell(sheet.table, *row, place))
+            .any(|text| text.len() > 120)
+    };
     let is_key = |place: &usize| {
         let title = &sheet.titles[*place];
-        let tells = title.words.iter().any(|word| TELLING.contains(&word.as_str())) || sheet.texts.contains(place);
-        let is_about_answer = title
+        let tells = title
             .words
             .iter()
-            .any(|word| ["answer", "response", "output", "prediction", "reason", "completion", "expected"].contains(&word.as_str()));
+            .any(|word| TELLING.contains(&word.as_str()))
+            || sheet.texts.contains(place);
+        let is_about_answer = title.words.iter().any(|word| {
+            [
+                "answer",
+                "response",
+                "output",
+                "prediction",
+                "reason",
+                "completion",
+                "expected",
+            ]
+            .contains(&word.as_str())
+        });
         tells
             && !outcomes.contains(place)
             && !matches!(title.role, Role::Aside)
@@ -206,25 +323,35 @@ pub(super) fn across(sheets: &[Sheet<'_>], findings: &mut Vec<ClaimFinding>) {
     type Seen<'s> = BTreeMap<(String, String), (&'s str, BTreeMap<String, String>)>;
     let mut seen: Seen<'_> = BTreeMap::new();
     for sheet in sheets {
-        let ids: Vec<usize> = sheet.texts.iter().copied().filter(|place| sheet.titles[*place].role == Role::Id).collect();
+        let ids: Vec<usize> = sheet
+            .texts
+            .iter()
+            .copied()
+            .filter(|place| sheet.titles[*place].role == Role::Id)
+            .collect();
         let results = result_columns(sheet);
         let mut own: Seen<'_> = BTreeMap::new();
         for row in &sheet.rows {
             for id in &ids {
-                let Some(value) = cell(sheet.table, *row, *id) else { continue };
+                let Some(value) = cell(sheet.table, *row, *id) else {
+                    continue;
+                };
                 let key = (sheet.table.columns[*id].clone(), value.to_owned());
                 let figures: BTreeMap<String, String> = results
                     .iter()
                     .filter_map(|place| {
                         Some((
                             sheet.table.columns[*place].clone(),
-                            normal(cell(sheet.table, *row, *place).filter(|text| !is_nothing(text))?),
+                            normal(
+                                cell(sheet.table, *row, *place).filter(|text| !is_nothing(text))?,
+                            ),
                         ))
                     })
                     .collect();
                 if let Some((table, known)) = seen.get(&key)
-                    && let Some((column, figure)) =
-                        figures.iter().find(|(column, figure)| known.get(*column).is_some_and(|known| known != *figure))
+                    && let Some((column, figure)) = figures.iter().find(|(column, figure)| {
+                        known.get(*column).is_some_and(|known| known != *figure)
+                    })
                     && let Some(place) = sheet.table.columns.iter().position(|name| name == column)
                 {
                     let other = &known[column];

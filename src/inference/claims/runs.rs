@@ -12,14 +12,25 @@ use super::titles::Role;
 /// Chance below which digits of single runs are taken as such.
 const MOST_CHANCE: f64 = 0.001;
 
-pub(super) fn check(sheet: &Sheet<'_>, totals: &[Option<Totals>], findings: &mut Vec<ClaimFinding>) {
+pub(super) fn check(
+    sheet: &Sheet<'_>,
+    totals: &[Option<Totals>],
+    findings: &mut Vec<ClaimFinding>,
+) {
     fewer_with_more(sheet, findings);
-    if let Some(stated) = sheet.series.iter().position(|series| series.role == Role::Runs && series.are_whole) {
+    if let Some(stated) = sheet
+        .series
+        .iter()
+        .position(|series| series.role == Role::Runs && series.are_whole)
+    {
         columns_of_runs(sheet, stated, findings);
         rows_of_runs(sheet, stated, findings);
     }
     for (rate, known) in totals.iter().enumerate() {
-        if let Some(known) = known.as_ref().filter(|_| sheet.series[rate].role != Role::OneRun) {
+        if let Some(known) = known
+            .as_ref()
+            .filter(|_| sheet.series[rate].role != Role::OneRun)
+        {
             grid_of_one_run(sheet, rate, known, findings);
         }
     }
@@ -27,12 +38,30 @@ pub(super) fn check(sheet: &Sheet<'_>, totals: &[Option<Totals>], findings: &mut
 
 /// A row states more runs than it has figures of single runs.
 fn columns_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFinding>) {
-    let columns: Vec<usize> = sheet.series.iter().filter(|series| series.role == Role::OneRun).map(|series| series.place).collect();
+    let columns: Vec<usize> = sheet
+        .series
+        .iter()
+        .filter(|series| series.role == Role::OneRun)
+        .map(|series| series.place)
+        .collect();
     let count = |row: usize| Sheet::count(&sheet.series[stated], row);
-    let there =
-        |row: usize| columns.iter().filter(|place| cell(sheet.table, row, **place).is_some_and(|text| !is_nothing(text))).count() as u64;
-    let known: Vec<usize> = sheet.rows.iter().copied().filter(|row| count(*row).is_some()).collect();
-    let wrong: Vec<usize> = known.iter().copied().filter(|row| count(*row).is_some_and(|runs| runs != there(*row))).collect();
+    let there = |row: usize| {
+        columns
+            .iter()
+            .filter(|place| cell(sheet.table, row, **place).is_some_and(|text| !is_nothing(text)))
+            .count() as u64
+    };
+    let known: Vec<usize> = sheet
+        .rows
+        .iter()
+        .copied()
+        .filter(|row| count(*row).is_some())
+        .collect();
+    let wrong: Vec<usize> = known
+        .iter()
+        .copied()
+        .filter(|row| count(*row).is_some_and(|runs| runs != there(*row)))
+        .collect();
     if columns.len() < 2 || wrong.len() * 2 > known.len() {
         return;
     }
@@ -44,25 +73,49 @@ fn columns_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFin
 /// A system states more runs than it has rows.
 fn rows_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFinding>) {
     let is_run = |place: &usize| {
-        sheet.titles[*place].words.iter().any(|word| matches!(word.as_str(), "run" | "seed" | "trial" | "repeat" | "repetition" | "epoch"))
+        sheet.titles[*place].words.iter().any(|word| {
+            matches!(
+                word.as_str(),
+                "run" | "seed" | "trial" | "repeat" | "repetition" | "epoch"
+            )
+        })
     };
-    let has_number = (0..sheet.table.columns.len())
-        .any(|place| is_run(&place) && sheet.titles[place].role != Role::Runs && sheet.titles[place].role != Role::OneRun);
+    let has_number = (0..sheet.table.columns.len()).any(|place| {
+        is_run(&place)
+            && sheet.titles[place].role != Role::Runs
+            && sheet.titles[place].role != Role::OneRun
+    });
     let names: Vec<usize> = sheet
         .texts
         .iter()
         .copied()
-        .filter(|place| matches!(sheet.titles[*place].role, Role::Name | Role::Group | Role::Unknown) && !is_run(place))
+        .filter(|place| {
+            matches!(
+                sheet.titles[*place].role,
+                Role::Name | Role::Group | Role::Unknown
+            ) && !is_run(place)
+        })
         .collect();
     if !has_number || names.is_empty() {
         return;
     }
     let mut systems: BTreeMap<Vec<Option<&str>>, Vec<usize>> = BTreeMap::new();
     for row in &sheet.rows {
-        systems.entry(names.iter().map(|place| cell(sheet.table, *row, *place)).collect()).or_default().push(*row);
+        systems
+            .entry(
+                names
+                    .iter()
+                    .map(|place| cell(sheet.table, *row, *place))
+                    .collect(),
+            )
+            .or_default()
+            .push(*row);
     }
     let runs = |rows: &[usize]| Sheet::count(&sheet.series[stated], rows[0]);
-    let wrong: Vec<&Vec<usize>> = systems.values().filter(|rows| runs(rows).is_some_and(|runs| runs != rows.len() as u64)).collect();
+    let wrong: Vec<&Vec<usize>> = systems
+        .values()
+        .filter(|rows| runs(rows).is_some_and(|runs| runs != rows.len() as u64))
+        .collect();
     if wrong.len() * 2 > systems.len() {
         return;
     }
@@ -71,22 +124,48 @@ fn rows_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFindin
     }
 }
 
-fn report(sheet: &Sheet<'_>, stated: usize, rows: &[usize], there: u64, of: &str, findings: &mut Vec<ClaimFinding>) {
+fn report(
+    sheet: &Sheet<'_>,
+    stated: usize,
+    rows: &[usize],
+    there: u64,
+    of: &str,
+    findings: &mut Vec<ClaimFinding>,
+) {
     let series = &sheet.series[stated];
     let runs = Sheet::count(series, rows[0]).unwrap_or_default();
     let text = format!("{runs} runs are stated; {of} of single runs: {there}");
-    findings.push(sheet.finding(ClaimKind::MissingRuns, Severity::Contradictory, rows, series.place, vec![there.to_string()], text));
+    findings.push(sheet.finding(
+        ClaimKind::MissingRuns,
+        Severity::Contradictory,
+        rows,
+        series.place,
+        vec![there.to_string()],
+        text,
+    ));
 }
 
 /// Means of several runs would be counts of as many times the items. If every one is a count of the items alone, they look like single runs.
-fn grid_of_one_run(sheet: &Sheet<'_>, rate: usize, totals: &Totals, findings: &mut Vec<ClaimFinding>) {
+fn grid_of_one_run(
+    sheet: &Sheet<'_>,
+    rate: usize,
+    totals: &Totals,
+    findings: &mut Vec<ClaimFinding>,
+) {
     let series = &sheet.series[rate];
-    let stated = sheet.series.iter().find(|series| series.role == Role::Runs && series.are_whole);
+    let stated = sheet
+        .series
+        .iter()
+        .find(|series| series.role == Role::Runs && series.are_whole);
     let runs_of = |row: usize| sheet.runs_of(series, row);
     let (mut rows, mut chance) = (Vec::new(), 1.0);
     let mut different = std::collections::BTreeSet::new();
     for row in &sheet.rows {
-        let (Some(printed), Some(total), Some(runs)) = (Sheet::rate(series, *row), totals.items[*row], runs_of(*row)) else { continue };
+        let (Some(printed), Some(total), Some(runs)) =
+            (Sheet::rate(series, *row), totals.items[*row], runs_of(*row))
+        else {
+            continue;
+        };
         let several = total.saturating_mul(runs);
         // A recovered total may be that of all runs together.
         let may_be_all = !totals.is_stated && total.is_multiple_of(runs.max(1));
@@ -109,12 +188,22 @@ fn grid_of_one_run(sheet: &Sheet<'_>, rate: usize, totals: &Totals, findings: &m
         (1.0 / chance).min(1e9).round()
     );
     let place = stated.map_or(series.place, |stated| stated.place);
-    findings.push(sheet.finding(ClaimKind::MissingRuns, Severity::Contradictory, &rows, place, vec!["1".to_owned()], text));
+    findings.push(sheet.finding(
+        ClaimKind::MissingRuns,
+        Severity::Contradictory,
+        &rows,
+        place,
+        vec!["1".to_owned()],
+        text,
+    ));
 }
 
 /// Returns the share of the means of several runs that are printed like counts of a single one.
 fn chance_of_one(printed: PrintedRate, total: u64, several: u64) -> f64 {
-    let (one, all) = (possible_share(total, printed.whole, Rounding::Nearest), possible_share(several, printed.whole, Rounding::Nearest));
+    let (one, all) = (
+        possible_share(total, printed.whole, Rounding::Nearest),
+        possible_share(several, printed.whole, Rounding::Nearest),
+    );
     (one / all).min(1.0)
 }
 
@@ -122,13 +211,30 @@ fn chance_of_one(printed: PrintedRate, total: u64, several: u64) -> f64 {
 fn fewer_with_more(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
     let attempts = |place: usize| -> Option<(String, u64)> {
         let series = &sheet.series[place];
-        let is_pass = series.title.words.first().is_some_and(|word| word == "pass") && sheet.table.columns[series.place].contains('@');
-        let number = series.title.words.iter().find_map(|word| word.parse().ok())?;
-        let rest: Vec<&str> = series.title.words.iter().map(String::as_str).filter(|word| word.parse::<u64>().is_err()).collect();
-        (is_pass && series.whole.is_some() && series.part_of.is_none()).then(|| (rest.join(" "), number))
+        let is_pass = series
+            .title
+            .words
+            .first()
+            .is_some_and(|word| word == "pass")
+            && sheet.table.columns[series.place].contains('@');
+        let number = series
+            .title
+            .words
+            .iter()
+            .find_map(|word| word.parse().ok())?;
+        let rest: Vec<&str> = series
+            .title
+            .words
+            .iter()
+            .map(String::as_str)
+            .filter(|word| word.parse::<u64>().is_err())
+            .collect();
+        (is_pass && series.whole.is_some() && series.part_of.is_none())
+            .then(|| (rest.join(" "), number))
     };
-    let columns: Vec<(usize, String, u64)> =
-        (0..sheet.series.len()).filter_map(|place| attempts(place).map(|(stem, number)| (place, stem, number))).collect();
+    let columns: Vec<(usize, String, u64)> = (0..sheet.series.len())
+        .filter_map(|place| attempts(place).map(|(stem, number)| (place, stem, number)))
+        .collect();
     for (fewer, stem, least) in &columns {
         for (more, other, most) in &columns {
             if stem != other || least >= most {
@@ -136,19 +242,49 @@ fn fewer_with_more(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
             }
             let (fewer, more) = (&sheet.series[*fewer], &sheet.series[*more]);
             let values = |row: &usize| fewer.values[*row].zip(more.values[*row]);
-            let known = sheet.rows.iter().filter(|row| values(row).is_some()).count();
-            let wrong: Vec<usize> =
-                sheet.rows.iter().copied().filter(|row| values(row).is_some_and(|(fewer, more)| more.value() < fewer.value())).collect();
+            let known = sheet
+                .rows
+                .iter()
+                .filter(|row| values(row).is_some())
+                .count();
+            let wrong: Vec<usize> = sheet
+                .rows
+                .iter()
+                .copied()
+                .filter(|row| values(row).is_some_and(|(fewer, more)| more.value() < fewer.value()))
+                .collect();
             if super::columns::are_nearly_all(wrong.len(), known) {
-                let text = format!("`{}` is below `{}` in {} of {known} rows: the columns are swapped", more.name, fewer.name, wrong.len());
-                findings.push(sheet.finding(ClaimKind::WrongColumn, Severity::Contradictory, &wrong, more.place, Vec::new(), text));
+                let text = format!(
+                    "`{}` is below `{}` in {} of {known} rows: the columns are swapped",
+                    more.name,
+                    fewer.name,
+                    wrong.len()
+                );
+                findings.push(sheet.finding(
+                    ClaimKind::WrongColumn,
+                    Severity::Contradictory,
+                    &wrong,
+                    more.place,
+                    Vec::new(),
+                    text,
+                ));
             }
             if wrong.len() * 4 > known {
                 continue;
             }
             for row in wrong {
-                let text = format!("`{}` is below `{}`, though more attempts cannot pass fewer items", more.name, fewer.name);
-                findings.push(sheet.finding(ClaimKind::FewerWithMore, Severity::Impossible, &[row], more.place, Vec::new(), text));
+                let text = format!(
+                    "`{}` is below `{}`, though more attempts cannot pass fewer items",
+                    more.name, fewer.name
+                );
+                findings.push(sheet.finding(
+                    ClaimKind::FewerWithMore,
+                    Severity::Impossible,
+                    &[row],
+                    more.place,
+                    Vec::new(),
+                    text,
+                ));
             }
         }
     }

@@ -47,13 +47,24 @@ const LEAST_FIGURES: f64 = 0.6;
 impl<'a> Sheet<'a> {
     pub fn of(table: &'a ClaimedTable) -> Self {
         let titles: Vec<Title> = table.columns.iter().map(|name| title(name)).collect();
-        let rows: Vec<usize> = (0..table.rows.len()).filter(|row| !is_total_row(table, *row)).collect();
+        let rows: Vec<usize> = (0..table.rows.len())
+            .filter(|row| !is_total_row(table, *row))
+            .collect();
         let (mut series, mut texts) = (Vec::new(), Vec::new());
         for (place, title) in titles.iter().enumerate() {
-            let cells: Vec<Figures> = (0..table.rows.len()).map(|row| cell(table, row, place).map(figures).unwrap_or_default()).collect();
-            let filled = rows.iter().filter(|row| cell(table, **row, place).is_some_and(|text| !is_nothing(text))).count();
-            let is_figure =
-                |found: &Figures| found.main.is_some() || found.spread.is_some() || found.ends.is_some() || found.counts.is_some();
+            let cells: Vec<Figures> = (0..table.rows.len())
+                .map(|row| cell(table, row, place).map(figures).unwrap_or_default())
+                .collect();
+            let filled = rows
+                .iter()
+                .filter(|row| cell(table, **row, place).is_some_and(|text| !is_nothing(text)))
+                .count();
+            let is_figure = |found: &Figures| {
+                found.main.is_some()
+                    || found.spread.is_some()
+                    || found.ends.is_some()
+                    || found.counts.is_some()
+            };
             let numeric = rows.iter().filter(|row| is_figure(&cells[**row])).count();
             if filled == 0 {
                 continue;
@@ -64,19 +75,30 @@ impl<'a> Sheet<'a> {
             }
             push(table, place, title, &cells, &rows, &mut series);
             // Numbers may be names, and levels may divide the rows; `test_timeouts` does neither.
-            let is_level = title.role == Role::Group && title.words.len() == 1 && series.last().is_some_and(|own| own.are_whole);
+            let is_level = title.role == Role::Group
+                && title.words.len() == 1
+                && series.last().is_some_and(|own| own.are_whole);
             if matches!(title.role, Role::Id | Role::Name) || is_level {
                 texts.push(place);
             }
         }
         let groups = groups_of(table, &titles, &texts, &rows);
-        Self { table, titles, series, rows, texts, groups }
+        Self {
+            table,
+            titles,
+            series,
+            rows,
+            texts,
+            groups,
+        }
     }
 
     /// Takes a row out of what the audit is about.
     pub fn leave_out(&mut self, row: usize) {
         self.rows.retain(|other| *other != row);
-        self.groups.iter_mut().for_each(|(_, rows)| rows.retain(|other| *other != row));
+        self.groups
+            .iter_mut()
+            .for_each(|(_, rows)| rows.retain(|other| *other != row));
     }
 
     pub fn finding(
@@ -88,7 +110,11 @@ impl<'a> Sheet<'a> {
         possible: Vec<String>,
         text: String,
     ) -> ClaimFinding {
-        let stated = rows.first().and_then(|row| cell(self.table, *row, place)).unwrap_or_default().to_owned();
+        let stated = rows
+            .first()
+            .and_then(|row| cell(self.table, *row, place))
+            .unwrap_or_default()
+            .to_owned();
         ClaimFinding {
             kind,
             severity,
@@ -103,20 +129,34 @@ impl<'a> Sheet<'a> {
 
     fn place(&self, row: usize) -> ClaimPlace {
         let found = &self.table.rows[row];
-        ClaimPlace { row: found.number, line: found.line, name: self.name_of(row) }
+        ClaimPlace {
+            row: found.number,
+            line: found.line,
+            name: self.name_of(row),
+        }
     }
 
     /// Returns the text that names a row best.
     pub fn name_of(&self, row: usize) -> String {
         let order = [Role::Name, Role::Id, Role::Unknown, Role::Group];
-        let has_role = |role: Role| self.texts.iter().filter(move |place| self.titles[**place].role == role && !self.are_marks(**place));
+        let has_role = |role: Role| {
+            self.texts
+                .iter()
+                .filter(move |place| self.titles[**place].role == role && !self.are_marks(**place))
+        };
         let mut named = order.iter().flat_map(|role| has_role(*role));
-        named.find_map(|place| cell(self.table, row, *place)).map(plain_name).unwrap_or_default()
+        named
+            .find_map(|place| cell(self.table, row, *place))
+            .map(plain_name)
+            .unwrap_or_default()
     }
 
     /// Returns whether a column has only marks, such as whether a model is open.
     fn are_marks(&self, place: usize) -> bool {
-        let mut values = self.rows.iter().filter_map(|row| cell(self.table, *row, place));
+        let mut values = self
+            .rows
+            .iter()
+            .filter_map(|row| cell(self.table, *row, place));
         values.all(|text| is_nothing(text) || is_mark(text))
     }
 
@@ -130,24 +170,40 @@ impl<'a> Sheet<'a> {
 
     /// Returns whether the figures of a series may be shares of items.
     pub fn is_rate(series: &Series) -> bool {
-        let may_be = matches!(series.role, Role::Rate | Role::Unknown | Role::OneRun | Role::Group);
+        let may_be = matches!(
+            series.role,
+            Role::Rate | Role::Unknown | Role::OneRun | Role::Group
+        );
         let is_share = series.whole.is_some() && !series.title.is_no_share && may_be;
-        let has_digits = series.values.iter().flatten().any(|value| value.decimals > 0 || value.has_percent);
+        let has_digits = series
+            .values
+            .iter()
+            .flatten()
+            .any(|value| value.decimals > 0 || value.has_percent);
         is_share && (has_digits || series.title.names_rate)
     }
 
     /// Returns whether a column says the same in each row.
     pub fn is_constant(&self, place: usize) -> bool {
-        let mut values = self.rows.iter().filter_map(|row| cell(self.table, *row, place));
+        let mut values = self
+            .rows
+            .iter()
+            .filter_map(|row| cell(self.table, *row, place));
         let first = values.next();
         values.all(|value| Some(value) == first)
     }
 
     /// Returns the number of runs that a figure is said to be the mean of.
     pub fn runs_of(&self, series: &Series, row: usize) -> Option<u64> {
-        let stated =
-            self.series.iter().find(|series| series.role == Role::Runs && series.are_whole).filter(|_| series.role != Role::OneRun);
-        stated.and_then(|stated| Self::count(stated, row)).or(series.title.runs).filter(|runs| (1..=1000).contains(runs))
+        let stated = self
+            .series
+            .iter()
+            .find(|series| series.role == Role::Runs && series.are_whole)
+            .filter(|_| series.role != Role::OneRun);
+        stated
+            .and_then(|stated| Self::count(stated, row))
+            .or(series.title.runs)
+            .filter(|runs| (1..=1000).contains(runs))
     }
 
     /// Returns the whole number of a series in a row.
@@ -162,24 +218,58 @@ pub(super) fn shown(rate: PrintedRate, series: &Series, printed: Printed) -> Str
     let scale = rate.whole / series.whole.unwrap_or(1);
     let digits = printed.decimals as usize;
     let percent = if printed.has_percent { "%" } else { "" };
-    if digits == 0 { format!("{units}{percent}") } else { format!("{}.{:0digits$}{percent}", units / scale, units % scale) }
+    if digits == 0 {
+        format!("{units}{percent}")
+    } else {
+        format!("{}.{:0digits$}{percent}", units / scale, units % scale)
+    }
 }
 
 pub(super) fn cell(table: &ClaimedTable, row: usize, place: usize) -> Option<&str> {
-    table.rows[row].cells.get(place)?.as_deref().map(str::trim).filter(|text| !text.is_empty())
+    table.rows[row]
+        .cells
+        .get(place)?
+        .as_deref()
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
 }
 
 pub(super) fn is_nothing(text: &str) -> bool {
     matches!(
         text.to_lowercase().as_str(),
-        "" | "-" | "–" | "—" | "na" | "n/a" | "nan" | "none" | "null" | "tbd" | "?" | "*" | "x" | "." | "/"
+        "" | "-"
+            | "–"
+            | "—"
+            | "na"
+            | "n/a"
+            | "nan"
+            | "none"
+            | "null"
+            | "tbd"
+            | "?"
+            | "*"
+            | "x"
+            | "."
+            | "/"
     )
 }
 
 fn is_mark(text: &str) -> bool {
     matches!(
         text.to_lowercase().as_str(),
-        "true" | "false" | "yes" | "no" | "✓" | "✔" | "✔️" | "✅" | "✗" | "✘" | "❌" | ":white_check_mark:" | ":x:"
+        "true"
+            | "false"
+            | "yes"
+            | "no"
+            | "✓"
+            | "✔"
+            | "✔️"
+            | "✅"
+            | "✗"
+            | "✘"
+            | "❌"
+            | ":white_check_mark:"
+            | ":x:"
     )
 }
 
@@ -195,7 +285,12 @@ pub(super) fn plain_name(text: &str) -> String {
 }
 
 fn is_total_row(table: &ClaimedTable, row: usize) -> bool {
-    let first = table.rows[row].cells.iter().flatten().map(|text| plain_name(text).to_lowercase()).find(|text| !text.is_empty());
+    let first = table.rows[row]
+        .cells
+        .iter()
+        .flatten()
+        .map(|text| plain_name(text).to_lowercase())
+        .find(|text| !text.is_empty());
     let words = [
         "total",
         "totals",
@@ -217,21 +312,40 @@ fn is_total_row(table: &ClaimedTable, row: usize) -> bool {
     first.is_some_and(|first| words.contains(&first.trim_end_matches(':')))
 }
 
-fn push(table: &ClaimedTable, place: usize, title: &Title, cells: &[Figures], rows: &[usize], series: &mut Vec<Series>) {
+fn push(
+    table: &ClaimedTable,
+    place: usize,
+    title: &Title,
+    cells: &[Figures],
+    rows: &[usize],
+    series: &mut Vec<Series>,
+) {
     let name = &table.columns[place];
     let bold: Vec<bool> = cells.iter().map(|found| found.is_bold).collect();
-    let add = |series: &mut Vec<Series>, role: Role, part_of: Option<usize>, values: Vec<Option<Printed>>| {
+    let add = |series: &mut Vec<Series>,
+               role: Role,
+               part_of: Option<usize>,
+               values: Vec<Option<Printed>>| {
         let values = alike(values, rows);
         let filled: Vec<Printed> = rows.iter().filter_map(|row| values[*row]).collect();
         if filled.is_empty() {
             return;
         }
-        let are_whole = filled.iter().all(|value| value.units >= 0 && value.whole().is_some());
+        let are_whole = filled
+            .iter()
+            .all(|value| value.units >= 0 && value.whole().is_some());
         let within = |most: f64| filled.iter().all(|value| value.value().abs() <= most);
         let is_negative = filled.iter().any(|value| value.units < 0);
         let is_percent = filled.iter().any(|value| value.has_percent)
-            || title.words.iter().any(|word| matches!(word.as_str(), "percent" | "pct" | "percentage"));
-        let scale = if within(1.0) && !is_percent { Some(1) } else { within(100.0).then_some(100) };
+            || title
+                .words
+                .iter()
+                .any(|word| matches!(word.as_str(), "percent" | "pct" | "percentage"));
+        let scale = if within(1.0) && !is_percent {
+            Some(1)
+        } else {
+            within(100.0).then_some(100)
+        };
         // `resolved` may be a count or a share, and `Rank` a sort of task.
         let role = match role {
             Role::Passed if !are_whole => Role::Rate,
@@ -252,17 +366,69 @@ fn push(table: &ClaimedTable, place: usize, title: &Title, cells: &[Figures], ro
         });
     };
     let mains = cells.iter().filter(|found| found.main.is_some()).count();
-    let whole_number = |number: u64| i64::try_from(number).ok().map(|units| Printed { units, decimals: 0, has_percent: false });
+    let whole_number = |number: u64| {
+        i64::try_from(number).ok().map(|units| Printed {
+            units,
+            decimals: 0,
+            has_percent: false,
+        })
+    };
     if mains > 0 {
-        add(series, title.role, None, cells.iter().map(|found| found.main).collect());
+        add(
+            series,
+            title.role,
+            None,
+            cells.iter().map(|found| found.main).collect(),
+        );
     }
     let base = (mains > 0).then_some(place).or(Some(place));
-    let spread_role = if matches!(title.role, Role::StandardError | Role::Deviation) { title.role } else { Role::HalfWidth };
-    add(series, spread_role, base, cells.iter().map(|found| found.spread).collect());
-    add(series, Role::Low, base, cells.iter().map(|found| found.ends.map(|(low, _)| low)).collect());
-    add(series, Role::High, base, cells.iter().map(|found| found.ends.map(|(_, high)| high)).collect());
-    add(series, Role::Passed, base, cells.iter().map(|found| whole_number(found.counts?.0)).collect());
-    add(series, Role::Total, base, cells.iter().map(|found| whole_number(found.counts?.1)).collect());
+    let spread_role = if matches!(title.role, Role::StandardError | Role::Deviation) {
+        title.role
+    } else {
+        Role::HalfWidth
+    };
+    add(
+        series,
+        spread_role,
+        base,
+        cells.iter().map(|found| found.spread).collect(),
+    );
+    add(
+        series,
+        Role::Low,
+        base,
+        cells
+            .iter()
+            .map(|found| found.ends.map(|(low, _)| low))
+            .collect(),
+    );
+    add(
+        series,
+        Role::High,
+        base,
+        cells
+            .iter()
+            .map(|found| found.ends.map(|(_, high)| high))
+            .collect(),
+    );
+    add(
+        series,
+        Role::Passed,
+        base,
+        cells
+            .iter()
+            .map(|found| whole_number(found.counts?.0))
+            .collect(),
+    );
+    add(
+        series,
+        Role::Total,
+        base,
+        cells
+            .iter()
+            .map(|found| whole_number(found.counts?.1))
+            .collect(),
+    );
 }
 
 /// Gives values the digits that the column prints, if its writer drops zeros at the end: `62` beside `61.7` is `62.0`.
@@ -271,41 +437,85 @@ fn alike(mut values: Vec<Option<Printed>>, rows: &[usize]) -> Vec<Option<Printed
     // Digits that are zero in every row were added by the writer.
     let are_padded = |values: &[Option<Printed>]| {
         let filled: Vec<Printed> = rows.iter().filter_map(|row| values[*row]).collect();
-        filled.len() >= LEAST && filled.iter().all(|value| value.decimals > 0 && value.units % 10 == 0)
+        filled.len() >= LEAST
+            && filled
+                .iter()
+                .all(|value| value.decimals > 0 && value.units % 10 == 0)
     };
     while are_padded(&values) && values.iter().flatten().all(|value| value.decimals > 0) {
-        values.iter_mut().flatten().for_each(|value| *value = Printed { units: value.units / 10, decimals: value.decimals - 1, ..*value });
+        values.iter_mut().flatten().for_each(|value| {
+            *value = Printed {
+                units: value.units / 10,
+                decimals: value.decimals - 1,
+                ..*value
+            }
+        });
     }
     let filled: Vec<Printed> = rows.iter().filter_map(|row| values[*row]).collect();
-    let Some(most) = filled.iter().map(|value| value.decimals).max().filter(|most| *most > 0) else { return values };
-    let keeps_zeros = filled.iter().any(|value| value.decimals > 0 && value.units % 10 == 0);
+    let Some(most) = filled
+        .iter()
+        .map(|value| value.decimals)
+        .max()
+        .filter(|most| *most > 0)
+    else {
+        return values;
+    };
+    let keeps_zeros = filled
+        .iter()
+        .any(|value| value.decimals > 0 && value.units % 10 == 0);
     let longest = filled.iter().filter(|value| value.decimals == most).count();
     if !keeps_zeros && longest >= LEAST && longest * 10 >= filled.len() * 7 {
-        values.iter_mut().flatten().for_each(|value| *value = value.with_decimals(most));
+        values
+            .iter_mut()
+            .flatten()
+            .for_each(|value| *value = value.with_decimals(most));
     }
     values
 }
 
 /// Divides the rows by a column with few different values, such as the suite.
-fn groups_of(table: &ClaimedTable, titles: &[Title], texts: &[usize], rows: &[usize]) -> Vec<(String, Vec<usize>)> {
+fn groups_of(
+    table: &ClaimedTable,
+    titles: &[Title],
+    texts: &[usize],
+    rows: &[usize],
+) -> Vec<(String, Vec<usize>)> {
     const LEAST_ROWS: usize = 3;
     let mut places: Vec<usize> = Vec::new();
-    for place in texts.iter().copied().filter(|place| titles[*place].role == Role::Group) {
-        let values: BTreeSet<&str> = rows.iter().filter_map(|row| cell(table, *row, place)).collect();
-        if values.len() > 1 && values.len() * 2 <= rows.len() && rows.len() >= values.len() * LEAST_ROWS {
+    for place in texts
+        .iter()
+        .copied()
+        .filter(|place| titles[*place].role == Role::Group)
+    {
+        let values: BTreeSet<&str> = rows
+            .iter()
+            .filter_map(|row| cell(table, *row, place))
+            .collect();
+        if values.len() > 1
+            && values.len() * 2 <= rows.len()
+            && rows.len() >= values.len() * LEAST_ROWS
+        {
             places.push(place);
         }
     }
     if places.is_empty() {
         return vec![(String::new(), rows.to_vec())];
     }
-    let (mut order, mut groups): (Vec<String>, BTreeMap<String, Vec<usize>>) = (Vec::new(), BTreeMap::new());
+    let (mut order, mut groups): (Vec<String>, BTreeMap<String, Vec<usize>>) =
+        (Vec::new(), BTreeMap::new());
     for row in rows {
-        let key = places.iter().filter_map(|place| cell(table, *row, *place)).collect::<Vec<_>>().join(" · ");
+        let key = places
+            .iter()
+            .filter_map(|place| cell(table, *row, *place))
+            .collect::<Vec<_>>()
+            .join(" · ");
         if !groups.contains_key(&key) {
             order.push(key.clone());
         }
         groups.entry(key).or_default().push(*row);
     }
-    order.into_iter().map(|key| (key.clone(), groups.remove(&key).unwrap_or_default())).collect()
+    order
+        .into_iter()
+        .map(|key| (key.clone(), groups.remove(&key).unwrap_or_default()))
+        .collect()
 }

@@ -36,7 +36,10 @@ pub(super) enum Role {
 }
 
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the words")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the words"
+)]
 pub(super) struct Title {
     pub role: Role,
     /// The words that are not about the kind of figure.
@@ -104,33 +107,66 @@ mod lists {
     pub const LOWER: [&str; 14] = ["error", "errors", "loss", "perplexity", "ppl", "wer", "cer", "latency", "cost", "time", "failed", "failures", "rank", "hallucination"];
 }
 use lists::{
-    ASIDE, AVERAGE, COUNT, FAILED, GROUP, HIGH, ID, INTERVAL, LOW, LOWER, NAME, NO_SHARE, ONE_RUN, PARTS, PASSED, RATE, RUNS, TOTAL,
+    ASIDE, AVERAGE, COUNT, FAILED, GROUP, HIGH, ID, INTERVAL, LOW, LOWER, NAME, NO_SHARE, ONE_RUN,
+    PARTS, PASSED, RATE, RUNS, TOTAL,
 };
 
 /// Reads a title.
 pub(super) fn title(name: &str) -> Title {
     let mut words = words_of(name);
-    let marks = [('%', "percent"), ('±', "±"), ('#', "#"), ('σ', "sd"), ('Ø', "ø"), ('∅', "ø")];
-    words.extend(marks.iter().filter(|(mark, _)| name.contains(*mark)).map(|(_, word)| (*word).to_owned()));
+    let marks = [
+        ('%', "percent"),
+        ('±', "±"),
+        ('#', "#"),
+        ('σ', "sd"),
+        ('Ø', "ø"),
+        ('∅', "ø"),
+    ];
+    words.extend(
+        marks
+            .iter()
+            .filter(|(mark, _)| name.contains(*mark))
+            .map(|(_, word)| (*word).to_owned()),
+    );
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let is_only = |list: &[&str]| !words.is_empty() && words.iter().all(|word| list.contains(&word.as_str()));
-    let numbers: Vec<f64> = words.iter().filter_map(|word| word.trim_start_matches("ci").parse().ok()).collect();
+    let is_only =
+        |list: &[&str]| !words.is_empty() && words.iter().all(|word| list.contains(&word.as_str()));
+    let numbers: Vec<f64> = words
+        .iter()
+        .filter_map(|word| word.trim_start_matches("ci").parse().ok())
+        .collect();
     let has_interval = has(&INTERVAL) || words.iter().any(|word| word.starts_with("ci"));
     // A value around the rows of a list names all of them.
-    let role = if name.starts_with("$.") && !name.ends_with('}') { Role::Group } else { role_of(&words, has_interval, &has, &is_only) };
+    let role = if name.starts_with("$.") && !name.ends_with('}') {
+        Role::Group
+    } else {
+        role_of(&words, has_interval, &has, &is_only)
+    };
     let items = stated_items(&words);
     // A column of totals does not state one, and a mean over tasks does not divide the rows.
-    let is_figure = (role == Role::Total && items.is_some()) || (role == Role::Group && has(&AVERAGE) && !name.starts_with("$."));
+    let is_figure = (role == Role::Total && items.is_some())
+        || (role == Role::Group && has(&AVERAGE) && !name.starts_with("$."));
     let role = if is_figure { Role::Unknown } else { role };
     let level = (has_interval || matches!(role, Role::Low | Role::High | Role::HalfWidth))
-        .then(|| numbers.iter().copied().find(|number| [80.0, 90.0, 95.0, 99.0].contains(number)))
+        .then(|| {
+            numbers
+                .iter()
+                .copied()
+                .find(|number| [80.0, 90.0, 95.0, 99.0].contains(number))
+        })
         .flatten()
         .map(|number| number / 100.0);
     let before = |place: usize| words.get(place.checked_sub(1)?)?.parse().ok();
-    let runs = words.iter().position(|word| RUNS.contains(&word.as_str())).and_then(before).or_else(|| mean_of(name, &words));
+    let runs = words
+        .iter()
+        .position(|word| RUNS.contains(&word.as_str()))
+        .and_then(before)
+        .or_else(|| mean_of(name, &words));
     let about = |word: &&String| {
         let word = word.as_str();
-        let lists: [&[&str]; 9] = [&RATE, &PASSED, &FAILED, &TOTAL, &COUNT, &AVERAGE, &INTERVAL, &LOW, &HIGH];
+        let lists: [&[&str]; 9] = [
+            &RATE, &PASSED, &FAILED, &TOTAL, &COUNT, &AVERAGE, &INTERVAL, &LOW, &HIGH,
+        ];
         !lists.iter().any(|list| list.contains(&word))
             && !matches!(
                 word,
@@ -168,35 +204,91 @@ pub(super) fn title(name: &str) -> Title {
 
 /// Returns the number of runs of `mean of 3` or `avg@5`.
 fn mean_of(name: &str, words: &[String]) -> Option<u64> {
-    let place = words.iter().position(|word| AVERAGE.contains(&word.as_str()))?;
+    let place = words
+        .iter()
+        .position(|word| AVERAGE.contains(&word.as_str()))?;
     let next = words.get(place + 1)?;
-    let number = if next == "of" { words.get(place + 2)? } else { Some(next).filter(|_| name.contains('@'))? };
+    let number = if next == "of" {
+        words.get(place + 2)?
+    } else {
+        Some(next).filter(|_| name.contains('@'))?
+    };
     // "Mean of 8 tasks" is no mean of runs.
-    let is_of_others = words.iter().any(|word| TOTAL.contains(&word.as_str()) || PARTS.contains(&word.as_str()));
-    number.parse().ok().filter(|runs| (2..=100).contains(runs) && !is_of_others)
+    let is_of_others = words
+        .iter()
+        .any(|word| TOTAL.contains(&word.as_str()) || PARTS.contains(&word.as_str()));
+    number
+        .parse()
+        .ok()
+        .filter(|runs| (2..=100).contains(runs) && !is_of_others)
 }
 
 /// Returns the number of items or tasks behind a figure: `500 instances`, `12 datasets`, `n = 198`.
 fn stated_items(words: &[String]) -> Option<u64> {
-    let number = |place: usize| words.get(place)?.parse::<u64>().ok().filter(|number| *number > 0);
-    let is_unit = |word: &String| word != "n" && (TOTAL.contains(&word.as_str()) || PARTS.contains(&word.as_str()));
-    let named = (1..words.len()).find(|place| is_unit(&words[*place])).and_then(|place| number(place - 1));
-    named.or_else(|| words.iter().position(|word| word == "n").and_then(|place| number(place + 1)))
+    let number = |place: usize| {
+        words
+            .get(place)?
+            .parse::<u64>()
+            .ok()
+            .filter(|number| *number > 0)
+    };
+    let is_unit = |word: &String| {
+        word != "n" && (TOTAL.contains(&word.as_str()) || PARTS.contains(&word.as_str()))
+    };
+    let named = (1..words.len())
+        .find(|place| is_unit(&words[*place]))
+        .and_then(|place| number(place - 1));
+    named.or_else(|| {
+        words
+            .iter()
+            .position(|word| word == "n")
+            .and_then(|place| number(place + 1))
+    })
 }
 
-fn role_of(words: &[String], has_interval: bool, has: &dyn Fn(&[&str]) -> bool, is_only: &dyn Fn(&[&str]) -> bool) -> Role {
-    let is_share = has(&["rate", "percent", "percentage", "pct", "accuracy", "acc", "share", "ratio"]);
-    if words.iter().any(|word| word == "stderr" || word == "sem" || word == "se") || (has(&["standard", "std"]) && has(&["error", "err"])) {
+fn role_of(
+    words: &[String],
+    has_interval: bool,
+    has: &dyn Fn(&[&str]) -> bool,
+    is_only: &dyn Fn(&[&str]) -> bool,
+) -> Role {
+    let is_share = has(&[
+        "rate",
+        "percent",
+        "percentage",
+        "pct",
+        "accuracy",
+        "acc",
+        "share",
+        "ratio",
+    ]);
+    if words
+        .iter()
+        .any(|word| word == "stderr" || word == "sem" || word == "se")
+        || (has(&["standard", "std"]) && has(&["error", "err"]))
+    {
         return Role::StandardError;
     }
     if has(&["std", "sd", "stdev", "stddev", "deviation"]) {
         return Role::Deviation;
     }
     let (low, high) = (has(&LOW), has(&HIGH));
-    if low != high && (has_interval || is_only(&LOW) || is_only(&HIGH)) && words.iter().all(|word| word != "effort") {
+    if low != high
+        && (has_interval || is_only(&LOW) || is_only(&HIGH))
+        && words.iter().all(|word| word != "effort")
+    {
         return if low { Role::Low } else { Role::High };
     }
-    if has(&["ci", "moe", "margin", "±", "halfwidth", "interval", "ci95", "ci90"]) {
+    if has(&[
+        "ci",
+        "moe",
+        "margin",
+        "±",
+        "halfwidth",
+        "interval",
+        "ci95",
+        "ci90",
+    ]) {
         return Role::HalfWidth;
     }
     if is_only(&["#"])
@@ -212,10 +304,11 @@ fn role_of(words: &[String], has_interval: bool, has: &dyn Fn(&[&str]) -> bool, 
     if has(&ONE_RUN) && is_numbered && words.len() == 2 {
         return Role::OneRun;
     }
-    if words
-        .iter()
-        .any(|word| word.strip_prefix("run").or_else(|| word.strip_prefix("seed")).is_some_and(|rest| rest.parse::<u64>().is_ok()))
-    {
+    if words.iter().any(|word| {
+        word.strip_prefix("run")
+            .or_else(|| word.strip_prefix("seed"))
+            .is_some_and(|rest| rest.parse::<u64>().is_ok())
+    }) {
         return Role::OneRun;
     }
     if has(&["model", "system", "agent"]) && has(&["name", "version", "full"]) {
@@ -227,7 +320,10 @@ fn role_of(words: &[String], has_interval: bool, has: &dyn Fn(&[&str]) -> bool, 
     if has(&ID) {
         return Role::Id;
     }
-    if !is_share && has(&FAILED) && (has(&COUNT) || words.len() <= 2 || has(&["responses", "outputs"])) {
+    if !is_share
+        && has(&FAILED)
+        && (has(&COUNT) || words.len() <= 2 || has(&["responses", "outputs"]))
+    {
         return Role::Failed;
     }
     if !is_share && has(&PASSED) && (has(&COUNT) || is_only(&PASSED) || has(&TOTAL)) {
@@ -248,7 +344,11 @@ fn role_of(words: &[String], has_interval: bool, has: &dyn Fn(&[&str]) -> bool, 
     if has(&GROUP) {
         return Role::Group;
     }
-    if has(&NAME) { Role::Name } else { Role::Unknown }
+    if has(&NAME) {
+        Role::Name
+    } else {
+        Role::Unknown
+    }
 }
 
 #[cfg(test)]
@@ -304,7 +404,11 @@ mod tests {
             ("Average 2024", None, None),
             ("n", None, None),
         ] {
-            assert_eq!((title(name).runs, title(name).items), (runs, items), "{name}");
+            assert_eq!(
+                (title(name).runs, title(name).items),
+                (runs, items),
+                "{name}"
+            );
         }
         assert_eq!(title("pass_rate_2").stem, title("pass_num_2").stem);
     }

@@ -10,8 +10,16 @@ use super::titles::Role;
 /// p above which a lead is within chance.
 const SIGNIFICANT: f64 = 0.05;
 
-pub(super) fn check(sheet: &Sheet<'_>, totals: &[Option<Totals>], findings: &mut Vec<ClaimFinding>) {
-    for series in sheet.series.iter().filter(|series| series.part_of.is_none()) {
+pub(super) fn check(
+    sheet: &Sheet<'_>,
+    totals: &[Option<Totals>],
+    findings: &mut Vec<ClaimFinding>,
+) {
+    for series in sheet
+        .series
+        .iter()
+        .filter(|series| series.part_of.is_none())
+    {
         bold(sheet, series, findings);
     }
     let main = main_rate(sheet, totals);
@@ -27,48 +35,101 @@ pub(super) fn check(sheet: &Sheet<'_>, totals: &[Option<Totals>], findings: &mut
 /// Returns the column that decides the places: a mean over others, else the one that the rows are ordered by, else the only one. Of several
 /// tries it is the last.
 fn main_rate(sheet: &Sheet<'_>, totals: &[Option<Totals>]) -> Option<usize> {
-    let is_rate = |place: &usize| totals[*place].is_some() && matches!(sheet.series[*place].role, Role::Rate | Role::Unknown);
+    let is_rate = |place: &usize| {
+        totals[*place].is_some() && matches!(sheet.series[*place].role, Role::Rate | Role::Unknown)
+    };
     let known: Vec<usize> = (0..sheet.series.len()).filter(is_rate).collect();
     let is_ordered = |place: &&usize| {
-        let values: Vec<f64> =
-            sheet.rows.iter().filter_map(|row| sheet.series[**place].values[*row]).map(super::figure::Printed::value).collect();
+        let values: Vec<f64> = sheet
+            .rows
+            .iter()
+            .filter_map(|row| sheet.series[**place].values[*row])
+            .map(super::figure::Printed::value)
+            .collect();
         let falling = values.windows(2).filter(|pair| pair[0] >= pair[1]).count();
         values.len() > 2 && falling * 20 >= (values.len() - 1) * 19
     };
-    let mean = known.iter().find(|place| sheet.series[**place].title.is_average);
-    let words =
-        |place: usize| -> Vec<&String> { sheet.series[place].title.words.iter().filter(|word| word.parse::<u64>().is_err()).collect() };
+    let mean = known
+        .iter()
+        .find(|place| sheet.series[**place].title.is_average);
+    let words = |place: usize| -> Vec<&String> {
+        sheet.series[place]
+            .title
+            .words
+            .iter()
+            .filter(|word| word.parse::<u64>().is_err())
+            .collect()
+    };
     // Several suites without an order have a first place each.
-    let only = known.first().filter(|first| known.iter().all(|place| words(*place) == words(**first)));
+    let only = known
+        .first()
+        .filter(|first| known.iter().all(|place| words(*place) == words(**first)));
     let sorted = known.iter().find(is_ordered);
     let first = *mean.or(sorted).or(only)?;
-    known.into_iter().rev().find(|place| words(*place) == words(first)).or(Some(first))
+    known
+        .into_iter()
+        .rev()
+        .find(|place| words(*place) == words(first))
+        .or(Some(first))
 }
 
 /// A bold figure is the best of its column. If several are bold, one of them is.
 fn bold(sheet: &Sheet<'_>, series: &Series, findings: &mut Vec<ClaimFinding>) {
     for (_, rows) in &sheet.groups {
-        let known: Vec<(usize, f64)> = rows.iter().filter_map(|row| Some((*row, series.values[*row]?.value()))).collect();
-        let marked: Vec<usize> = known.iter().map(|(row, _)| *row).filter(|row| series.bold[*row]).collect();
+        let known: Vec<(usize, f64)> = rows
+            .iter()
+            .filter_map(|row| Some((*row, series.values[*row]?.value())))
+            .collect();
+        let marked: Vec<usize> = known
+            .iter()
+            .map(|(row, _)| *row)
+            .filter(|row| series.bold[*row])
+            .collect();
         // A whole row in bold is the source's own system.
-        let is_own = |row: &usize| sheet.series.iter().filter(|series| series.values[*row].is_some()).all(|series| series.bold[*row]);
-        let marked: Vec<usize> = marked.into_iter().filter(|row| sheet.series.len() < 2 || !is_own(row)).collect();
+        let is_own = |row: &usize| {
+            sheet
+                .series
+                .iter()
+                .filter(|series| series.values[*row].is_some())
+                .all(|series| series.bold[*row])
+        };
+        let marked: Vec<usize> = marked
+            .into_iter()
+            .filter(|row| sheet.series.len() < 2 || !is_own(row))
+            .collect();
         if marked.is_empty() || marked.len() * 3 > known.len() || known.len() < 3 {
             continue;
         }
-        let best = |sign: f64| known.iter().copied().max_by(|left, right| (sign * left.1).total_cmp(&(sign * right.1)));
+        let best = |sign: f64| {
+            known
+                .iter()
+                .copied()
+                .max_by(|left, right| (sign * left.1).total_cmp(&(sign * right.1)))
+        };
         let is_best = |sign: f64| {
             best(sign).is_some_and(|(_, best)| {
-                marked.iter().any(|row| series.values[*row].is_some_and(|value| value.value().total_cmp(&best).is_eq()))
+                marked.iter().any(|row| {
+                    series.values[*row].is_some_and(|value| value.value().total_cmp(&best).is_eq())
+                })
             })
         };
-        let Some((row, value)) = best(if series.title.is_lower_better { -1.0 } else { 1.0 }) else { continue };
+        let Some((row, value)) = best(if series.title.is_lower_better {
+            -1.0
+        } else {
+            1.0
+        }) else {
+            continue;
+        };
         if is_best(1.0) || is_best(-1.0) {
             continue;
         }
         let place = |row: usize| sheet.name_of(row);
         let marked_value = series.values[marked[0]].map_or(0.0, super::figure::Printed::value);
-        let text = format!("{marked_value} of `{}` is bold, but {value} of `{}` is better", place(marked[0]), place(row));
+        let text = format!(
+            "{marked_value} of `{}` is bold, but {value} of `{}` is better",
+            place(marked[0]),
+            place(row)
+        );
         findings.push(sheet.finding(
             ClaimKind::BoldIsNotBest,
             Severity::Contradictory,
@@ -81,7 +142,13 @@ fn bold(sheet: &Sheet<'_>, series: &Series, findings: &mut Vec<ClaimFinding>) {
 }
 
 /// Says if the lead of the first over the second is within what chance gives, by Fisher's test of two independent counts.
-fn first_place(sheet: &Sheet<'_>, series: &Series, totals: &Totals, rows: &[usize], findings: &mut Vec<ClaimFinding>) {
+fn first_place(
+    sheet: &Sheet<'_>,
+    series: &Series,
+    totals: &Totals,
+    rows: &[usize],
+    findings: &mut Vec<ClaimFinding>,
+) {
     let mut known: Vec<(usize, f64, u64, u64)> = rows
         .iter()
         .filter_map(|row| {
@@ -94,14 +161,24 @@ fn first_place(sheet: &Sheet<'_>, series: &Series, totals: &Totals, rows: &[usiz
     if series.title.is_lower_better {
         known.reverse();
     }
-    let [first, second, ..] = known.as_slice() else { return };
-    let Ok(p) = fisher(first.2, first.3, second.2, second.3) else { return };
+    let [first, second, ..] = known.as_slice() else {
+        return;
+    };
+    let Ok(p) = fisher(first.2, first.3, second.2, second.3) else {
+        return;
+    };
     if first.1 <= second.1 || p <= SIGNIFICANT {
         return;
     }
-    let behind: Vec<&(usize, f64, u64, u64)> =
-        known.iter().skip(1).take_while(|other| fisher(first.2, first.3, other.2, other.3).is_ok_and(|p| p > SIGNIFICANT)).collect();
-    let items = (first.2 as f64 / first.3 as f64 - second.2 as f64 / second.3 as f64) * first.3 as f64;
+    let behind: Vec<&(usize, f64, u64, u64)> = known
+        .iter()
+        .skip(1)
+        .take_while(|other| {
+            fisher(first.2, first.3, other.2, other.3).is_ok_and(|p| p > SIGNIFICANT)
+        })
+        .collect();
+    let items =
+        (first.2 as f64 / first.3 as f64 - second.2 as f64 / second.3 as f64) * first.3 as f64;
     let text = format!(
         "the first place of `{}` rests on {} of {} items more than `{}` has (p = {p:.2} by Fisher's test); {} of the {} others are as near. These figures alone do not \
          establish it; outcomes of the same items might",
@@ -112,5 +189,12 @@ fn first_place(sheet: &Sheet<'_>, series: &Series, totals: &Totals, rows: &[usiz
         behind.len(),
         known.len() - 1,
     );
-    findings.push(sheet.finding(ClaimKind::FirstPlace, Severity::NotEstablished, &[first.0, second.0], series.place, Vec::new(), text));
+    findings.push(sheet.finding(
+        ClaimKind::FirstPlace,
+        Severity::NotEstablished,
+        &[first.0, second.0],
+        series.place,
+        Vec::new(),
+        text,
+    ));
 }

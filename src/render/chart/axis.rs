@@ -14,8 +14,8 @@ const MOST_TICKS: usize = 7;
 const LOG_FROM: f64 = 20.0;
 /// Possible steps between ticks of a time, in seconds.
 const TIMES: [f64; 26] = [
-    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0,
-    3600.0, 7200.0, 18_000.0, 36_000.0, 86_400.0,
+    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0,
+    120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0, 18_000.0, 36_000.0, 86_400.0,
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +41,15 @@ impl Axis {
     pub fn shares(name: &str, values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = range(values).unwrap_or((0.0, 1.0));
         let steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.25];
-        let fits = |step: &&f64| ((high / **step).ceil() - (low / **step).floor()) < MOST_TICKS as f64;
+        let fits =
+            |step: &&f64| ((high / **step).ceil() - (low / **step).floor()) < MOST_TICKS as f64;
         let step = steps.iter().find(fits).copied().unwrap_or(0.25);
         // Shares are between 0% and 100%, and the ends of a range differ.
         let first = (low / step + 1e-9).floor().max(0.0);
-        let last = (high / step - 1e-9).ceil().max(first + 1.0).min((1.0 / step).round());
+        let last = (high / step - 1e-9)
+            .ceil()
+            .max(first + 1.0)
+            .min((1.0 / step).round());
         let first = first.min(last - 1.0);
         Self::linear(name, Unit::Fraction, first * step, last * step, step)
     }
@@ -58,19 +62,37 @@ impl Axis {
         }
         let largest = if largest > 0.0 { largest } else { 1.0 };
         let step = step(unit, largest);
-        Self::linear(name, unit, 0.0, (largest / step - 1e-9).ceil().max(1.0) * step, step)
+        Self::linear(
+            name,
+            unit,
+            0.0,
+            (largest / step - 1e-9).ceil().max(1.0) * step,
+            step,
+        )
     }
 
     /// Creates an axis for days.
     pub fn days(name: &str, first: NaiveDate, last: NaiveDate) -> Self {
         let span = u64::try_from((last - first).num_days()).unwrap_or(0).max(1);
         let steps = [1, 2, 7, 14, 28, 91, 182, 364];
-        let step = steps.into_iter().find(|step| span / step < MOST_TICKS as u64).unwrap_or(span.div_ceil(6));
-        let dates = (0..=span / step).filter_map(|index| first.checked_add_days(Days::new(index * step)));
-        let ticks = dates.map(|date| (Self::day(first, date), date.to_string())).collect();
+        let step = steps
+            .into_iter()
+            .find(|step| span / step < MOST_TICKS as u64)
+            .unwrap_or(span.div_ceil(6));
+        let dates =
+            (0..=span / step).filter_map(|index| first.checked_add_days(Days::new(index * step)));
+        let ticks = dates
+            .map(|date| (Self::day(first, date), date.to_string()))
+            .collect();
         // Room for half a mark at each end.
         let margin = span as f64 / 40.0;
-        Self { name: name.to_owned(), scale: Scale::Linear, low: -margin, high: span as f64 + margin, ticks }
+        Self {
+            name: name.to_owned(),
+            scale: Scale::Linear,
+            low: -margin,
+            high: span as f64 + margin,
+            ticks,
+        }
     }
 
     /// Returns a date as a value on an axis of days.
@@ -104,7 +126,13 @@ impl Axis {
             ticks.push((number * step, format::tick(number * step, unit, step)));
             number += 1.0;
         }
-        Self { name: name.to_owned(), scale: Scale::Linear, low, high, ticks }
+        Self {
+            name: name.to_owned(),
+            scale: Scale::Linear,
+            low,
+            high,
+            ticks,
+        }
     }
 
     fn log(name: &str, unit: Unit, smallest: f64, largest: f64) -> Self {
@@ -115,7 +143,10 @@ impl Axis {
         let all: Vec<f64> = if unit == Unit::Seconds && high < 5.0 && low > -3.0 {
             TIMES.into_iter().filter(within).collect()
         } else {
-            decades(low, high).flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| digit * decade)).filter(within).collect()
+            decades(low, high)
+                .flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| digit * decade))
+                .filter(within)
+                .collect()
         };
         let whole: Vec<f64> = decades(low, high).filter(within).collect();
         let chosen = if all.len() <= MOST_TICKS {
@@ -125,8 +156,17 @@ impl Axis {
         } else {
             every(&all, MOST_TICKS)
         };
-        let ticks = chosen.into_iter().map(|value| (value.log10(), format::tick(value, unit, value))).collect();
-        Self { name: name.to_owned(), scale: Scale::Log, low, high, ticks }
+        let ticks = chosen
+            .into_iter()
+            .map(|value| (value.log10(), format::tick(value, unit, value)))
+            .collect();
+        Self {
+            name: name.to_owned(),
+            scale: Scale::Log,
+            low,
+            high,
+            ticks,
+        }
     }
 }
 
@@ -135,7 +175,10 @@ impl Ranged for Axis {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
 
-    #[expect(clippy::cast_possible_truncation, reason = "a place within the range is a place on the sheet")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a place within the range is a place on the sheet"
+    )]
     fn map(&self, place: &f64, (start, end): (i32, i32)) -> i32 {
         let share = (place - self.low) / (self.high - self.low);
         start + (share * f64::from(end - start)).round() as i32
@@ -143,7 +186,11 @@ impl Ranged for Axis {
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
         // No light lines between the ticks.
-        if hint.weight().allow_light_points() { Vec::new() } else { self.ticks.iter().map(|(place, _)| *place).collect() }
+        if hint.weight().allow_light_points() {
+            Vec::new()
+        } else {
+            self.ticks.iter().map(|(place, _)| *place).collect()
+        }
     }
 
     fn range(&self) -> Range<f64> {
@@ -153,36 +200,57 @@ impl Ranged for Axis {
 
 impl ValueFormatter<f64> for Axis {
     fn format_ext(&self, place: &f64) -> String {
-        let tick = self.ticks.iter().find(|(own, _)| own.to_bits() == place.to_bits());
+        let tick = self
+            .ticks
+            .iter()
+            .find(|(own, _)| own.to_bits() == place.to_bits());
         tick.map_or_else(String::new, |(_, text)| text.clone())
     }
 }
 
 fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
-    values.into_iter().filter(|value| value.is_finite()).fold(None, |range, value| {
-        let (low, high) = range.unwrap_or((value, value));
-        Some((f64::min(low, value), f64::max(high, value)))
-    })
+    values
+        .into_iter()
+        .filter(|value| value.is_finite())
+        .fold(None, |range, value| {
+            let (low, high) = range.unwrap_or((value, value));
+            Some((f64::min(low, value), f64::max(high, value)))
+        })
 }
 
 /// Returns the powers of ten around a range of exponents.
-#[expect(clippy::cast_possible_truncation, reason = "exponents of finite numbers are below 309")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "exponents of finite numbers are below 309"
+)]
 fn decades(low: f64, high: f64) -> impl Iterator<Item = f64> {
     (low.floor() as i32..=high.ceil() as i32).map(|exponent| 10f64.powi(exponent))
 }
 
 /// Returns every second, third … value, so that at most `most` are left.
 fn every(values: &[f64], most: usize) -> Vec<f64> {
-    values.iter().step_by(values.len().div_ceil(most).max(1)).copied().collect()
+    values
+        .iter()
+        .step_by(values.len().div_ceil(most).max(1))
+        .copied()
+        .collect()
 }
 
 /// Returns the distance between ticks from zero to `largest`.
 fn step(unit: Unit, largest: f64) -> f64 {
     let fits = |step: &f64| largest / step <= (MOST_TICKS - 1) as f64;
     let times = TIMES.into_iter().filter(|_| unit == Unit::Seconds);
-    let least = if matches!(unit, Unit::Count | Unit::Tokens) { 1.0 } else { 0.0 };
-    let round = decades(largest.log10() - 2.0, largest.log10()).flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| digit * decade));
-    times.chain(round.filter(|step| *step >= least)).find(fits).unwrap_or(largest)
+    let least = if matches!(unit, Unit::Count | Unit::Tokens) {
+        1.0
+    } else {
+        0.0
+    };
+    let round = decades(largest.log10() - 2.0, largest.log10())
+        .flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| digit * decade));
+    times
+        .chain(round.filter(|step| *step >= least))
+        .find(fits)
+        .unwrap_or(largest)
 }
 
 #[cfg(test)]
@@ -198,7 +266,10 @@ mod tests {
         let axis = Axis::shares("x", [0.432, 0.871]);
         assert_eq!(words(&axis), ["40%", "50%", "60%", "70%", "80%", "90%"]);
         assert!(axis.is_cut());
-        assert_eq!(words(&Axis::shares("x", [0.0, 1.0])), ["0%", "20%", "40%", "60%", "80%", "100%"]);
+        assert_eq!(
+            words(&Axis::shares("x", [0.0, 1.0])),
+            ["0%", "20%", "40%", "60%", "80%", "100%"]
+        );
         assert_eq!(words(&Axis::shares("x", [1.0, 1.0])), ["99%", "100%"]);
         assert_eq!(words(&Axis::shares("x", [0.0])), ["0%", "1%"]);
         assert_eq!(words(&Axis::shares("x", [])).len(), 6);
@@ -206,11 +277,28 @@ mod tests {
 
     #[test]
     fn amounts_start_at_zero_unless_they_differ_too_much() {
-        assert_eq!(words(&Axis::amounts("x", Unit::Usd, [0.12, 0.52])), ["$0.00", "$0.10", "$0.20", "$0.30", "$0.40", "$0.50", "$0.60"]);
-        assert_eq!(words(&Axis::amounts("x", Unit::Usd, [0.34, 186.5])), ["$1", "$10", "$100"]);
-        assert_eq!(words(&Axis::amounts("x", Unit::Usd, [0.5, 12.0])), ["$0.50", "$1", "$2", "$5", "$10"]);
-        assert_eq!(words(&Axis::amounts("x", Unit::Seconds, [135.0, 754.0])), ["0", "5 min", "10 min", "15 min"]);
-        assert_eq!(words(&Axis::amounts("x", Unit::Count, [3.0])), ["0", "1", "2", "3"]);
+        assert_eq!(
+            words(&Axis::amounts("x", Unit::Usd, [0.12, 0.52])),
+            [
+                "$0.00", "$0.10", "$0.20", "$0.30", "$0.40", "$0.50", "$0.60"
+            ]
+        );
+        assert_eq!(
+            words(&Axis::amounts("x", Unit::Usd, [0.34, 186.5])),
+            ["$1", "$10", "$100"]
+        );
+        assert_eq!(
+            words(&Axis::amounts("x", Unit::Usd, [0.5, 12.0])),
+            ["$0.50", "$1", "$2", "$5", "$10"]
+        );
+        assert_eq!(
+            words(&Axis::amounts("x", Unit::Seconds, [135.0, 754.0])),
+            ["0", "5 min", "10 min", "15 min"]
+        );
+        assert_eq!(
+            words(&Axis::amounts("x", Unit::Count, [3.0])),
+            ["0", "1", "2", "3"]
+        );
         assert_eq!(words(&Axis::amounts("x", Unit::Usd, [0.0])).len(), 6);
         let axis = Axis::amounts("x", Unit::Usd, [0.34, 186.5]);
         assert!(axis.is_log() && axis.place(-1.0) <= axis.low && axis.place(1e9) <= axis.high);
@@ -219,8 +307,17 @@ mod tests {
     #[test]
     fn days_are_as_far_apart_as_they_are() {
         let day = |day| NaiveDate::from_ymd_opt(2026, 1, day).expect("a day");
-        assert_eq!(words(&Axis::days("x", day(1), day(3))), ["2026-01-01", "2026-01-02", "2026-01-03"]);
-        assert_eq!(words(&Axis::days("x", day(1), day(20))), ["2026-01-01", "2026-01-08", "2026-01-15"]);
-        assert_eq!(words(&Axis::days("x", day(5), day(5))), ["2026-01-05", "2026-01-06"]);
+        assert_eq!(
+            words(&Axis::days("x", day(1), day(3))),
+            ["2026-01-01", "2026-01-02", "2026-01-03"]
+        );
+        assert_eq!(
+            words(&Axis::days("x", day(1), day(20))),
+            ["2026-01-01", "2026-01-08", "2026-01-15"]
+        );
+        assert_eq!(
+            words(&Axis::days("x", day(5), day(5))),
+            ["2026-01-05", "2026-01-06"]
+        );
     }
 }

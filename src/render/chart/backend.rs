@@ -9,7 +9,10 @@ use std::fmt;
 
 use askama::filters::HtmlSafe;
 use plotters_backend::text_anchor::{HPos, VPos};
-use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontTransform};
+use plotters_backend::{
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
+    FontTransform,
+};
 
 use crate::domain::visible;
 
@@ -73,7 +76,11 @@ struct Body {
 impl Sheet {
     /// Creates an empty sheet of this size in pixels.
     pub fn new(width: u32, height: u32) -> Self {
-        Self { width, height, body: RefCell::default() }
+        Self {
+            width,
+            height,
+            body: RefCell::default(),
+        }
     }
 
     /// Says whether there is room for marks with a title and a link.
@@ -89,7 +96,8 @@ impl Sheet {
             let close = match href {
                 Some(href) => {
                     body.links += 1;
-                    body.out.push_str(&format!("<a href=\"{}\">", escaped(href)));
+                    body.out
+                        .push_str(&format!("<a href=\"{}\">", escaped(href)));
                     "</a>"
                 }
                 None => {
@@ -97,7 +105,8 @@ impl Sheet {
                     "</g>"
                 }
             };
-            body.out.push_str(&format!("<title>{}</title>", escaped(title)));
+            body.out
+                .push_str(&format!("<title>{}</title>", escaped(title)));
             close
         };
         draw();
@@ -108,7 +117,11 @@ impl Sheet {
 
     /// Ends the drawing. If it has links, its role is a group instead of a picture.
     pub fn finish(self, about: About<'_>) -> Svg {
-        let Self { width, height, body } = self;
+        let Self {
+            width,
+            height,
+            body,
+        } = self;
         let mut body = body.into_inner();
         body.flush();
         let About { id, title, finding } = about;
@@ -120,14 +133,18 @@ impl Sheet {
             escaped(finding),
             body.out
         );
-        Svg { text, marks: body.marks }
+        Svg {
+            text,
+            marks: body.marks,
+        }
     }
 }
 
 impl Body {
     fn flush(&mut self) {
         if let Some((ink, path)) = self.strokes.take() {
-            self.out.push_str(&format!("<path class=\"{}\" d=\"{path}\"/>", ink.class()));
+            self.out
+                .push_str(&format!("<path class=\"{}\" d=\"{path}\"/>", ink.class()));
         }
     }
 
@@ -197,7 +214,10 @@ impl DrawingBackend for &Sheet {
     type ErrorType = Infallible;
 
     fn get_size(&self) -> (u32, u32) {
-        (self.width * UNIT.unsigned_abs(), self.height * UNIT.unsigned_abs())
+        (
+            self.width * UNIT.unsigned_abs(),
+            self.height * UNIT.unsigned_abs(),
+        )
     }
 
     fn ensure_prepared(&mut self) -> Drawn {
@@ -212,40 +232,84 @@ impl DrawingBackend for &Sheet {
         self.draw_rect((x, y), (x + UNIT, y + UNIT), &color, true)
     }
 
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
+    fn draw_line<S: BackendStyle>(
+        &mut self,
+        from: BackendCoord,
+        to: BackendCoord,
+        style: &S,
+    ) -> Drawn {
         self.draw_path([from, to], style)
     }
 
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Drawn {
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> Drawn {
         if let Some(ink) = Ink::of(style.color()) {
-            self.body.borrow_mut().stroke(ink, &path.into_iter().collect::<Vec<_>>());
+            self.body
+                .borrow_mut()
+                .stroke(ink, &path.into_iter().collect::<Vec<_>>());
         }
         Ok(())
     }
 
-    fn draw_rect<S: BackendStyle>(&mut self, (left, top): BackendCoord, (right, bottom): BackendCoord, style: &S, _: bool) -> Drawn {
-        self.fill_polygon([(left, top), (right, top), (right, bottom), (left, bottom)], style)
+    fn draw_rect<S: BackendStyle>(
+        &mut self,
+        (left, top): BackendCoord,
+        (right, bottom): BackendCoord,
+        style: &S,
+        _: bool,
+    ) -> Drawn {
+        self.fill_polygon(
+            [(left, top), (right, top), (right, bottom), (left, bottom)],
+            style,
+        )
     }
 
-    fn draw_circle<S: BackendStyle>(&mut self, (x, y): BackendCoord, radius: u32, style: &S, _: bool) -> Drawn {
+    fn draw_circle<S: BackendStyle>(
+        &mut self,
+        (x, y): BackendCoord,
+        radius: u32,
+        style: &S,
+        _: bool,
+    ) -> Drawn {
         if let Some(ink) = Ink::of(style.color()) {
             let radius = pixels(i32::try_from(radius).unwrap_or(UNIT));
-            let element = format!("<circle class=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{radius}\"/>", ink.class(), pixels(x), pixels(y));
+            let element = format!(
+                "<circle class=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{radius}\"/>",
+                ink.class(),
+                pixels(x),
+                pixels(y)
+            );
             self.body.borrow_mut().shape(&element);
         }
         Ok(())
     }
 
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, corners: I, style: &S) -> Drawn {
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        corners: I,
+        style: &S,
+    ) -> Drawn {
         if let Some(ink) = Ink::of(style.color()) {
             let path = path_of(&corners.into_iter().collect::<Vec<_>>());
-            self.body.borrow_mut().shape(&format!("<path class=\"{}\" d=\"{path}Z\"/>", ink.class()));
+            self.body
+                .borrow_mut()
+                .shape(&format!("<path class=\"{}\" d=\"{path}Z\"/>", ink.class()));
         }
         Ok(())
     }
 
-    fn draw_text<T: BackendTextStyle>(&mut self, text: &str, style: &T, (x, y): BackendCoord) -> Drawn {
-        let Some(ink) = Ink::of(style.color()) else { return Ok(()) };
+    fn draw_text<T: BackendTextStyle>(
+        &mut self,
+        text: &str,
+        style: &T,
+        (x, y): BackendCoord,
+    ) -> Drawn {
+        let Some(ink) = Ink::of(style.color()) else {
+            return Ok(());
+        };
         let size = i32::try_from(TEXT).unwrap_or(0) * UNIT;
         // Distance from the anchor to the base line: capitals are about 70% of the font size high.
         let down = match style.anchor().v_pos {
@@ -265,13 +329,23 @@ impl DrawingBackend for &Sheet {
             FontTransform::Rotate270 => (Some(-90), (x + down, y)),
         };
         let (x, y) = (pixels(place.0), pixels(place.1));
-        let turn = turn.map_or_else(String::new, |degrees| format!(" transform=\"rotate({degrees} {x} {y})\""));
-        let element = format!("<text class=\"{}\" x=\"{x}\" y=\"{y}\"{anchor}{turn}>{}</text>", ink.class(), escaped(text));
+        let turn = turn.map_or_else(String::new, |degrees| {
+            format!(" transform=\"rotate({degrees} {x} {y})\"")
+        });
+        let element = format!(
+            "<text class=\"{}\" x=\"{x}\" y=\"{y}\"{anchor}{turn}>{}</text>",
+            ink.class(),
+            escaped(text)
+        );
         self.body.borrow_mut().shape(&element);
         Ok(())
     }
 
-    fn estimate_text_size<T: BackendTextStyle>(&self, text: &str, _: &T) -> Result<(u32, u32), DrawingErrorKind<Infallible>> {
+    fn estimate_text_size<T: BackendTextStyle>(
+        &self,
+        text: &str,
+        _: &T,
+    ) -> Result<(u32, u32), DrawingErrorKind<Infallible>> {
         let size = TEXT * UNIT.unsigned_abs();
         Ok((text_width(text, size), size))
     }

@@ -26,14 +26,20 @@ pub fn ecdf(
     name: &dyn Fn(&Arm) -> String,
     colour: &dyn Fn(&Arm) -> Option<u8>,
 ) -> Chart {
-    let place = |arm: &ArmSpread| colour(&arm.arm).and_then(|colour| Place::new(usize::from(colour)));
+    let place =
+        |arm: &ArmSpread| colour(&arm.arm).and_then(|colour| Place::new(usize::from(colour)));
     let unit = distribution.unit;
     let drawn = &distribution.arms[..distribution.arms.len().min(MOST)];
     let ends = drawn.iter().flat_map(|arm| [arm.smallest, arm.largest]);
-    let (x, y) = (Axis::amounts(what, unit, ends), Axis::shares("Share of runs", [0.0, 1.0]));
+    let (x, y) = (
+        Axis::amounts(what, unit, ends),
+        Axis::shares("Share of runs", [0.0, 1.0]),
+    );
     let mut notes = vec!["A line further left is better; a steep line means similar runs. The sign marks the median.".to_owned()];
     if x.is_log() {
-        notes.push("The amount is on a logarithmic scale: equal distances are equal factors.".to_owned());
+        notes.push(
+            "The amount is on a logarithmic scale: equal distances are equal factors.".to_owned(),
+        );
     }
     let many = |number: u64| format::integer(number);
     if distribution.arms.len() > drawn.len() {
@@ -49,7 +55,10 @@ pub fn ecdf(
     match distribution.left_out {
         0 => {}
         1 => notes.push("1 arm has fewer than two runs with a known value and no line.".to_owned()),
-        more => notes.push(format!("{} arms have fewer than two runs with a known value and no line.", many(more))),
+        more => notes.push(format!(
+            "{} arms have fewer than two runs with a known value and no line.",
+            many(more)
+        )),
     }
     let title = format!("{what}: share of runs at or below");
     let finding = finding(distribution, name);
@@ -60,9 +69,14 @@ pub fn ecdf(
     for arm in drawn.iter().rev() {
         let line = steps(&frame, arm);
         names.avoid_line(&line);
-        sheet.group(&about(arm, distribution, name), None, || frame.line(Ink::series(colour(&arm.arm)), line));
+        sheet.group(&about(arm, distribution, name), None, || {
+            frame.line(Ink::series(colour(&arm.arm)), line)
+        });
     }
-    let middles: Vec<(&ArmSpread, Point)> = drawn.iter().map(|arm| (arm, frame.at(arm.median, 0.5))).collect();
+    let middles: Vec<(&ArmSpread, Point)> = drawn
+        .iter()
+        .map(|arm| (arm, frame.at(arm.median, 0.5)))
+        .collect();
     for (_, at) in &middles {
         names.avoid(*at, 6 * UNIT);
     }
@@ -75,17 +89,39 @@ pub fn ecdf(
     drop(frame);
     let key = |arm: &ArmSpread| {
         let place = place(arm);
-        Key { sign: place.map_or("—", Place::sign), class: place.map_or("c-grest", Place::sign_class), name: name(&arm.arm) }
+        Key {
+            sign: place.map_or("—", Place::sign),
+            class: place.map_or("c-grest", Place::sign_class),
+            name: name(&arm.arm),
+        }
     };
     let key = drawn.iter().map(key).collect();
-    let svg = sheet.finish(About { id, title: &title, finding: &finding });
-    Chart { id: id.to_owned(), svg, key, notes, table: table(distribution, name), title, finding }
+    let svg = sheet.finish(About {
+        id,
+        title: &title,
+        finding: &finding,
+    });
+    Chart {
+        id: id.to_owned(),
+        svg,
+        key,
+        notes,
+        table: table(distribution, name),
+        title,
+        finding,
+    }
 }
 
 /// Writes an arm's sign, which identifies it without colour.
 fn sign(frame: &Frame<'_>, place: Place, at: Point) {
     use plotters_backend::text_anchor::{HPos, VPos};
-    frame.text(Ink::SeriesSign(place), place.sign(), at, HPos::Center, VPos::Center);
+    frame.text(
+        Ink::SeriesSign(place),
+        place.sign(),
+        at,
+        HPos::Center,
+        VPos::Center,
+    );
 }
 
 /// Returns the points of an arm's line, from the bottom of its first value to the right edge.
@@ -104,7 +140,11 @@ fn steps(frame: &Frame<'_>, arm: &ArmSpread) -> Vec<Point> {
 fn runs(arm: &ArmSpread) -> String {
     match arm.coverage.known {
         known if known == arm.coverage.runs => format::integer(known),
-        known => format!("{} of {}", format::integer(known), format::integer(arm.coverage.runs)),
+        known => format!(
+            "{} of {}",
+            format::integer(known),
+            format::integer(arm.coverage.runs)
+        ),
     }
 }
 
@@ -121,7 +161,8 @@ fn about(arm: &ArmSpread, distribution: &Distribution, name: &dyn Fn(&Arm) -> St
 }
 
 fn finding(distribution: &Distribution, name: &dyn Fn(&Arm) -> String) -> String {
-    let value = |number: f64, arm: &ArmSpread| format::value(number, distribution.unit, arm.coverage.known);
+    let value =
+        |number: f64, arm: &ArmSpread| format::value(number, distribution.unit, arm.coverage.known);
     let said: Vec<String> = distribution
         .arms
         .iter()
@@ -140,8 +181,15 @@ fn finding(distribution: &Distribution, name: &dyn Fn(&Arm) -> String) -> String
         0 => String::new(),
         more => format!(" and {} more arms", format::integer(more as u64)),
     };
-    let verb = if distribution.unit == Unit::Usd { "cost" } else { "took" };
-    format!("Half of the runs {verb} at most: {}{more}.", said.join(", "))
+    let verb = if distribution.unit == Unit::Usd {
+        "cost"
+    } else {
+        "took"
+    };
+    format!(
+        "Half of the runs {verb} at most: {}{more}.",
+        said.join(", ")
+    )
 }
 
 fn table(distribution: &Distribution, name: &dyn Fn(&Arm) -> String) -> Table {
@@ -152,7 +200,14 @@ fn table(distribution: &Distribution, name: &dyn Fn(&Arm) -> String) -> Table {
     }
     for arm in &distribution.arms {
         let value = |number: f64| format::value(number, distribution.unit, arm.coverage.known);
-        table.row([name(&arm.arm), runs(arm), value(arm.smallest), value(arm.median), value(arm.p90), value(arm.largest)]);
+        table.row([
+            name(&arm.arm),
+            runs(arm),
+            value(arm.smallest),
+            value(arm.median),
+            value(arm.p90),
+            value(arm.largest),
+        ]);
     }
     table
 }

@@ -35,10 +35,27 @@ impl<'a> Frame<'a> {
     pub fn new(sheet: &'a Sheet, x: Axis, y: Axis) -> Self {
         let area = sheet.into_drawing_area();
         let size = TEXT * UNIT.unsigned_abs();
-        let left = y.ticks.iter().map(|(_, text)| text_width(text, size)).max().unwrap_or(0) + 2 * size + 8 * UNIT.unsigned_abs();
+        let left = y
+            .ticks
+            .iter()
+            .map(|(_, text)| text_width(text, size))
+            .max()
+            .unwrap_or(0)
+            + 2 * size
+            + 8 * UNIT.unsigned_abs();
         let mut builder = ChartBuilder::on(&area);
-        builder.margin_top(size).margin_right(3 * size).margin_left(0).margin_bottom(0);
-        builder.y_label_area_size(left).x_label_area_size(if x.name.is_empty() { 2 * size } else { 3 * size + size / 2 });
+        builder
+            .margin_top(size)
+            .margin_right(3 * size)
+            .margin_left(0)
+            .margin_bottom(0);
+        builder
+            .y_label_area_size(left)
+            .x_label_area_size(if x.name.is_empty() {
+                2 * size
+            } else {
+                3 * size + size / 2
+            });
         let mut plane = drawn(builder.build_cartesian_2d(x.clone(), y.clone()));
         drawn(
             plane
@@ -58,7 +75,8 @@ impl<'a> Frame<'a> {
 
     /// Returns the position of a pair of values.
     pub fn at(&self, x: f64, y: f64) -> Point {
-        self.plane.backend_coord(&(self.x.place(x), self.y.place(y)))
+        self.plane
+            .backend_coord(&(self.x.place(x), self.y.place(y)))
     }
 
     /// Returns the edges of the plane: left, top, right, bottom.
@@ -82,11 +100,17 @@ impl<'a> Frame<'a> {
     }
 
     pub fn area(&self, ink: Ink, corners: Vec<Point>) {
-        drawn(self.area.draw(&Polygon::new(corners, ink.shape().color.filled())));
+        drawn(
+            self.area
+                .draw(&Polygon::new(corners, ink.shape().color.filled())),
+        );
     }
 
     pub fn text(&self, ink: Ink, text: &str, at: Point, side: HPos, height: VPos) {
-        drawn(self.area.draw_text(text, &ink.text().pos(Pos::new(side, height)), at));
+        drawn(
+            self.area
+                .draw_text(text, &ink.text().pos(Pos::new(side, height)), at),
+        );
     }
 }
 
@@ -105,39 +129,58 @@ impl Names {
     pub fn within(frame: &Frame<'_>) -> Self {
         let (left, top, right, bottom) = frame.edges();
         // Names may also use the right margin.
-        Self { edges: (left, top, right + 30 * UNIT, bottom), taken: Vec::new() }
+        Self {
+            edges: (left, top, right + 30 * UNIT, bottom),
+            taken: Vec::new(),
+        }
     }
 
     /// Keeps names away from a mark.
     pub fn avoid(&mut self, (x, y): Point, radius: i32) {
-        self.taken.push((x - radius, y - radius, x + radius, y + radius));
+        self.taken
+            .push((x - radius, y - radius, x + radius, y + radius));
     }
 
     /// Keeps names off a line of horizontal and vertical parts.
     pub fn avoid_line(&mut self, points: &[Point]) {
         for part in points.windows(2) {
             let ((one, upper), (other, lower)) = (part[0], part[1]);
-            self.taken.push((one.min(other) - UNIT, upper.min(lower) - UNIT, one.max(other) + UNIT, upper.max(lower) + UNIT));
+            self.taken.push((
+                one.min(other) - UNIT,
+                upper.min(lower) - UNIT,
+                one.max(other) + UNIT,
+                upper.max(lower) + UNIT,
+            ));
         }
     }
 
     /// Writes a name at the first free place to the right or left of a point, above or below it. Returns whether there was one.
     pub fn write(&mut self, frame: &Frame<'_>, ink: Ink, name: &str, (x, y): Point) -> bool {
         let size = TEXT * UNIT.unsigned_abs();
-        let name = shortened(name, size, LONGEST_NAME.unsigned_abs() * UNIT.unsigned_abs());
+        let name = shortened(
+            name,
+            size,
+            LONGEST_NAME.unsigned_abs() * UNIT.unsigned_abs(),
+        );
         let width = i32::try_from(text_width(&name, size)).unwrap_or(i32::MAX / 4);
         let (gap, half) = (7 * UNIT, 7 * UNIT);
-        let beside =
-            [(x + gap, y, HPos::Left), (x - gap, y, HPos::Right), (x, y - 2 * half, HPos::Center), (x, y + 2 * half, HPos::Center)];
+        let beside = [
+            (x + gap, y, HPos::Left),
+            (x - gap, y, HPos::Right),
+            (x, y - 2 * half, HPos::Center),
+            (x, y + 2 * half, HPos::Center),
+        ];
         // Try places further away, as long as the name clearly belongs to its mark.
-        let around = [half + gap / 2, 3 * half, 5 * half].into_iter().flat_map(|away| {
-            [
-                (x + gap, y - away, HPos::Left),
-                (x + gap, y + away, HPos::Left),
-                (x - gap, y - away, HPos::Right),
-                (x - gap, y + away, HPos::Right),
-            ]
-        });
+        let around = [half + gap / 2, 3 * half, 5 * half]
+            .into_iter()
+            .flat_map(|away| {
+                [
+                    (x + gap, y - away, HPos::Left),
+                    (x + gap, y + away, HPos::Left),
+                    (x - gap, y - away, HPos::Right),
+                    (x - gap, y + away, HPos::Right),
+                ]
+            });
         for (x, y, side) in beside.into_iter().chain(around) {
             let left = match side {
                 HPos::Left => x,
@@ -147,7 +190,9 @@ impl Names {
             let own = (left, y - half, left + width, y + half);
             let (left, top, right, bottom) = self.edges;
             let fits = own.0 >= left && own.1 >= top && own.2 <= right && own.3 <= bottom;
-            let meets = |other: &(i32, i32, i32, i32)| own.0 < other.2 && other.0 < own.2 && own.1 < other.3 && other.1 < own.3;
+            let meets = |other: &(i32, i32, i32, i32)| {
+                own.0 < other.2 && other.0 < own.2 && own.1 < other.3 && other.1 < own.3
+            };
             if fits && !self.taken.iter().any(meets) {
                 self.taken.push(own);
                 frame.text(ink, &name, (x, y), side, VPos::Center);

@@ -49,7 +49,10 @@ pub(super) struct Place(u8);
 impl Place {
     /// Returns `None` from the seventh place on.
     pub fn new(index: usize) -> Option<Self> {
-        u8::try_from(index).ok().filter(|place| usize::from(*place) < SERIES).map(Self)
+        u8::try_from(index)
+            .ok()
+            .filter(|place| usize::from(*place) < SERIES)
+            .map(Self)
     }
 
     pub fn sign(self) -> &'static str {
@@ -94,7 +97,9 @@ const FIRST_SIGN: u8 = 200;
 impl Ink {
     /// Returns the ink of the arm with this colour number.
     pub fn series(colour: Option<u8>) -> Self {
-        colour.and_then(|colour| Place::new(usize::from(colour))).map_or(Self::Rest, Self::Series)
+        colour
+            .and_then(|colour| Place::new(usize::from(colour)))
+            .map_or(Self::Rest, Self::Series)
     }
 
     pub fn class(self) -> &'static str {
@@ -124,7 +129,10 @@ impl Ink {
         match self {
             Self::Series(place) => FIRST_SERIES + place.0,
             Self::SeriesSign(place) => FIRST_SIGN + place.0,
-            plain => (0..).zip(PLAIN).find(|(_, ink)| *ink == plain).map_or(0, |(code, _)| code),
+            plain => (0..)
+                .zip(PLAIN)
+                .find(|(_, ink)| *ink == plain)
+                .map_or(0, |(code, _)| code),
         }
     }
 
@@ -145,7 +153,11 @@ impl Ink {
     }
 
     pub fn of(color: BackendColor) -> Option<Self> {
-        if color.alpha > 0.0 { Self::from_code(color.rgb.2) } else { None }
+        if color.alpha > 0.0 {
+            Self::from_code(color.rgb.2)
+        } else {
+            None
+        }
     }
 
     pub fn shape(self) -> ShapeStyle {
@@ -154,7 +166,10 @@ impl Ink {
 
     pub fn text(self) -> TextStyle<'static> {
         let mut style = TextStyle::from((FontFamily::SansSerif, TEXT * UNIT.unsigned_abs()));
-        style.color = BackendColor { alpha: 1.0, rgb: (0, 0, self.code()) };
+        style.color = BackendColor {
+            alpha: 1.0,
+            rgb: (0, 0, self.code()),
+        };
         style
     }
 }
@@ -172,6 +187,13 @@ mod tests {
         {
             assert_eq!(Ink::from_code(ink.code()), Some(ink));
         }
-        assert_eq!((Ink::series(Some(6)), Ink::from_code(99), Ink::from_code(255)), (Ink::Rest, None, None));
+        assert_eq!(
+            (
+                Ink::series(Some(6)),
+                Ink::from_code(99),
+                Ink::from_code(255)
+            ),
+            (Ink::Rest, None, None)
+        );
     }
 }

@@ -25,27 +25,46 @@ const NAMED: usize = 16;
 const SAID: usize = 6;
 
 /// Draws the front. `name` returns an arm's name on its page, `link` the address of two arms' comparison.
-pub fn pareto(pareto: &Pareto, id: &str, name: &dyn Fn(&Arm) -> String, link: &dyn Fn(&Arm, &Arm) -> Option<String>) -> Chart {
+pub fn pareto(
+    pareto: &Pareto,
+    id: &str,
+    name: &dyn Fn(&Arm) -> String,
+    link: &dyn Fn(&Arm, &Arm) -> Option<String>,
+) -> Chart {
     let drawn = &pareto.points[..pareto.points.len().min(MOST)];
     let rates = drawn.iter().flat_map(|point| {
-        let ends = point.pass_rate.interval.map(|interval| [interval.low, interval.high]);
+        let ends = point
+            .pass_rate
+            .interval
+            .map(|interval| [interval.low, interval.high]);
         ends.into_iter().flatten().chain([point.pass_rate.value])
     });
     let costs = drawn.iter().flat_map(|point| {
         let ends = point.interval.map(|interval| [interval.low, interval.high]);
-        ends.into_iter().flatten().filter(|end| *end > 0.0).chain([point.usd_per_run])
+        ends.into_iter()
+            .flatten()
+            .filter(|end| *end > 0.0)
+            .chain([point.usd_per_run])
     });
-    let (x, y) = (Axis::amounts("Cost per run", Unit::Usd, costs), Axis::shares("Pass rate", rates));
+    let (x, y) = (
+        Axis::amounts("Cost per run", Unit::Usd, costs),
+        Axis::shares("Pass rate", rates),
+    );
     let mut notes = vec![
         "Crosses are 95% intervals; overlapping ones do not mean equal. Filled: on the front, which the line follows. Hollow: another arm is at \
          least as good and as cheap, and better on one."
             .to_owned(),
     ];
     if x.is_log() {
-        notes.push("The cost is on a logarithmic scale: equal distances are equal factors.".to_owned());
+        notes.push(
+            "The cost is on a logarithmic scale: equal distances are equal factors.".to_owned(),
+        );
     }
     if y.is_cut() {
-        notes.push(format!("The scale of the pass rate starts at {}, not at 0%.", y.ticks.first().map_or("", |(_, text)| text)));
+        notes.push(format!(
+            "The scale of the pass rate starts at {}, not at 0%.",
+            y.ticks.first().map_or("", |(_, text)| text)
+        ));
     }
     let title = "Pass rate over cost per run".to_owned();
     let finding = finding(pareto, name);
@@ -55,7 +74,11 @@ pub fn pareto(pareto: &Pareto, id: &str, name: &dyn Fn(&Arm) -> String, link: &d
     names.avoid_line(&line(&frame, drawn));
     for (index, point) in drawn.iter().enumerate() {
         if index >= FULL || !sheet.has_room() {
-            let kind = if is_on_front(point) { Ink::StrongDots } else { Ink::WeakDots };
+            let kind = if is_on_front(point) {
+                Ink::StrongDots
+            } else {
+                Ink::WeakDots
+            };
             frame.dot(kind, frame.at(point.usd_per_run, point.pass_rate.value));
             continue;
         }
@@ -73,24 +96,60 @@ pub fn pareto(pareto: &Pareto, id: &str, name: &dyn Fn(&Arm) -> String, link: &d
     }
     // If there are many points, name only those on the front.
     let on_front = drawn.iter().filter(|point| is_on_front(point)).take(NAMED);
-    let others = drawn.iter().filter(|point| !is_on_front(point) && drawn.len() <= NAMED);
-    let write = |point: &ParetoPoint| names.write(&frame, Ink::Name, &name(&point.arm), frame.at(point.usd_per_run, point.pass_rate.value));
-    let written = on_front.chain(others).map(write).filter(|is_written| *is_written).count();
+    let others = drawn
+        .iter()
+        .filter(|point| !is_on_front(point) && drawn.len() <= NAMED);
+    let write = |point: &ParetoPoint| {
+        names.write(
+            &frame,
+            Ink::Name,
+            &name(&point.arm),
+            frame.at(point.usd_per_run, point.pass_rate.value),
+        )
+    };
+    let written = on_front
+        .chain(others)
+        .map(write)
+        .filter(|is_written| *is_written)
+        .count();
     drop(frame);
     let many = |number: usize| format::integer(number as u64);
     if written < drawn.len() {
-        notes.push(format!("{} of {} points carry their name; the table has all.", many(written), many(drawn.len())));
+        notes.push(format!(
+            "{} of {} points carry their name; the table has all.",
+            many(written),
+            many(drawn.len())
+        ));
     }
     if pareto.points.len() > drawn.len() {
-        notes.push(format!("Showing the {} arms with the best pass rate, of {}.", many(drawn.len()), many(pareto.points.len())));
+        notes.push(format!(
+            "Showing the {} arms with the best pass rate, of {}.",
+            many(drawn.len()),
+            many(pareto.points.len())
+        ));
     }
     if !pareto.unplaced.is_empty() {
         let count = pareto.unplaced.len();
         let word = if count == 1 { "arm has" } else { "arms have" };
-        notes.push(format!("{} {word} no known cost or no pass rate, and no place here.", many(count)));
+        notes.push(format!(
+            "{} {word} no known cost or no pass rate, and no place here.",
+            many(count)
+        ));
     }
-    let svg = sheet.finish(About { id, title: &title, finding: &finding });
-    Chart { id: id.to_owned(), svg, key: Vec::new(), notes, table: table(pareto, name), title, finding }
+    let svg = sheet.finish(About {
+        id,
+        title: &title,
+        finding: &finding,
+    });
+    Chart {
+        id: id.to_owned(),
+        svg,
+        key: Vec::new(),
+        notes,
+        table: table(pareto, name),
+        title,
+        finding,
+    }
 }
 
 fn is_on_front(point: &ParetoPoint) -> bool {
@@ -118,13 +177,22 @@ fn line(frame: &Frame<'_>, points: &[ParetoPoint]) -> Vec<Point> {
 /// Returns the intervals of a point as lines.
 fn cross(frame: &Frame<'_>, point: &ParetoPoint) -> Vec<Vec<Point>> {
     let (usd, rate) = (point.usd_per_run, point.pass_rate.value);
-    let upright = point.pass_rate.interval.map(|ends| vec![frame.at(usd, ends.low), frame.at(usd, ends.high)]);
-    let level = point.interval.map(|ends| vec![frame.at(ends.low, rate), frame.at(ends.high, rate)]);
+    let upright = point
+        .pass_rate
+        .interval
+        .map(|ends| vec![frame.at(usd, ends.low), frame.at(usd, ends.high)]);
+    let level = point
+        .interval
+        .map(|ends| vec![frame.at(ends.low, rate), frame.at(ends.high, rate)]);
     upright.into_iter().chain(level).collect()
 }
 
 fn mark(frame: &Frame<'_>, point: &ParetoPoint) {
-    let (ink, cross_ink) = if is_on_front(point) { (Ink::Strong, Ink::StrongCross) } else { (Ink::Weak, Ink::WeakCross) };
+    let (ink, cross_ink) = if is_on_front(point) {
+        (Ink::Strong, Ink::StrongCross)
+    } else {
+        (Ink::Weak, Ink::WeakCross)
+    };
     for line in cross(frame, point) {
         frame.line(cross_ink, line);
     }
@@ -138,26 +206,56 @@ fn mark(frame: &Frame<'_>, point: &ParetoPoint) {
 
 /// Formats a price with its interval: `$0.42 [$0.31, $0.53]`.
 fn price(point: &ParetoPoint) -> String {
-    let value = format!("{}{}", if point.is_lower_bound { "≥ " } else { "" }, format::money(point.usd_per_run));
-    let ends = point.interval.map(|interval| format!(" [{}, {}]", format::money(interval.low), format::money(interval.high)));
+    let value = format!(
+        "{}{}",
+        if point.is_lower_bound { "≥ " } else { "" },
+        format::money(point.usd_per_run)
+    );
+    let ends = point.interval.map(|interval| {
+        format!(
+            " [{}, {}]",
+            format::money(interval.low),
+            format::money(interval.high)
+        )
+    });
     value + &ends.unwrap_or_default()
 }
 
 fn about(point: &ParetoPoint, name: &dyn Fn(&Arm) -> String) -> String {
-    let standing = point.front.as_ref().map_or_else(String::new, |front| format!("; {}", words::front(front, |arm| brief(&name(arm)))));
-    format!("{}: {} at {} a run{standing}", brief(&name(&point.arm)), format::rate(&point.pass_rate), price(point))
+    let standing = point.front.as_ref().map_or_else(String::new, |front| {
+        format!("; {}", words::front(front, |arm| brief(&name(arm))))
+    });
+    format!(
+        "{}: {} at {} a run{standing}",
+        brief(&name(&point.arm)),
+        format::rate(&point.pass_rate),
+        price(point)
+    )
 }
 
 fn finding(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> String {
-    let front: Vec<&ParetoPoint> = pareto.points.iter().filter(|point| is_on_front(point)).collect();
+    let front: Vec<&ParetoPoint> = pareto
+        .points
+        .iter()
+        .filter(|point| is_on_front(point))
+        .collect();
     let placed = format::integer(pareto.points.len() as u64);
     if front.is_empty() {
-        return format!("No arm of {placed} is known to be on the front: costs are lower bounds, or no run completed.");
+        return format!(
+            "No arm of {placed} is known to be on the front: costs are lower bounds, or no run completed."
+        );
     }
     let said: Vec<String> = front
         .iter()
         .take(SAID)
-        .map(|point| format!("{} ({} at {})", brief(&name(&point.arm)), format::rate(&point.pass_rate), price(point)))
+        .map(|point| {
+            format!(
+                "{} ({} at {})",
+                brief(&name(&point.arm)),
+                format::rate(&point.pass_rate),
+                price(point)
+            )
+        })
         .collect();
     let more = match front.len().saturating_sub(SAID) {
         0 => String::new(),
@@ -185,8 +283,15 @@ fn table(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> Table {
             format::rate(&point.pass_rate),
             words::basis(&point.pass_rate),
             price(point),
-            format!("{} of {}", format::integer(point.coverage.known), format::integer(point.coverage.runs)),
-            point.front.as_ref().map_or_else(|| "not known".to_owned(), |front| words::front(front, name)),
+            format!(
+                "{} of {}",
+                format::integer(point.coverage.known),
+                format::integer(point.coverage.runs)
+            ),
+            point
+                .front
+                .as_ref()
+                .map_or_else(|| "not known".to_owned(), |front| words::front(front, name)),
         ]);
     }
     table

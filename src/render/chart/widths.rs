@@ -23,7 +23,9 @@ pub(super) fn text_width(text: &str, size: u32) -> u32 {
 }
 
 fn advance(character: char) -> u32 {
-    let place = u32::from(character).checked_sub(u32::from(' ')).and_then(|place| usize::try_from(place).ok());
+    let place = u32::from(character)
+        .checked_sub(u32::from(' '))
+        .and_then(|place| usize::try_from(place).ok());
     match place.and_then(|place| ASCII.get(place)) {
         Some(width) => u32::from(*width),
         None => match character.width() {
@@ -78,6 +80,9 @@ mod tests {
     fn long_names_are_shortened_and_short_ones_stay() {
         assert_eq!(shortened("ralph", 1200, 20_000), "ralph");
         let short = shortened(&"w".repeat(300), 1200, 12_000);
-        assert!(short.ends_with("w…") && text_width(&short, 1200) <= 12_000, "{short}");
+        assert!(
+            short.ends_with("w…") && text_width(&short, 1200) <= 12_000,
+            "{short}"
+        );
     }
 }

@@ -29,7 +29,8 @@ pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
     });
     let took = run.duration_seconds.map(milliseconds);
     let ended = run.timestamp.map(|time| time.timestamp_millis());
-    summary["start"] = json!(ended.map_or(0, |ended| ended.saturating_sub(took.unwrap_or(0)).max(0)));
+    summary["start"] =
+        json!(ended.map_or(0, |ended| ended.saturating_sub(took.unwrap_or(0)).max(0)));
     summary["stop"] = json!(ended.unwrap_or(0));
     if let Some(took) = took {
         summary["duration"] = json!(took);
@@ -37,7 +38,10 @@ pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
     if ended.is_none() {
         summary["extra"] = json!({"start": "unknown", "stop": "unknown"});
     }
-    let importer = run.provenance.as_ref().map_or("evalreport", |provenance| provenance.importer.as_str());
+    let importer = run
+        .provenance
+        .as_ref()
+        .map_or("evalreport", |provenance| provenance.importer.as_str());
     let mut environment = Map::new();
     if let Some(git) = &run.git {
         environment.insert("commit".to_owned(), json!(git.rev));
@@ -59,19 +63,36 @@ pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
 
 /// Returns the arm, suite and other known facts of the run.
 fn names(run: &Run, tally: &RunTally) -> Value {
-    let mut names = json!({"suite": run.suite, "approach": run.approach, "status": run.status.name()});
+    let mut names =
+        json!({"suite": run.suite, "approach": run.approach, "status": run.status.name()});
     let counts = super::counts_alone(run, tally);
     let more = [
-        ("model", Some(run.model.as_str()).filter(|model| !model.is_empty()).map(|model| json!(model))),
-        ("suite_version", run.suite_version.as_ref().map(|version| json!(version))),
+        (
+            "model",
+            Some(run.model.as_str())
+                .filter(|model| !model.is_empty())
+                .map(|model| json!(model)),
+        ),
+        (
+            "suite_version",
+            run.suite_version.as_ref().map(|version| json!(version)),
+        ),
         ("cost_usd", run.cost_usd.map(|cost| json!(cost))),
         ("input_tokens", run.input_tokens.map(|tokens| json!(tokens))),
-        ("output_tokens", run.output_tokens.map(|tokens| json!(tokens))),
+        (
+            "output_tokens",
+            run.output_tokens.map(|tokens| json!(tokens)),
+        ),
         (super::PASSED, counts.map(|(passed, _)| json!(passed))),
         (super::TOTAL, counts.map(|(_, total)| json!(total))),
-        (super::COUNTED, counts.and(run.counted).map(|kind| json!(kind))),
+        (
+            super::COUNTED,
+            counts.and(run.counted).map(|kind| json!(kind)),
+        ),
     ];
-    more.into_iter().filter_map(|(name, value)| Some((name, value?))).for_each(|(name, value)| names[name] = value);
+    more.into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .for_each(|(name, value)| names[name] = value);
     names
 }
 
@@ -84,7 +105,11 @@ pub fn test(tally: &RunTally, outcome: &ItemOutcome, details: &ItemDetails) -> S
         ItemStatus::Infra | ItemStatus::NotEvaluated => "other",
     };
     // CTRF forbids empty names. A stored item can only lack one if the record was written by hand.
-    let name = if outcome.item.is_empty() { "unnamed" } else { outcome.item.as_str() };
+    let name = if outcome.item.is_empty() {
+        "unnamed"
+    } else {
+        outcome.item.as_str()
+    };
     let mut test = json!({
         "name": name,
         "status": status,
@@ -100,16 +125,36 @@ pub fn test(tally: &RunTally, outcome: &ItemOutcome, details: &ItemDetails) -> S
     }
     let mut extra = json!({"attempt": outcome.attempt, "evaluator": outcome.evaluator});
     let more = [
-        ("duration", outcome.duration_seconds.is_none().then(|| json!("unknown"))),
+        (
+            "duration",
+            outcome.duration_seconds.is_none().then(|| json!("unknown")),
+        ),
         ("score", outcome.score.map(|score| json!(score))),
         ("cost_usd", outcome.cost_usd.map(|cost| json!(cost))),
-        ("input_tokens", outcome.input_tokens.map(|tokens| json!(tokens))),
-        ("output_tokens", outcome.output_tokens.map(|tokens| json!(tokens))),
-        ("total_tokens", tokens(outcome).map(|(input, output)| json!(input.saturating_add(output)))),
-        ("cluster", outcome.cluster.as_ref().map(|cluster| json!(cluster))),
-        ("category", outcome.category_in(details).map(|category| json!(category))),
+        (
+            "input_tokens",
+            outcome.input_tokens.map(|tokens| json!(tokens)),
+        ),
+        (
+            "output_tokens",
+            outcome.output_tokens.map(|tokens| json!(tokens)),
+        ),
+        (
+            "total_tokens",
+            tokens(outcome).map(|(input, output)| json!(input.saturating_add(output))),
+        ),
+        (
+            "cluster",
+            outcome.cluster.as_ref().map(|cluster| json!(cluster)),
+        ),
+        (
+            "category",
+            outcome.category_in(details).map(|category| json!(category)),
+        ),
     ];
-    more.into_iter().filter_map(|(name, value)| Some((name, value?))).for_each(|(name, value)| extra[name] = value);
+    more.into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .for_each(|(name, value)| extra[name] = value);
     test["extra"] = extra;
     test.to_string()
 }

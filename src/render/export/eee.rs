@@ -6,7 +6,9 @@
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, ScoreRecord, Unit};
+use crate::domain::{
+    Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, ScoreRecord, Unit,
+};
 use crate::views::{OutcomeGroup, RunTally, Share};
 
 use super::super::html::slug;
@@ -28,12 +30,20 @@ impl Place {
     /// Returns the place of a run's files, the same for every export.
     pub fn of(run: &Run) -> Self {
         let (developer, model) = run.model.split_once('/').unwrap_or((UNKNOWN, &run.model));
-        let part = |name: &str| slug::segments([name], LONGEST).into_values().next().unwrap_or_default();
+        let part = |name: &str| {
+            slug::segments([name], LONGEST)
+                .into_values()
+                .next()
+                .unwrap_or_default()
+        };
         let model = if model.is_empty() { UNKNOWN } else { model };
         let folder = ["data", &part(&run.suite), &part(developer), &part(model)].join("/");
         // The collection only takes ids of the random version of UUIDs; this one is derived from the run's id.
         let drawn = Uuid::new_v5(&Uuid::NAMESPACE_OID, run.id.as_str().as_bytes());
-        Self { folder, uuid: uuid::Builder::from_random_bytes(drawn.into_bytes()).into_uuid() }
+        Self {
+            folder,
+            uuid: uuid::Builder::from_random_bytes(drawn.into_bytes()).into_uuid(),
+        }
     }
 
     pub fn record(&self) -> String {
@@ -52,11 +62,23 @@ pub struct Samples {
 }
 
 /// Writes a run's record, or returns `None` if there is no figure to publish.
-pub fn record(run: &Run, tally: &RunTally, place: &Place, samples: Option<&Samples>) -> Option<String> {
-    let mut results: Vec<Value> = tally.groups().iter().filter_map(|group| of_group(run, group)).collect();
+pub fn record(
+    run: &Run,
+    tally: &RunTally,
+    place: &Place,
+    samples: Option<&Samples>,
+) -> Option<String> {
+    let mut results: Vec<Value> = tally
+        .groups()
+        .iter()
+        .filter_map(|group| of_group(run, group))
+        .collect();
     // Without outcomes, fall back to the run's own counts.
-    if let (true, Some(passed), Some(total)) = (results.is_empty(), run.shared_tests_passed, run.shared_tests_total)
-        && let Some(share) = Share::new(passed, total, true)
+    if let (true, Some(passed), Some(total)) = (
+        results.is_empty(),
+        run.shared_tests_passed,
+        run.shared_tests_total,
+    ) && let Some(share) = Share::new(passed, total, true)
     {
         let mut details = json!({"passed": passed.to_string(), "counted": total.to_string()});
         if let Some(kind) = run.counted {
@@ -117,8 +139,15 @@ pub fn record(run: &Run, tally: &RunTally, place: &Place, samples: Option<&Sampl
 }
 
 /// Writes the line of a sample, or returns `None` if the outcome is no sample.
-pub fn sample(run: &Run, groups: &[OutcomeGroup], outcome: &ItemOutcome, details: &ItemDetails) -> Option<String> {
-    let group = groups.iter().find(|group| group.has(outcome) && group.tally.counted() > 0)?;
+pub fn sample(
+    run: &Run,
+    groups: &[OutcomeGroup],
+    outcome: &ItemOutcome,
+    details: &ItemDetails,
+) -> Option<String> {
+    let group = groups
+        .iter()
+        .find(|group| group.has(outcome) && group.tally.counted() > 0)?;
     let score = match outcome.status {
         ItemStatus::Pass => 1.0,
         ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => 0.0,
@@ -128,7 +157,9 @@ pub fn sample(run: &Run, groups: &[OutcomeGroup], outcome: &ItemOutcome, details
     let calls: u64 = details.tools.values().sum();
     // Single-turn if there is one question and one reply, as far as known. Anything else is an agent at work; of its messages only the last
     // is stored.
-    let is_single = outcome.kind == ItemKind::Question && calls == 0 && details.steps.is_none_or(|steps| steps <= 1);
+    let is_single = outcome.kind == ItemKind::Question
+        && calls == 0
+        && details.steps.is_none_or(|steps| steps <= 1);
     let reply = details.reply.as_deref();
     let mut sample = json!({
         "schema_version": SCHEMA_VERSION,
@@ -147,8 +178,12 @@ pub fn sample(run: &Run, groups: &[OutcomeGroup], outcome: &ItemOutcome, details
         sample["output"] = json!({"raw": reply.into_iter().collect::<Vec<_>>()});
         "output.raw"
     } else {
-        sample["messages"] =
-            json!(reply.map(|reply| json!({"turn_idx": 0, "role": "assistant", "content": reply})).into_iter().collect::<Vec<_>>());
+        sample["messages"] = json!(
+            reply
+                .map(|reply| json!({"turn_idx": 0, "role": "assistant", "content": reply}))
+                .into_iter()
+                .collect::<Vec<_>>()
+        );
         if let Some(steps) = details.steps.filter(|steps| *steps > 0) {
             sample["evaluation"]["num_turns"] = json!(steps);
         }
@@ -172,7 +207,9 @@ pub fn sample(run: &Run, groups: &[OutcomeGroup], outcome: &ItemOutcome, details
         sample["performance"] = json!({"latency_ms": seconds * 1000.0});
     }
     if let Some(error) = error(outcome.status) {
-        sample["error"] = json!(reason(details).map_or_else(|| error.to_owned(), |reason| format!("{error}: {reason}")));
+        sample["error"] = json!(
+            reason(details).map_or_else(|| error.to_owned(), |reason| format!("{error}: {reason}"))
+        );
     }
     Some(sample.to_string())
 }
@@ -181,7 +218,9 @@ pub fn sample(run: &Run, groups: &[OutcomeGroup], outcome: &ItemOutcome, details
 fn error(status: ItemStatus) -> Option<&'static str> {
     match status {
         ItemStatus::Pass | ItemStatus::Fail | ItemStatus::Skipped => None,
-        ItemStatus::Error | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::NotEvaluated => Some(status.name()),
+        ItemStatus::Error | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::NotEvaluated => {
+            Some(status.name())
+        }
     }
 }
 
@@ -196,17 +235,32 @@ fn metadata(outcome: &ItemOutcome, details: &ItemDetails) -> Value {
         ("cluster", outcome.cluster.clone()),
         ("category", outcome.category_in(details).map(str::to_owned)),
         // A reason for a wrong answer is not an error.
-        ("reason", reason(details).filter(|_| error(outcome.status).is_none()).map(str::to_owned)),
+        (
+            "reason",
+            reason(details)
+                .filter(|_| error(outcome.status).is_none())
+                .map(str::to_owned),
+        ),
     ];
-    Value::Object(all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?)))).collect())
+    Value::Object(
+        all.into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), json!(value?))))
+            .collect(),
+    )
 }
 
 /// Returns `None` unless all three required numbers are known.
 fn token_usage(outcome: &ItemOutcome, details: &ItemDetails) -> Option<Value> {
-    let parts = details.usage.and_then(|usage| Some((usage, usage.input?, usage.output?, usage.total()?)));
+    let parts = details
+        .usage
+        .and_then(|usage| Some((usage, usage.input?, usage.output?, usage.total()?)));
     if let Some((usage, input, output, total)) = parts {
-        let mut tokens = json!({"input_tokens": input, "output_tokens": output, "total_tokens": total});
-        for (name, part) in [("input_tokens_cache_write", usage.cache_write), ("input_tokens_cache_read", usage.cache_read)] {
+        let mut tokens =
+            json!({"input_tokens": input, "output_tokens": output, "total_tokens": total});
+        for (name, part) in [
+            ("input_tokens_cache_write", usage.cache_write),
+            ("input_tokens_cache_read", usage.cache_read),
+        ] {
             if let Some(part) = part {
                 tokens[name] = json!(part);
             }
@@ -214,7 +268,9 @@ fn token_usage(outcome: &ItemOutcome, details: &ItemDetails) -> Option<Value> {
         return Some(tokens);
     }
     let (input, output) = tokens(outcome)?;
-    Some(json!({"input_tokens": input, "output_tokens": output, "total_tokens": input.saturating_add(output)}))
+    Some(
+        json!({"input_tokens": input, "output_tokens": output, "total_tokens": input.saturating_add(output)}),
+    )
 }
 
 const HEADLINE: &str = "pass_rate";
@@ -242,7 +298,12 @@ fn of_group(run: &Run, group: &OutcomeGroup) -> Option<Value> {
         "missing": group.tally.missing().to_string(),
         "skipped": group.tally.count(ItemStatus::Skipped).to_string(),
     });
-    Some(result(run, &name, &metric, &score_details(share.value, share.standard_error, Some(share.n), &counts)))
+    Some(result(
+        run,
+        &name,
+        &metric,
+        &score_details(share.value, share.standard_error, Some(share.n), &counts),
+    ))
 }
 
 fn pass_rate(name: &str) -> Value {
@@ -287,15 +348,31 @@ fn of_score(run: &Run, score: &ScoreRecord) -> Option<Value> {
     if let Some(unit) = unit {
         metric["metric_unit"] = json!(unit);
     }
-    let evaluator = score.evaluator.as_ref().map_or_else(|| json!({}), |evaluator| json!({"evaluator": evaluator}));
+    let evaluator = score
+        .evaluator
+        .as_ref()
+        .map_or_else(|| json!({}), |evaluator| json!({"evaluator": evaluator}));
     let name = format!("score.{}.{}", score.metric, score.revision);
-    Some(result(run, &name, &metric, &score_details(value, score.standard_error, score.n, &evaluator)))
+    Some(result(
+        run,
+        &name,
+        &metric,
+        &score_details(value, score.standard_error, score.n, &evaluator),
+    ))
 }
 
-fn score_details(score: f64, standard_error: Option<f64>, n: Option<u64>, details: &Value) -> Value {
+fn score_details(
+    score: f64,
+    standard_error: Option<f64>,
+    n: Option<u64>,
+    details: &Value,
+) -> Value {
     let mut uncertainty = Map::new();
     if let Some(error) = standard_error {
-        uncertainty.insert("standard_error".to_owned(), json!({"value": error, "method": "analytic"}));
+        uncertainty.insert(
+            "standard_error".to_owned(),
+            json!({"value": error, "method": "analytic"}),
+        );
     }
     if let Some(n) = n {
         uncertainty.insert("num_samples".to_owned(), json!(n));
@@ -329,11 +406,20 @@ fn result(run: &Run, id: &str, metric: &Value, score: &Value) -> Value {
 /// Returns the id that the format recommends, plus the run's id, because an arm has several runs.
 fn evaluation_id(run: &Run) -> String {
     let ended = seconds(run).unwrap_or_else(|| UNKNOWN.to_owned());
-    format!("{}/{}/{ended}/{}", run.suite.replace('/', "_"), model(run).replace('/', "_"), run.id)
+    format!(
+        "{}/{}/{ended}/{}",
+        run.suite.replace('/', "_"),
+        model(run).replace('/', "_"),
+        run.id
+    )
 }
 
 fn model(run: &Run) -> &str {
-    if run.model.is_empty() { UNKNOWN } else { &run.model }
+    if run.model.is_empty() {
+        UNKNOWN
+    } else {
+        &run.model
+    }
 }
 
 /// Formats the time of a run as seconds since 1970.

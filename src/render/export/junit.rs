@@ -11,7 +11,8 @@ use crate::views::RunTally;
 use super::super::junit::{escape, escape_lines};
 use super::{arm, milliseconds, reason};
 
-pub const BEGIN: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"evalreport\">\n";
+pub const BEGIN: &str =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"evalreport\">\n";
 pub const END_SUITE: &str = "  </testsuite>\n";
 pub const END: &str = "</testsuites>\n";
 
@@ -21,14 +22,23 @@ const MOST_OF_A_MESSAGE: usize = 300;
 /// Begins the suite of a run.
 pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
     let all = tally.all();
-    let count = |statuses: &[ItemStatus]| statuses.iter().map(|status| all.count(*status)).sum::<u64>();
+    let count = |statuses: &[ItemStatus]| {
+        statuses
+            .iter()
+            .map(|status| all.count(*status))
+            .sum::<u64>()
+    };
     let mut text = format!(
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
         escape(&format!("{} · {} · {}", run.suite, arm(run), run.id)),
         all.total(),
         count(&[ItemStatus::Fail]),
         count(&[ItemStatus::Error, ItemStatus::Limit]),
-        count(&[ItemStatus::Infra, ItemStatus::NotEvaluated, ItemStatus::Skipped]),
+        count(&[
+            ItemStatus::Infra,
+            ItemStatus::NotEvaluated,
+            ItemStatus::Skipped
+        ]),
     );
     if let Some(seconds) = run.duration_seconds.or(all.seconds) {
         text.push_str(&format!(" time=\"{}\"", time(seconds)));
@@ -39,7 +49,10 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
         ended.checked_sub_signed(took)
     });
     if let Some(began) = began {
-        text.push_str(&format!(" timestamp=\"{}\"", began.to_rfc3339_opts(SecondsFormat::AutoSi, true)));
+        text.push_str(&format!(
+            " timestamp=\"{}\"",
+            began.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+        ));
     }
     if let Some(host) = &run.host {
         text.push_str(&format!(" hostname=\"{}\"", escape(host)));
@@ -47,13 +60,19 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
     text.push_str(">\n    <properties>\n");
     let cost = run.cost_usd.map(|cost| cost.to_string());
     let headline = tally.headline();
-    let ended = run.timestamp.map(|ended| ended.to_rfc3339_opts(SecondsFormat::AutoSi, true));
-    let counts = super::counts_alone(run, tally).map(|(passed, total)| (passed.to_string(), total.to_string()));
+    let ended = run
+        .timestamp
+        .map(|ended| ended.to_rfc3339_opts(SecondsFormat::AutoSi, true));
+    let counts = super::counts_alone(run, tally)
+        .map(|(passed, total)| (passed.to_string(), total.to_string()));
     let properties = [
         ("run", Some(run.id.as_str())),
         ("suite", Some(run.suite.as_str())),
         ("approach", Some(run.approach.as_str())),
-        ("model", Some(run.model.as_str()).filter(|model| !model.is_empty())),
+        (
+            "model",
+            Some(run.model.as_str()).filter(|model| !model.is_empty()),
+        ),
         ("status", Some(run.status.name())),
         ("suite_version", run.suite_version.as_deref()),
         ("cost_usd", cost.as_deref()),
@@ -61,13 +80,25 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
         ("ended", ended.as_deref()),
         ("kind", headline.map(|(kind, _)| kind.name())),
         ("evaluator", headline.map(|(_, evaluator)| evaluator)),
-        (super::PASSED, counts.as_ref().map(|(passed, _)| passed.as_str())),
-        (super::TOTAL, counts.as_ref().map(|(_, total)| total.as_str())),
-        (super::COUNTED, counts.as_ref().and(run.counted).map(ItemKind::name)),
+        (
+            super::PASSED,
+            counts.as_ref().map(|(passed, _)| passed.as_str()),
+        ),
+        (
+            super::TOTAL,
+            counts.as_ref().map(|(_, total)| total.as_str()),
+        ),
+        (
+            super::COUNTED,
+            counts.as_ref().and(run.counted).map(ItemKind::name),
+        ),
     ];
     for (name, value) in properties {
         if let Some(value) = value {
-            text.push_str(&format!("      <property name=\"{name}\" value=\"{}\"/>\n", escape(value)));
+            text.push_str(&format!(
+                "      <property name=\"{name}\" value=\"{}\"/>\n",
+                escape(value)
+            ));
         }
     }
     text.push_str("    </properties>\n");
@@ -81,8 +112,16 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
         class.push_str(&format!(".{}", outcome.evaluator));
     }
     // Some readers keep only one case per name.
-    let attempt = if tally.has_several_attempts() { format!(" (attempt {})", outcome.attempt) } else { String::new() };
-    let mut text = format!("    <testcase classname=\"{}\" name=\"{}\"", escape(&class), escape(&format!("{}{attempt}", outcome.item)));
+    let attempt = if tally.has_several_attempts() {
+        format!(" (attempt {})", outcome.attempt)
+    } else {
+        String::new()
+    };
+    let mut text = format!(
+        "    <testcase classname=\"{}\" name=\"{}\"",
+        escape(&class),
+        escape(&format!("{}{attempt}", outcome.item))
+    );
     if let Some(seconds) = outcome.duration_seconds {
         text.push_str(&format!(" time=\"{}\"", time(seconds)));
     }
@@ -95,19 +134,30 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
         ItemStatus::Infra | ItemStatus::NotEvaluated | ItemStatus::Skipped => "skipped",
     };
     let reason = reason(details);
-    let first_line = reason.and_then(|reason| reason.lines().next()).map(|line| beginning(line, MOST_OF_A_MESSAGE));
+    let first_line = reason
+        .and_then(|reason| reason.lines().next())
+        .map(|line| beginning(line, MOST_OF_A_MESSAGE));
     let status = outcome.status.name();
     text.push_str(">\n");
     text.push_str(&properties);
     text.push_str("      ");
     match (element, first_line, reason) {
         // A skipped element has no type, and in some schemas no text.
-        ("skipped", Some(line), _) => text.push_str(&format!("<skipped message=\"{}\"/>", escape(&format!("{status}: {line}")))),
+        ("skipped", Some(line), _) => text.push_str(&format!(
+            "<skipped message=\"{}\"/>",
+            escape(&format!("{status}: {line}"))
+        )),
         ("skipped", None, _) => text.push_str(&format!("<skipped message=\"{status}\"/>")),
         (_, Some(line), Some(reason)) => {
-            text.push_str(&format!("<{element} type=\"{status}\" message=\"{}\">{}</{element}>", escape(&line), escape_lines(reason)));
+            text.push_str(&format!(
+                "<{element} type=\"{status}\" message=\"{}\">{}</{element}>",
+                escape(&line),
+                escape_lines(reason)
+            ));
         }
-        (_, _, _) => text.push_str(&format!("<{element} type=\"{status}\" message=\"{status}\"/>")),
+        (_, _, _) => text.push_str(&format!(
+            "<{element} type=\"{status}\" message=\"{status}\"/>"
+        )),
     }
     text + "\n    </testcase>\n"
 }
@@ -117,13 +167,24 @@ fn properties(tally: &RunTally, outcome: &ItemOutcome) -> String {
     let (kind, evaluator) = tally.headline().unzip();
     let own = [
         ("kind", outcome.kind.name(), kind != Some(outcome.kind)),
-        ("evaluator", outcome.evaluator.as_str(), evaluator != Some(outcome.evaluator.as_str())),
+        (
+            "evaluator",
+            outcome.evaluator.as_str(),
+            evaluator != Some(outcome.evaluator.as_str()),
+        ),
     ];
     let mut lines = String::new();
     for (name, value, _) in own.into_iter().filter(|(_, _, is_other)| *is_other) {
-        lines.push_str(&format!("        <property name=\"{name}\" value=\"{}\"/>\n", escape(value)));
+        lines.push_str(&format!(
+            "        <property name=\"{name}\" value=\"{}\"/>\n",
+            escape(value)
+        ));
     }
-    if lines.is_empty() { lines } else { format!("      <properties>\n{lines}      </properties>\n") }
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("      <properties>\n{lines}      </properties>\n")
+    }
 }
 
 /// Formats seconds for programs.

@@ -20,12 +20,18 @@ fn arm(run: &Run) -> String {
 
 /// Returns passed and total of a run that has counts but no outcomes, which formats of tests cannot show.
 pub fn counts_alone(run: &Run, tally: &RunTally) -> Option<(u64, u64)> {
-    run.shared_tests_passed.zip(run.shared_tests_total).filter(|_| tally.all().total() == 0)
+    run.shared_tests_passed
+        .zip(run.shared_tests_total)
+        .filter(|_| tally.all().total() == 0)
 }
 
 /// Returns the reason for an outcome, or `None` if it is blank.
 fn reason(details: &ItemDetails) -> Option<&str> {
-    details.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty())
+    details
+        .reason
+        .as_deref()
+        .map(str::trim)
+        .filter(|reason| !reason.is_empty())
 }
 
 /// Returns an outcome's input and output tokens if both are known.
@@ -34,7 +40,10 @@ fn tokens(outcome: &ItemOutcome) -> Option<(u64, u64)> {
 }
 
 /// Whole milliseconds. The cast saturates, because foreign numbers may be of any size.
-#[expect(clippy::cast_possible_truncation, reason = "a float turns into the nearest number there is")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a float turns into the nearest number there is"
+)]
 fn milliseconds(seconds: f64) -> i64 {
     (seconds * 1000.0).round() as i64
 }

@@ -52,39 +52,84 @@ pub(super) struct Cell {
 }
 
 /// Lays the pairs out, or returns `None` with fewer than three arms or if no two arms can be compared.
-pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Option<AllPairs> {
-    let of = suite.pair_table.as_ref().filter(|of| of.pairs.iter().any(|pair| pair.evidence.is_some()))?;
+pub(super) fn of_suite(
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+    plan: &Plan,
+    root: &str,
+) -> Option<AllPairs> {
+    let of = suite
+        .pair_table
+        .as_ref()
+        .filter(|of| of.pairs.iter().any(|pair| pair.evidence.is_some()))?;
     let shown = of.arms.len().min(MOST_ARMS);
     let files: BTreeMap<(&Arm, &Arm), String> = suite
         .pairs
         .iter()
         .filter_map(|pair| match pair.arms.as_slice() {
             // Pages of pairs are in the same folder.
-            [first, second] => Some(((&first.arm, &second.arm), place.pair_path(pair)?.rsplit('/').next()?.to_owned())),
+            [first, second] => Some((
+                (&first.arm, &second.arm),
+                place.pair_path(pair)?.rsplit('/').next()?.to_owned(),
+            )),
             _ => None,
         })
         .collect();
     let names = words::arm_labels(&suite.board.suite, &of.arms);
-    let any = any_pair::href(suite, place, "").and_then(|path| Some(path.rsplit('/').next()?.to_owned()));
+    let any =
+        any_pair::href(suite, place, "").and_then(|path| Some(path.rsplit('/').next()?.to_owned()));
     let made = any.as_ref().filter(|_| shown <= MOST_LINKED);
     let cell = |row: usize, column: usize| {
-        let Some((pair, is_first)) = of.pair(row, column) else { return Cell::default() };
+        let Some((pair, is_first)) = of.pair(row, column) else {
+            return Cell::default();
+        };
         let (one, other) = (&of.arms[row], &of.arms[column]);
-        let file = files.get(&(one, other)).or_else(|| files.get(&(other, one))).cloned();
-        let made = || made.map(|any| format!("{any}?a={}&b={}", plan.arms.segment(one), plan.arms.segment(other)));
-        let seen = pair.evidence.as_ref().map(|evidence| if is_first { evidence.clone() } else { evidence.reversed() });
-        let found = seen.as_ref().and_then(|seen| seen.difference).filter(|found| found.scale == Scale::Share);
-        let ahead = found.map(|found| found.value).filter(|_| !matches!(pair.way, PairWay::NotComparable(_)));
+        let file = files
+            .get(&(one, other))
+            .or_else(|| files.get(&(other, one)))
+            .cloned();
+        let made = || {
+            made.map(|any| {
+                format!(
+                    "{any}?a={}&b={}",
+                    plan.arms.segment(one),
+                    plan.arms.segment(other)
+                )
+            })
+        };
+        let seen = pair.evidence.as_ref().map(|evidence| {
+            if is_first {
+                evidence.clone()
+            } else {
+                evidence.reversed()
+            }
+        });
+        let found = seen
+            .as_ref()
+            .and_then(|seen| seen.difference)
+            .filter(|found| found.scale == Scale::Share);
+        let ahead = found
+            .map(|found| found.value)
+            .filter(|_| !matches!(pair.way, PairWay::NotComparable(_)));
         let n = seen.as_ref().map_or(0, PairEvidence::units);
         Cell {
-            class: seen.as_ref().zip(ahead).map_or_else(String::new, |(seen, ahead)| class(seen, ahead)),
+            class: seen
+                .as_ref()
+                .zip(ahead)
+                .map_or_else(String::new, |(seen, ahead)| class(seen, ahead)),
             text: match ahead {
                 None => "n/a".to_owned(),
                 Some(0.0) => "0".to_owned(),
-                Some(ahead) => format::signed(ahead * 100.0, usize::from(n >= 100 || ahead.abs() < 0.01)),
+                Some(ahead) => {
+                    format::signed(ahead * 100.0, usize::from(n >= 100 || ahead.abs() < 0.01))
+                }
             },
             href: file.or_else(made).unwrap_or_default(),
-            about: if shown <= MOST_LINKED { Text::from(about(seen.as_ref(), &names[row], &names[column])) } else { Text::default() },
+            about: if shown <= MOST_LINKED {
+                Text::from(about(seen.as_ref(), &names[row], &names[column]))
+            } else {
+                Text::default()
+            },
         }
     };
     let skipped = |row: usize| if shown > MOST_WHOLE { row } else { 0 };
@@ -95,21 +140,40 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, r
         href: plan.arm_href(root, &of.arms[row]),
         segment: plan.arms.segment(&of.arms[row]),
         skipped: skipped(row),
-        cells: (skipped(row)..shown).map(|column| if row == column { Cell::default() } else { cell(row, column) }).collect(),
+        cells: (skipped(row)..shown)
+            .map(|column| {
+                if row == column {
+                    Cell::default()
+                } else {
+                    cell(row, column)
+                }
+            })
+            .collect(),
     };
     Some(AllPairs {
         rows: (0..shown).map(row).collect(),
         any_pair: any,
-        left_out: (shown < of.arms.len())
-            .then(|| format!("The leading {shown} of {} arms are listed; the data have all.", format::integer(of.arms.len() as u64))),
+        left_out: (shown < of.arms.len()).then(|| {
+            format!(
+                "The leading {shown} of {} arms are listed; the data have all.",
+                format::integer(of.arms.len() as u64)
+            )
+        }),
     })
 }
 
 fn about(seen: Option<&PairEvidence>, one: &str, other: &str) -> String {
-    let record = seen.and_then(|seen| seen.record).map_or_else(String::new, |record| {
-        let [won, lost, all] = [record.won, record.lost, record.won + record.lost + record.same].map(format::integer);
-        format!(": better on {won}, worse on {lost}, of {all}")
-    });
+    let record = seen
+        .and_then(|seen| seen.record)
+        .map_or_else(String::new, |record| {
+            let [won, lost, all] = [
+                record.won,
+                record.lost,
+                record.won + record.lost + record.same,
+            ]
+            .map(format::integer);
+            format!(": better on {won}, worse on {lost}, of {all}")
+        });
     format!("{one} vs {other}{record}")
 }
 
@@ -119,6 +183,13 @@ fn class(pair: &PairEvidence, ahead: f64) -> String {
         return String::new();
     }
     let shade = 1 + SHADES.iter().filter(|from| ahead.abs() >= **from).count();
-    let is_decided = matches!(pair.verdict, Verdict::AWins | Verdict::BWins | Verdict::DeterministicDifference { .. });
-    format!("{}{shade}{}", if ahead > 0.0 { "p" } else { "n" }, if is_decided { " win" } else { "" })
+    let is_decided = matches!(
+        pair.verdict,
+        Verdict::AWins | Verdict::BWins | Verdict::DeterministicDifference { .. }
+    );
+    format!(
+        "{}{shade}{}",
+        if ahead > 0.0 { "p" } else { "n" },
+        if is_decided { " win" } else { "" }
+    )
 }

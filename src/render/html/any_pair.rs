@@ -14,7 +14,10 @@ use serde::Serialize;
 
 use crate::domain::{beginning, visible};
 use crate::render::{format, verdicts, words};
-use crate::views::{Arm, KnownPair, OverviewSuite, PairCell, PairEvidence, PairTable, PairWay, Scale, SiteContext, SuiteState, Verdict};
+use crate::views::{
+    Arm, KnownPair, OverviewSuite, PairCell, PairEvidence, PairTable, PairWay, Scale, SiteContext,
+    SuiteState, Verdict,
+};
 
 use super::items::item_href_at;
 use super::plan::tone;
@@ -116,7 +119,9 @@ type Told = (usize, String, String);
 
 /// Returns the suite's pair table if it is small enough for a browser.
 pub(super) fn of_suite(suite: &OverviewSuite) -> Option<&PairTable> {
-    suite.pair_table.as_ref().filter(|table| table.arms.len() * table.columns <= MOST_OUTCOMES && table.columns <= MOST_ITEMS)
+    suite.pair_table.as_ref().filter(|table| {
+        table.arms.len() * table.columns <= MOST_OUTCOMES && table.columns <= MOST_ITEMS
+    })
 }
 
 /// Returns the address of the page, for tables whose rows can be ticked.
@@ -125,37 +130,62 @@ pub(super) fn href(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Opt
 }
 
 /// Makes the page and its parts. Empty with fewer than three arms.
-pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
-    let Some(table) = of_suite(suite) else { return Vec::new() };
+pub(super) fn files(
+    context: &SiteContext,
+    plan: &Plan,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+) -> Vec<SiteFile> {
+    let Some(table) = of_suite(suite) else {
+        return Vec::new();
+    };
     let path = place.any_pair_path();
     let title = format!("Any two arms of {} · {}", place.label, context.title);
     let about = format!("Compare any two arms of {} item by item.", place.label);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about);
     let bar = bar(suite, place, &shell.root, Tab::Pairs);
     let shell = shell.of_suite(bar).with(plan.assets.pair.clone());
-    let parts: Vec<SiteFile> =
-        [outcomes(plan, suite, place, table), names(suite, place)].into_iter().chain(answers(suite, place, table)).collect();
+    let parts: Vec<SiteFile> = [outcomes(plan, suite, place, table), names(suite, place)]
+        .into_iter()
+        .chain(answers(suite, place, table))
+        .collect();
     let page = AnyPairPage {
         suite: Text::new(&place.label),
-        parts: parts.iter().map(|file| file.path.as_str()).collect::<Vec<&str>>().join(" "),
+        parts: parts
+            .iter()
+            .map(|file| file.path.as_str())
+            .collect::<Vec<&str>>()
+            .join(" "),
         items: format!("{}suites/{}/i/", shell.root, place.segment),
         arms: format!("{}arms/", shell.root),
         outcomes: match table.totals.len() {
-            0 => format!("{} outcomes", format::integer((table.arms.len() * table.columns) as u64)),
+            0 => format!(
+                "{} outcomes",
+                format::integer((table.arms.len() * table.columns) as u64)
+            ),
             arms => format!("the counts of {} arms", format::integer(arms as u64)),
         },
         shell,
     };
-    [SiteFile::page(path, &page)].into_iter().chain(parts).collect()
+    [SiteFile::page(path, &page)]
+        .into_iter()
+        .chain(parts)
+        .collect()
 }
 
 fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &PairTable) -> SiteFile {
     let (width, bytes) = packed(&table.cells);
     let number = |arm: &Arm| table.arms.iter().position(|known| known == arm);
     let page = |pair: &crate::views::Comparison| {
-        let [first, second] = pair.arms.as_slice() else { return None };
+        let [first, second] = pair.arms.as_slice() else {
+            return None;
+        };
         let path = place.pair_path(pair)?;
-        Some((number(&first.arm)?, number(&second.arm)?, path.rsplit('/').next()?.to_owned()))
+        Some((
+            number(&first.arm)?,
+            number(&second.arm)?,
+            path.rsplit('/').next()?.to_owned(),
+        ))
     };
     let arm = |arm: &Arm| {
         let path = plan.arms.path(arm);
@@ -195,8 +225,21 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
         texts: &table.texts,
         tools: &table.tools,
         ways: table.pairs.iter().map(way).collect(),
-        verdicts: table.pairs.iter().map(|pair| letter(pair.evidence.as_ref())).collect(),
-        signs: table.pairs.iter().map(|pair| (letter(pair.evidence.as_ref()), state_of(pair.evidence.as_ref()))).collect(),
+        verdicts: table
+            .pairs
+            .iter()
+            .map(|pair| letter(pair.evidence.as_ref()))
+            .collect(),
+        signs: table
+            .pairs
+            .iter()
+            .map(|pair| {
+                (
+                    letter(pair.evidence.as_ref()),
+                    state_of(pair.evidence.as_ref()),
+                )
+            })
+            .collect(),
         reasons,
         figures,
         methods,
@@ -213,7 +256,11 @@ fn letter(pair: Option<&PairEvidence>) -> char {
     match pair.map(|pair| (pair, pair.verdict)) {
         Some((_, Verdict::AWins)) => 'a',
         Some((_, Verdict::BWins)) => 'b',
-        Some((pair, Verdict::DeterministicDifference { .. })) if pair.difference.is_some_and(|found| found.centred() < 0.0) => 'g',
+        Some((pair, Verdict::DeterministicDifference { .. }))
+            if pair.difference.is_some_and(|found| found.centred() < 0.0) =>
+        {
+            'g'
+        }
         Some((_, Verdict::DeterministicDifference { .. })) => 'f',
         Some((_, Verdict::Tie)) => 't',
         Some((_, Verdict::Equivalent)) => 'e',
@@ -224,29 +271,48 @@ fn letter(pair: Option<&PairEvidence>) -> char {
 }
 
 fn state_of(pair: Option<&PairEvidence>) -> (&'static str, &'static str, &'static str) {
-    let sign = sign(pair.map_or(SuiteState::NothingToCompare, |pair| SuiteState::of_verdict(pair.verdict)));
+    let sign = sign(pair.map_or(SuiteState::NothingToCompare, |pair| {
+        SuiteState::of_verdict(pair.verdict)
+    }));
     (sign.word, sign.class, sign.shape)
 }
 
 /// Returns the figures of the pairs whose method takes more than outcomes, and the methods. Empty if there are too many.
 fn figures(table: &PairTable) -> (Vec<Figures>, Vec<String>) {
-    let others: Vec<&KnownPair> = table.pairs.iter().filter(|pair| pair.way == PairWay::Other).collect();
+    let others: Vec<&KnownPair> = table
+        .pairs
+        .iter()
+        .filter(|pair| pair.way == PairWay::Other)
+        .collect();
     if others.len() > MOST_FIGURES {
         return (Vec::new(), Vec::new());
     }
     let mut methods: Vec<String> = Vec::new();
     let mut figures = |pair: &KnownPair| {
         let evidence = pair.evidence.as_ref();
-        let method =
-            evidence.map_or_else(|| "not measured".to_owned(), |pair| format!("{}; {}", verdicts::units(pair), verdicts::method(pair)));
-        let number = methods.iter().position(|known| *known == method).unwrap_or_else(|| {
-            methods.push(method);
-            methods.len() - 1
-        });
-        let found = evidence.and_then(|pair| pair.difference).filter(|found| found.scale == Scale::Share);
+        let method = evidence.map_or_else(
+            || "not measured".to_owned(),
+            |pair| format!("{}; {}", verdicts::units(pair), verdicts::method(pair)),
+        );
+        let number = methods
+            .iter()
+            .position(|known| *known == method)
+            .unwrap_or_else(|| {
+                methods.push(method);
+                methods.len() - 1
+            });
+        let found = evidence
+            .and_then(|pair| pair.difference)
+            .filter(|found| found.scale == Scale::Share);
         let ends = found.and_then(|found| found.interval);
         let p = evidence.and_then(|pair| pair.p);
-        (found.map(|found| short(found.value)), ends.map(|ends| short(ends.low)), ends.map(|ends| short(ends.high)), p.map(short), number)
+        (
+            found.map(|found| short(found.value)),
+            ends.map(|ends| short(ends.low)),
+            ends.map(|ends| short(ends.high)),
+            p.map(short),
+            number,
+        )
     };
     let figures = others.into_iter().map(&mut figures).collect();
     (figures, methods)
@@ -259,29 +325,65 @@ fn short(value: f64) -> f64 {
 
 /// Returns the noun for the counts of a suite without outcomes.
 fn counted_as(suite: &OverviewSuite) -> &'static str {
-    let of = suite.board.entries.iter().find_map(|entry| entry.primary.as_ref()).map(|figure| figure.n_of);
+    let of = suite
+        .board
+        .entries
+        .iter()
+        .find_map(|entry| entry.primary.as_ref())
+        .map(|figure| figure.n_of);
     of.filter(|word| *word != "runs").unwrap_or("items")
 }
 
 fn names(suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {
-    let name = |(number, item): (usize, &crate::views::ItemLine)| (visible(&item.item), item_href_at(place, "", number));
-    part(place, 1, &Names { names: suite.items.items.iter().enumerate().map(name).collect() })
+    let name = |(number, item): (usize, &crate::views::ItemLine)| {
+        (visible(&item.item), item_href_at(place, "", number))
+    };
+    part(
+        place,
+        1,
+        &Names {
+            names: suite.items.items.iter().enumerate().map(name).collect(),
+        },
+    )
 }
 
 /// Nothing where no answers are known.
 fn answers(suite: &OverviewSuite, place: &SuitePlace, table: &PairTable) -> Option<SiteFile> {
-    let mut found = Answers { expected: Vec::new(), told: Vec::new(), is_cut: false };
-    let short = |text: &str| visible(&beginning(&text.split_whitespace().collect::<Vec<&str>>().join(" "), LONGEST_TEXT));
+    let mut found = Answers {
+        expected: Vec::new(),
+        told: Vec::new(),
+        is_cut: false,
+    };
+    let short = |text: &str| {
+        visible(&beginning(
+            &text.split_whitespace().collect::<Vec<&str>>().join(" "),
+            LONGEST_TEXT,
+        ))
+    };
     let mut left = MOST_TEXT_BYTES;
     for (number, item) in suite.items.items.iter().enumerate() {
-        let Some(story) = suite.stories.of(&item.item, &item.kind) else { continue };
+        let Some(story) = suite.stories.of(&item.item, &item.kind) else {
+            continue;
+        };
         let told = |(place, arm): (usize, &Arm)| {
-            let note = story.notes.get(arm)?.iter().find(|note| note.answer.is_some() || note.reason.is_some())?;
-            Some((place, note.answer.as_deref().map(short).unwrap_or_default(), note.reason.as_deref().map(short).unwrap_or_default()))
+            let note = story
+                .notes
+                .get(arm)?
+                .iter()
+                .find(|note| note.answer.is_some() || note.reason.is_some())?;
+            Some((
+                place,
+                note.answer.as_deref().map(short).unwrap_or_default(),
+                note.reason.as_deref().map(short).unwrap_or_default(),
+            ))
         };
         let told: Vec<Told> = table.arms.iter().enumerate().filter_map(told).collect();
         let expected = short(&story.expected.join(" or "));
-        let size = expected.len() + told.iter().map(|(_, answer, reason)| answer.len() + reason.len() + TOLD_BYTES).sum::<usize>();
+        let size = expected.len()
+            + told
+                .iter()
+                .map(|(_, answer, reason)| answer.len() + reason.len() + TOLD_BYTES)
+                .sum::<usize>();
         if told.is_empty() {
             continue;
         }
@@ -309,7 +411,13 @@ fn part(place: &SuitePlace, number: usize, content: &impl Serialize) -> SiteFile
 fn packed(cells: &[Vec<PairCell>]) -> (u32, Vec<u8>) {
     let all = || cells.iter().flatten();
     let most = all().map(|cell| cell.counted).max().unwrap_or(0);
-    let counts = |cell: &PairCell| if cell.is_uncounted { (1, 0) } else { (cell.passed, cell.counted) };
+    let counts = |cell: &PairCell| {
+        if cell.is_uncounted {
+            (1, 0)
+        } else {
+            (cell.passed, cell.counted)
+        }
+    };
     match most {
         0..=1 => {
             let code = |cell: &PairCell| match (counts(cell), cell.counted) {
@@ -319,17 +427,32 @@ fn packed(cells: &[Vec<PairCell>]) -> (u32, Vec<u8>) {
                 _ => 0,
             };
             let codes: Vec<u8> = all().map(code).collect();
-            let byte = |four: &[u8]| four.iter().enumerate().fold(0, |byte, (place, code)| byte | (code << (2 * place)));
+            let byte = |four: &[u8]| {
+                four.iter()
+                    .enumerate()
+                    .fold(0, |byte, (place, code)| byte | (code << (2 * place)))
+            };
             (2, codes.chunks(4).map(byte).collect())
         }
         2..=255 => (
             8,
-            all().map(counts).flat_map(|(passed, counted)| [passed, counted].map(|count| u8::try_from(count).unwrap_or(u8::MAX))).collect(),
+            all()
+                .map(counts)
+                .flat_map(|(passed, counted)| {
+                    [passed, counted].map(|count| u8::try_from(count).unwrap_or(u8::MAX))
+                })
+                .collect(),
         ),
         _ => {
             // Counts above 65,535 attempts at an item are capped.
             let number = |count: u32| u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes();
-            (16, all().map(counts).flat_map(|(passed, counted)| [number(passed), number(counted)].concat()).collect())
+            (
+                16,
+                all()
+                    .map(counts)
+                    .flat_map(|(passed, counted)| [number(passed), number(counted)].concat())
+                    .collect(),
+            )
         }
     }
 }
@@ -339,13 +462,23 @@ mod tests {
     use super::*;
 
     fn cell(passed: u32, counted: u32) -> PairCell {
-        PairCell { passed, counted, is_uncounted: false }
+        PairCell {
+            passed,
+            counted,
+            is_uncounted: false,
+        }
     }
 
     #[test]
     fn four_single_outcomes_take_a_byte() {
-        let uncounted = PairCell { is_uncounted: true, ..PairCell::default() };
-        let cells = [vec![cell(0, 0), cell(0, 1), cell(1, 1), uncounted], vec![cell(1, 1)]];
+        let uncounted = PairCell {
+            is_uncounted: true,
+            ..PairCell::default()
+        };
+        let cells = [
+            vec![cell(0, 0), cell(0, 1), cell(1, 1), uncounted],
+            vec![cell(1, 1)],
+        ];
         assert_eq!(packed(&cells), (2, vec![0b1110_0100, 0b10]));
         let million = vec![vec![cell(1, 1); 1_000_000]];
         assert!(STANDARD.encode(&packed(&million).1).len() <= 334_000);
@@ -353,7 +486,10 @@ mod tests {
 
     #[test]
     fn several_attempts_are_counts() {
-        assert_eq!(packed(&[vec![cell(2, 3), cell(0, 0)]]), (8, vec![2, 3, 0, 0]));
+        assert_eq!(
+            packed(&[vec![cell(2, 3), cell(0, 0)]]),
+            (8, vec![2, 3, 0, 0])
+        );
         assert_eq!(packed(&[vec![cell(300, 301)]]), (16, vec![44, 1, 45, 1]));
     }
 }

@@ -7,7 +7,13 @@ use super::grid::Grid;
 use super::plan::{Plan, SuitePlace};
 
 /// Links the names in a column of a table, one arm for each row, to the arms' pages.
-pub(super) fn link_arms<'a>(grid: &mut Grid, column: usize, arms: impl IntoIterator<Item = &'a Arm>, plan: &Plan, root: &str) {
+pub(super) fn link_arms<'a>(
+    grid: &mut Grid,
+    column: usize,
+    arms: impl IntoIterator<Item = &'a Arm>,
+    plan: &Plan,
+    root: &str,
+) {
     for (row, arm) in grid.rows.iter_mut().zip(arms) {
         if let Some(cell) = row.get_mut(column) {
             cell.href = plan.arm_href(root, arm);
@@ -34,7 +40,13 @@ pub(super) fn arm_rows<'a>(
 }
 
 /// Links the heads of columns that are about one arm each.
-pub(super) fn link_heads<'a>(grid: &mut Grid, first: usize, arms: impl IntoIterator<Item = &'a Arm>, plan: &Plan, root: &str) {
+pub(super) fn link_heads<'a>(
+    grid: &mut Grid,
+    first: usize,
+    arms: impl IntoIterator<Item = &'a Arm>,
+    plan: &Plan,
+    root: &str,
+) {
     for (column, arm) in grid.columns.iter_mut().skip(first).zip(arms) {
         column.href = plan.arm_href(root, arm);
     }

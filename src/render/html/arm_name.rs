@@ -23,13 +23,31 @@ pub(super) fn of_board(board: &SuiteBoard, place: &SuitePlace) -> impl Fn(&Arm) 
     let name = words::names_on(board);
     move |arm| {
         let label = Text::from(name(arm));
-        let label = if label.is_blank() { Text::new("(no name)") } else { label };
-        ArmName { label, tone: place.tone(arm), href: None, segment: String::new() }
+        let label = if label.is_blank() {
+            Text::new("(no name)")
+        } else {
+            label
+        };
+        ArmName {
+            label,
+            tone: place.tone(arm),
+            href: None,
+            segment: String::new(),
+        }
     }
 }
 
 /// Names the arms like [`of_board`], with links to their pages. `root` is the relative path to the site's root.
-pub(super) fn linked(board: &SuiteBoard, place: &SuitePlace, plan: &Plan, root: &str) -> impl Fn(&Arm) -> ArmName {
+pub(super) fn linked(
+    board: &SuiteBoard,
+    place: &SuitePlace,
+    plan: &Plan,
+    root: &str,
+) -> impl Fn(&Arm) -> ArmName {
     let name = of_board(board, place);
-    move |arm| ArmName { href: Some(plan.arm_href(root, arm)), segment: plan.arms.segment(arm), ..name(arm) }
+    move |arm| ArmName {
+        href: Some(plan.arm_href(root, arm)),
+        segment: plan.arms.segment(arm),
+        ..name(arm)
+    }
 }

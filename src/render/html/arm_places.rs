@@ -37,7 +37,9 @@ impl ArmPlaces {
             let segment = &given[name.as_str()];
             (*segment != alone(arm)).then(|| ((*arm).clone(), segment.clone()))
         });
-        Self { moved: moved.collect() }
+        Self {
+            moved: moved.collect(),
+        }
     }
 
     /// Returns the arm's unique part of addresses.
@@ -63,13 +65,19 @@ impl Serialize for ArmPlaces {
 /// Returns the text from which an arm's segment is made. The usual dot between approach and model would be lost in a segment, so it is a
 /// space.
 fn name(arm: &Arm) -> String {
-    if arm.model.is_empty() { arm.approach.clone() } else { format!("{} {}", arm.approach, arm.model) }
+    if arm.model.is_empty() {
+        arm.approach.clone()
+    } else {
+        format!("{} {}", arm.approach, arm.model)
+    }
 }
 
 /// Returns the segment that the arm's name alone gives.
 fn alone(arm: &Arm) -> String {
     let name = name(arm);
-    segments([name.as_str()], LONGEST).remove(name.as_str()).unwrap_or_default()
+    segments([name.as_str()], LONGEST)
+        .remove(name.as_str())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -77,14 +85,27 @@ mod tests {
     use super::*;
 
     fn arm(approach: &str, model: &str) -> Arm {
-        Arm { approach: approach.to_owned(), model: model.to_owned() }
+        Arm {
+            approach: approach.to_owned(),
+            model: model.to_owned(),
+        }
     }
 
     #[test]
     fn an_address_follows_from_the_name_unless_another_name_meets_it() {
-        let [one, upper, other] = [arm("planner", "m1"), arm("Planner", "m1"), arm("react", "m1")];
+        let [one, upper, other] = [
+            arm("planner", "m1"),
+            arm("Planner", "m1"),
+            arm("react", "m1"),
+        ];
         let places = ArmPlaces::of([&one, &other].into_iter());
-        assert_eq!((places.path(&one), places.path(&other)), ("arms/planner-m1.html".to_owned(), "arms/react-m1.html".to_owned()));
+        assert_eq!(
+            (places.path(&one), places.path(&other)),
+            (
+                "arms/planner-m1.html".to_owned(),
+                "arms/react-m1.html".to_owned()
+            )
+        );
         assert!(places.moved.is_empty());
         let met = ArmPlaces::of([&one, &upper, &other].into_iter());
         assert_eq!(met.path(&other), places.path(&other));
@@ -96,6 +117,9 @@ mod tests {
         let (left, right) = (arm("a b", ""), arm("a", "b"));
         let places = ArmPlaces::of([&left, &right].into_iter());
         assert_ne!(places.path(&left), places.path(&right));
-        assert_ne!(ArmPlaces::of([&arm("index", "")].into_iter()).path(&arm("index", "")), "arms/index.html");
+        assert_ne!(
+            ArmPlaces::of([&arm("index", "")].into_iter()).path(&arm("index", "")),
+            "arms/index.html"
+        );
     }
 }

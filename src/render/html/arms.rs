@@ -98,16 +98,31 @@ pub(super) struct Difference {
 }
 
 /// Lays the arms out, or returns `None` if no arm has a figure.
-pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Option<Arms> {
+pub(super) fn of_suite(
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+    plan: &Plan,
+    root: &str,
+) -> Option<Arms> {
     let board = &suite.board;
     let is_share = board.primary.unit == Unit::Fraction;
-    let axis = axis(board.entries.iter().filter_map(|entry| entry.primary.as_ref()), is_share)?;
+    let axis = axis(
+        board
+            .entries
+            .iter()
+            .filter_map(|entry| entry.primary.as_ref()),
+        is_share,
+    )?;
     let name = linked(board, place, plan, root);
     let ticks = axis.ticks();
     let steps = ticks.len().saturating_sub(1);
     let labelled = |(at, tick): (usize, f64)| Tick {
         x: axis.at(tick),
-        label: format!("{}{}", strip::end(if is_share { tick * 100.0 } else { tick }), if is_share && at == steps { "%" } else { "" }),
+        label: format!(
+            "{}{}",
+            strip::end(if is_share { tick * 100.0 } else { tick }),
+            if is_share && at == steps { "%" } else { "" }
+        ),
         anchor: if at == 0 {
             "start"
         } else if at == steps {
@@ -123,13 +138,31 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, r
         .filter(|_| board.entries.len() > 1)
         .find(|entry| Some(&entry.arm) == leader)
         .and_then(|entry| entry.primary.as_ref()?.interval)
-        .map(|ends| (axis.at(ends.low), strip::percent(axis.share(ends.high) - axis.share(ends.low))));
-    let history = suite.history.as_ref().filter(|_| board.entries.len() <= MOST_TRENDS);
-    let scale = history.and_then(nights::scale).map(|ends| bars::Scale::new(ends, MOST_POINTS));
+        .map(|ends| {
+            (
+                axis.at(ends.low),
+                strip::percent(axis.share(ends.high) - axis.share(ends.low)),
+            )
+        });
+    let history = suite
+        .history
+        .as_ref()
+        .filter(|_| board.entries.len() <= MOST_TRENDS);
+    let scale = history
+        .and_then(nights::scale)
+        .map(|ends| bars::Scale::new(ends, MOST_POINTS));
     let (more, cells) = more(board);
-    let row =
-        |(at, (entry, more)): (usize, (&Entry, Vec<grid::Cell>))| Row { more, ..row(suite, at, entry, axis, scale, name(&entry.arm)) };
-    let rows: Vec<Row> = board.entries.iter().zip(cells).enumerate().map(row).collect();
+    let row = |(at, (entry, more)): (usize, (&Entry, Vec<grid::Cell>))| Row {
+        more,
+        ..row(suite, at, entry, axis, scale, name(&entry.arm))
+    };
+    let rows: Vec<Row> = board
+        .entries
+        .iter()
+        .zip(cells)
+        .enumerate()
+        .map(row)
+        .collect();
     Some(Arms {
         ticks: ticks.iter().copied().enumerate().map(labelled).collect(),
         steps,
@@ -156,42 +189,107 @@ fn more(board: &SuiteBoard) -> (Vec<grid::Column>, Vec<Vec<grid::Cell>>) {
         return (Vec::new(), vec![Vec::new(); board.entries.len()]);
     }
     let grid = grid::Grid::of(&arms_table(board), "more", "");
-    let shown = ["Rank", words::metric_label(&board.primary), "Cost per solved", "Duration"];
-    let is_more =
-        |column: &grid::Column| column.look == grid::Look::Number && !shown.iter().any(|name| column.name.to_string().starts_with(name));
+    let shown = [
+        "Rank",
+        words::metric_label(&board.primary),
+        "Cost per solved",
+        "Duration",
+    ];
+    let is_more = |column: &grid::Column| {
+        column.look == grid::Look::Number
+            && !shown
+                .iter()
+                .any(|name| column.name.to_string().starts_with(name))
+    };
     let kept: Vec<bool> = grid.columns.iter().map(is_more).collect();
-    let rows = grid.rows.into_iter().map(|row| row.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(cell, _)| cell).collect());
-    (grid.columns.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(column, _)| column).collect(), rows.collect())
+    let rows = grid.rows.into_iter().map(|row| {
+        row.into_iter()
+            .zip(&kept)
+            .filter(|(_, kept)| **kept)
+            .map(|(cell, _)| cell)
+            .collect()
+    });
+    (
+        grid.columns
+            .into_iter()
+            .zip(&kept)
+            .filter(|(_, kept)| **kept)
+            .map(|(column, _)| column)
+            .collect(),
+        rows.collect(),
+    )
 }
 
 /// Returns an axis that includes the rates and their intervals.
 pub(super) fn axis<'a>(rates: impl Iterator<Item = &'a Estimate>, is_share: bool) -> Option<Axis> {
-    let ends = |rate: &Estimate| rate.interval.into_iter().flat_map(|ends| [ends.low, ends.high]).chain([rate.value]).collect::<Vec<f64>>();
-    Axis::around(&rates.flat_map(ends).collect::<Vec<f64>>(), is_share.then_some((0.0, 1.0)))
+    let ends = |rate: &Estimate| {
+        rate.interval
+            .into_iter()
+            .flat_map(|ends| [ends.low, ends.high])
+            .chain([rate.value])
+            .collect::<Vec<f64>>()
+    };
+    Axis::around(
+        &rates.flat_map(ends).collect::<Vec<f64>>(),
+        is_share.then_some((0.0, 1.0)),
+    )
 }
 
-fn row(suite: &OverviewSuite, at: usize, entry: &Entry, axis: Axis, scale: Option<bars::Scale>, name: ArmName) -> Row {
+fn row(
+    suite: &OverviewSuite,
+    at: usize,
+    entry: &Entry,
+    axis: Axis,
+    scale: Option<bars::Scale>,
+    name: ArmName,
+) -> Row {
     let metric = &suite.board.primary;
     let rate = entry.primary.as_ref();
-    let about =
-        rate.map_or_else(|| "unknown".to_owned(), |rate| format!("{}, {}", words::figure_with_interval(metric, rate), words::basis(rate)));
+    let about = rate.map_or_else(
+        || "unknown".to_owned(),
+        |rate| {
+            format!(
+                "{}, {}",
+                words::figure_with_interval(metric, rate),
+                words::basis(rate)
+            )
+        },
+    );
     let standing = entry.standing.as_ref();
     Row {
         place: at,
         name,
-        rank: Text::from(standing.map_or_else(|| "–".to_owned(), |standing| words::rank(standing.rank))),
+        rank: Text::from(
+            standing.map_or_else(|| "–".to_owned(), |standing| words::rank(standing.rank)),
+        ),
         rank_key: standing.map_or_else(String::new, |standing| standing.rank.best.to_string()),
-        leads: crate::render::board::has_leaders(&suite.board) && standing.is_some_and(|standing| standing.is_leading),
+        leads: crate::render::board::has_leaders(&suite.board)
+            && standing.is_some_and(|standing| standing.is_leading),
         about: Text::from(about),
         rate: rate.map(|rate| {
             let mark = axis.mark(rate.value, rate.interval);
-            let (low, high) = mark.ends.clone().unwrap_or_else(|| (mark.x.clone(), mark.x.clone()));
+            let (low, high) = mark
+                .ends
+                .clone()
+                .unwrap_or_else(|| (mark.x.clone(), mark.x.clone()));
             let is_left = axis.share(rate.interval.map_or(rate.value, |ends| ends.high)) > RIGHT;
-            Rate { text: Text::from(words::figure(metric, rate)), x: if is_left { low } else { high }, is_left, mark }
+            Rate {
+                text: Text::from(words::figure(metric, rate)),
+                x: if is_left { low } else { high },
+                is_left,
+                mark,
+            }
         }),
         against: against(suite, &entry.arm),
-        cost: entry.cost_per_solved_usd.map(|usd| (usd.to_string(), Text::from(format::money(usd)))),
-        time: entry.duration.as_ref().map(|spread| (spread.median.to_string(), Text::from(format::seconds(spread.median)))),
+        cost: entry
+            .cost_per_solved_usd
+            .map(|usd| (usd.to_string(), Text::from(format::money(usd)))),
+        time: entry.duration.as_ref().map(|spread| {
+            (
+                spread.median.to_string(),
+                Text::from(format::seconds(spread.median)),
+            )
+        }),
         trend: scale.and_then(|scale| Bars::of(&rates(suite, &entry.arm), scale)),
         more: Vec::new(),
     }
@@ -205,19 +303,40 @@ pub(super) fn trend(suite: &OverviewSuite, arm: &Arm) -> Option<Bars> {
 
 /// Returns the arm's pass rates over its nights. Empty with fewer than two.
 fn rates<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<&'a Estimate> {
-    let history = suite.history.as_ref().and_then(|history| history.arms.iter().find(|known| known.arm == *arm));
-    history.map(nights::rates).filter(|rates| rates.len() > 1).unwrap_or_default()
+    let history = suite
+        .history
+        .as_ref()
+        .and_then(|history| history.arms.iter().find(|known| known.arm == *arm));
+    history
+        .map(nights::rates)
+        .filter(|rates| rates.len() > 1)
+        .unwrap_or_default()
 }
 
 fn against(suite: &OverviewSuite, arm: &Arm) -> Difference {
-    let only = |text: &str| Difference { key: String::new(), text: Text::from(text), interval: Text::default(), is_clear: false };
+    let only = |text: &str| Difference {
+        key: String::new(),
+        text: Text::from(text),
+        interval: Text::default(),
+        is_clear: false,
+    };
     match suite.against(arm) {
-        Against::Itself => only(if suite.baseline.is_some() { "baseline" } else { "leader" }),
+        Against::Itself => only(if suite.baseline.is_some() {
+            "baseline"
+        } else {
+            "leader"
+        }),
         Against::Unknown => only("–"),
         Against::Other(row, pair) => {
-            let Some(found) = pair.difference.filter(|found| found.scale != Scale::Ratio) else { return only("–") };
+            let Some(found) = pair.difference.filter(|found| found.scale != Scale::Ratio) else {
+                return only("–");
+            };
             let text = verdicts::change_of(&row.metric, &pair).unwrap_or_default();
-            let (text, interval) = text.split_once(" [").map_or((text.as_str(), String::new()), |(text, ends)| (text, format!("[{ends}")));
+            let (text, interval) = text
+                .split_once(" [")
+                .map_or((text.as_str(), String::new()), |(text, ends)| {
+                    (text, format!("[{ends}"))
+                });
             Difference {
                 key: found.value.to_string(),
                 text: Text::from(text),

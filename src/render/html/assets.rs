@@ -40,9 +40,15 @@ impl Assets {
     pub fn names() -> Self {
         let name = |stem: &str, extension: &str| {
             let file = file(&format!("{stem}.{extension}"));
-            format!("a/{stem}.{}.{extension}", hex(&file.metadata.sha256_hash(), 12))
+            format!(
+                "a/{stem}.{}.{extension}",
+                hex(&file.metadata.sha256_hash(), 12)
+            )
         };
-        let extra = |stem: &str| Extra { css: name(stem, "css"), js: name(stem, "js") };
+        let extra = |stem: &str| Extra {
+            css: name(stem, "css"),
+            js: name(stem, "js"),
+        };
         Self {
             css: name("site", "css"),
             js: name("site", "js"),
@@ -56,7 +62,10 @@ impl Assets {
     }
 
     pub fn files(&self) -> impl Iterator<Item = SiteFile> + use<> {
-        let of = |path: &str, name: &str| SiteFile { path: path.to_owned(), bytes: file(name).data.into_owned() };
+        let of = |path: &str, name: &str| SiteFile {
+            path: path.to_owned(),
+            bytes: file(name).data.into_owned(),
+        };
         let verify = of(VERIFY, VERIFY);
         let both = |extra: &Extra, css: &str, js: &str| [of(&extra.css, css), of(&extra.js, js)];
         let extras = [
@@ -66,7 +75,12 @@ impl Assets {
             both(&self.map, "map.css", "map.js"),
             both(&self.pair, "pair.css", "pair.js"),
         ];
-        let all = [of(&self.css, "site.css"), of(&self.js, "site.js"), of(&self.icon, "icon.svg"), verify];
+        let all = [
+            of(&self.css, "site.css"),
+            of(&self.js, "site.js"),
+            of(&self.icon, "icon.svg"),
+            verify,
+        ];
         all.into_iter().chain(extras.into_iter().flatten())
     }
 }
@@ -74,7 +88,10 @@ impl Assets {
 /// Returns the stylesheets and the scripts for a single-file site, each kind as one text. The script for any two arms is missing: it would
 /// load outcomes from separate files.
 pub(super) fn all_texts() -> [String; 2] {
-    let (sheets, scripts) = (["site.css", "suite.css", "palette.css", "pair.css"], ["site.js", "suite.js", "palette.js"]);
+    let (sheets, scripts) = (
+        ["site.css", "suite.css", "palette.css", "pair.css"],
+        ["site.js", "suite.js", "palette.js"],
+    );
     [sheets.map(text).join("\n"), scripts.map(text).join("\n")]
 }
 
@@ -96,16 +113,39 @@ mod tests {
 
     #[test]
     fn assets_keep_their_budget_and_call_nobody() {
-        let extras = [("palette.css", 3_000), ("palette.js", 14_000), ("transcript.css", 4_000), ("transcript.js", 4_000)];
+        let extras = [
+            ("palette.css", 3_000),
+            ("palette.js", 14_000),
+            ("transcript.css", 4_000),
+            ("transcript.js", 4_000),
+        ];
         let of_suites = [("suite.css", 16_000), ("suite.js", 6_000)];
         let of_maps = [("map.css", 4_500), ("map.js", 5_000)];
         let of_pairs = [("pair.css", 9_000), ("pair.js", 35_000)];
-        let on_all = [("site.css", 28_400), ("site.js", 25_000), ("icon.svg", 1_000)];
-        for (name, most) in on_all.into_iter().chain(extras).chain(of_maps).chain(of_pairs).chain(of_suites) {
+        let on_all = [
+            ("site.css", 28_400),
+            ("site.js", 25_000),
+            ("icon.svg", 1_000),
+        ];
+        for (name, most) in on_all
+            .into_iter()
+            .chain(extras)
+            .chain(of_maps)
+            .chain(of_pairs)
+            .chain(of_suites)
+        {
             let bytes = file(name).data.into_owned();
             assert!(bytes.len() <= most, "{name} has {} bytes", bytes.len());
             let text = String::from_utf8_lossy(&bytes).replace("http://www.w3.org/2000/svg", "");
-            for forbidden in ["http:", "https:", "url(", "innerHTML", "eval(", "@import", "fetch("] {
+            for forbidden in [
+                "http:",
+                "https:",
+                "url(",
+                "innerHTML",
+                "eval(",
+                "@import",
+                "fetch(",
+            ] {
                 assert!(!text.contains(forbidden), "{name} has {forbidden}");
             }
         }

@@ -23,7 +23,10 @@ const STEP: usize = 2;
 impl Scale {
     /// Chooses the bars' width so that `nights` bars fit into a row.
     pub fn new(ends: (f64, f64), nights: usize) -> Self {
-        Self { ends, width: (MOST_WIDTH / nights.clamp(1, MOST_POINTS)).min(6) }
+        Self {
+            ends,
+            width: (MOST_WIDTH / nights.clamp(1, MOST_POINTS)).min(6),
+        }
     }
 }
 
@@ -44,9 +47,13 @@ impl Bars {
         let shown = &rates[rates.len() - heights.len()..];
         let first = *shown.first()?;
         let (lowest, highest) = shown.iter().fold((first, first), |(low, high), rate| {
-            (if rate.value < low.value { rate } else { low }, if rate.value > high.value { rate } else { high })
+            (
+                if rate.value < low.value { rate } else { low },
+                if rate.value > high.value { rate } else { high },
+            )
         });
-        let percent = |rate: &Estimate| format::percent(rate.value, rate.total.unwrap_or(rate.n).max(rate.n));
+        let percent =
+            |rate: &Estimate| format::percent(rate.value, rate.total.unwrap_or(rate.n).max(rate.n));
         let (width, height) = (heights.len() * scale.width, HIGHEST * STEP);
         let mut path = format!("M0 {height}");
         let mut before = 0;
@@ -57,7 +64,17 @@ impl Bars {
             }
         }
         let _ = write!(path, "H{width}V{height}z");
-        let title = format!("{} nights, between {} and {}", shown.len(), percent(lowest), percent(highest));
-        Some(Self { title, width, height, path })
+        let title = format!(
+            "{} nights, between {} and {}",
+            shown.len(),
+            percent(lowest),
+            percent(highest)
+        );
+        Some(Self {
+            title,
+            width,
+            height,
+            path,
+        })
     }
 }

@@ -33,15 +33,29 @@ pub(super) struct Other {
 
 impl Beside {
     pub fn of(suite: &OverviewSuite, place: &SuitePlace, arm: &Arm, row: &ItemRow) -> Self {
-        let Some(line) = place.items.index(&row.item, Some(("", &row.kind))).and_then(|index| suite.items.items.get(index)) else {
+        let Some(line) = place
+            .items
+            .index(&row.item, Some(("", &row.kind)))
+            .and_then(|index| suite.items.items.get(index))
+        else {
             return Self::default();
         };
         let name = words::names_on(&suite.board);
-        let others = suite.items.arms.iter().zip(&line.cells).filter(|(other, _)| other.arm != *arm);
+        let others = suite
+            .items
+            .arms
+            .iter()
+            .zip(&line.cells)
+            .filter(|(other, _)| other.arm != *arm);
         let mut arms: Vec<Other> = others
             .map(|(other, cell)| {
                 let mark = mark(*cell, "");
-                Other { name: Text::from(name(&other.arm)), class: mark.class, sign: mark.sign, word: mark.word }
+                Other {
+                    name: Text::from(name(&other.arm)),
+                    class: mark.class,
+                    sign: mark.sign,
+                    word: mark.word,
+                }
             })
             .collect();
         let more = arms.len().saturating_sub(MOST_BESIDE);
@@ -68,6 +82,13 @@ pub(super) fn of_run(
     transcripts: &RunTranscripts,
 ) -> Vec<Beside> {
     let rows = rows_of(items);
-    let entries = transcripts.pages.iter().flatten().filter_map(|entry| entry.item.as_deref());
-    entries.filter_map(|item| rows.get(item)).map(|row| Beside::of(suite, place, arm, row)).collect()
+    let entries = transcripts
+        .pages
+        .iter()
+        .flatten()
+        .filter_map(|entry| entry.item.as_deref());
+    entries
+        .filter_map(|item| rows.get(item))
+        .map(|row| Beside::of(suite, place, arm, row))
+        .collect()
 }

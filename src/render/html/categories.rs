@@ -41,38 +41,93 @@ pub(super) struct Shade {
     pub about: String,
 }
 
-pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
-    let categories = Some(suite).filter(|suite| Tab::Categories.is_there(suite))?.categories()?;
+pub(super) fn page(
+    context: &SiteContext,
+    plan: &Plan,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+) -> Option<SiteFile> {
+    let categories = Some(suite)
+        .filter(|suite| Tab::Categories.is_there(suite))?
+        .categories()?;
     let path = place.categories_path();
     let title = format!("Categories of {} · {}", place.label, context.title);
-    let about = format!("How the arms of {} do on each category of items.", place.label);
+    let about = format!(
+        "How the arms of {} do on each category of items.",
+        place.label
+    );
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about);
     let bar = bar(suite, place, &shell.root, Tab::Categories);
-    let shell = shell.of_suite(bar).download(&format!("{}.json", place.data("items")), "JSON");
+    let shell = shell
+        .of_suite(bar)
+        .download(&format!("{}.json", place.data("items")), "JSON");
     let mut notes = Vec::new();
     if categories.left_out > 0 {
-        notes.push(format!("{} with fewer items not shown.", words::count_of(categories.left_out as u64, "categories")));
+        notes.push(format!(
+            "{} with fewer items not shown.",
+            words::count_of(categories.left_out as u64, "categories")
+        ));
     }
     if categories.without > 0 {
-        notes.push(format!("{} without a category.", words::count_of(categories.without as u64, "items")));
+        notes.push(format!(
+            "{} without a category.",
+            words::count_of(categories.without as u64, "items")
+        ));
     }
     if categories.arms.len() > MOST_ARMS {
-        notes.push(format!("The first {MOST_ARMS} of {} arms.", format::integer(categories.arms.len() as u64)));
+        notes.push(format!(
+            "The first {MOST_ARMS} of {} arms.",
+            format::integer(categories.arms.len() as u64)
+        ));
     }
     let heat = heat(&categories, suite, place, MOST_ARMS, plan, &shell.root);
-    let page = CategoriesPage { label: Text::new(&place.label), heat, notes, shell };
+    let page = CategoriesPage {
+        label: Text::new(&place.label),
+        heat,
+        notes,
+        shell,
+    };
     Some(SiteFile::page(path, &page))
 }
 
 /// Lays out the first `most` arms.
-pub(super) fn heat(categories: &Categories, suite: &OverviewSuite, place: &SuitePlace, most: usize, plan: &Plan, root: &str) -> Heat {
+pub(super) fn heat(
+    categories: &Categories,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+    most: usize,
+    plan: &Plan,
+    root: &str,
+) -> Heat {
     let name = linked(&suite.board, place, plan, root);
     let row = |(at, arm): (usize, &crate::views::Arm)| {
-        (name(arm), categories.columns.iter().map(|column| shade(column.cells.get(at).and_then(Option::as_ref))).collect())
+        (
+            name(arm),
+            categories
+                .columns
+                .iter()
+                .map(|column| shade(column.cells.get(at).and_then(Option::as_ref)))
+                .collect(),
+        )
     };
     Heat {
-        columns: categories.columns.iter().map(|column| (Text::new(&column.name), words::count_of(column.items as u64, "items"))).collect(),
-        rows: categories.arms.iter().enumerate().take(most).map(row).collect(),
+        columns: categories
+            .columns
+            .iter()
+            .map(|column| {
+                (
+                    Text::new(&column.name),
+                    words::count_of(column.items as u64, "items"),
+                )
+            })
+            .collect(),
+        rows: categories
+            .arms
+            .iter()
+            .enumerate()
+            .take(most)
+            .map(row)
+            .collect(),
         any_pair: any_pair::href(suite, place, root),
     }
 }
@@ -80,15 +135,29 @@ pub(super) fn heat(categories: &Categories, suite: &OverviewSuite, place: &Suite
 fn shade(cell: Option<&CategoryCell>) -> Shade {
     let Some(cell) = cell else {
         let unknown = String::new();
-        return Shade { class: "hn", key: String::new(), text: "–".to_owned(), interval: unknown, about: "no outcome".to_owned() };
+        return Shade {
+            class: "hn",
+            key: String::new(),
+            text: "–".to_owned(),
+            interval: unknown,
+            about: "no outcome".to_owned(),
+        };
     };
-    let step = (1..7).filter(|step| cell.rate * 7.0 >= f64::from(*step)).count();
+    let step = (1..7)
+        .filter(|step| cell.rate * 7.0 >= f64::from(*step))
+        .count();
     let whole = |share: f64| format::fixed(share * 100.0, 0);
     Shade {
         class: ["h0", "h1", "h2", "h3", "h4", "h5", "h6"][step],
         key: cell.rate.to_string(),
         text: whole(cell.rate),
-        interval: cell.interval.map_or_else(String::new, |ends| format!("{}–{}", whole(ends.low), whole(ends.high))),
-        about: format!("{}, {}", words::count_of(cell.items, "items"), words::count_of(cell.outcomes, "outcomes")),
+        interval: cell.interval.map_or_else(String::new, |ends| {
+            format!("{}–{}", whole(ends.low), whole(ends.high))
+        }),
+        about: format!(
+            "{}, {}",
+            words::count_of(cell.items, "items"),
+            words::count_of(cell.outcomes, "outcomes")
+        ),
     }
 }

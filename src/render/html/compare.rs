@@ -6,8 +6,8 @@ use crate::domain::{Evaluator, beginning};
 use crate::render::run_title::{run_turn, short_id};
 use crate::render::{comparability, comparison, format, summary, verdicts, words};
 use crate::views::{
-    Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED, OverviewSuite, PairEvidence, SiteContext,
-    SuiteState, Test,
+    Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED,
+    OverviewSuite, PairEvidence, SiteContext, SuiteState, Test,
 };
 
 use super::areas::Areas;
@@ -130,32 +130,62 @@ struct ArmLinks {
 }
 
 /// Makes a pair's page. Returns `None` unless the comparison has two arms.
-pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, pair: &Comparison) -> Option<SiteFile> {
+pub(super) fn page(
+    context: &SiteContext,
+    plan: &Plan,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+    pair: &Comparison,
+) -> Option<SiteFile> {
     let path = place.pair_path(pair)?;
-    let [first, second] = pair.arms.as_slice() else { return None };
+    let [first, second] = pair.arms.as_slice() else {
+        return None;
+    };
     let labels = words::labels(pair);
-    let names = [words::arm_name(&pair.suite, &first.arm), words::arm_name(&pair.suite, &second.arm)];
+    let names = [
+        words::arm_name(&pair.suite, &first.arm),
+        words::arm_name(&pair.suite, &second.arm),
+    ];
     let sentences = summary::summary_sentences(pair);
-    let title = format!("{} vs {} on {} · {}", names[0], names[1], place.label, context.title);
+    let title = format!(
+        "{} vs {} on {} · {}",
+        names[0], names[1], place.label, context.title
+    );
     let stem = place.pair_stem(pair)?;
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
+    let shell = Shell::new(
+        context,
+        &plan.assets,
+        &path,
+        Here::Below,
+        title,
+        sentences.join(" "),
+    );
     let bar = bar(suite, place, &shell.root, Tab::Pairs);
-    let shell = shell.of_suite(bar).styled(&plan.assets.pair).downloads(&format!("data/{stem}"));
+    let shell = shell
+        .of_suite(bar)
+        .styled(&plan.assets.pair)
+        .downloads(&format!("data/{stem}"));
     let runs = pair.arms.iter().zip(&labels).map(|(arm, label)| ArmLinks {
         label: Text::new(label),
-        folded: (arm.run_ids.len() >= FOLD_RUNS).then(|| words::count_runs(arm.run_ids.len() as u64)),
+        folded: (arm.run_ids.len() >= FOLD_RUNS)
+            .then(|| words::count_runs(arm.run_ids.len() as u64)),
         links: arm
             .run_ids
             .iter()
             .take(MAX_RUNS)
             .map(|id| Link {
-                href: plan.run_path(id).map_or_else(String::new, |path| format!("{}{path}", shell.root)),
+                href: plan
+                    .run_path(id)
+                    .map_or_else(String::new, |path| format!("{}{path}", shell.root)),
                 label: Text::from(plan.run_turn(id).map_or_else(|| short_id(id), run_turn)),
             })
             .collect(),
         more: match arm.run_ids.len() {
             0 => Some("No run counts for this arm.".to_owned()),
-            all if all > MAX_RUNS => Some(format!("and {} more", format::integer((all - MAX_RUNS) as u64))),
+            all if all > MAX_RUNS => Some(format!(
+                "and {} more",
+                format::integer((all - MAX_RUNS) as u64)
+            )),
             _ => None,
         },
     });
@@ -180,11 +210,18 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         metrics: metrics::grid(pair, "metrics-table", "All metrics", plan, &shell.root)
             .about("Each value is the arm's one run, or the mean over its runs."),
         notes: metrics::notes(pair).into_iter().map(Text::from).collect(),
-        outcomes: pair.flips.as_ref().map(|flips| outcomes(pair, flips, &labels, tones, &link, sides.as_ref())),
+        outcomes: pair
+            .flips
+            .as_ref()
+            .map(|flips| outcomes(pair, flips, &labels, tones, &link, sides.as_ref())),
         is_corrected: comparison::is_corrected(pair),
-        all_items: (!suite.items.items.is_empty()).then(|| format!("{}{}", shell.root, place.items_path())),
+        all_items: (!suite.items.items.is_empty())
+            .then(|| format!("{}{}", shell.root, place.items_path())),
         unpaired: pair.flips.is_none().then(|| unpaired(pair, &labels)),
-        criteria: pair.criteria.as_ref().map(|flips| criteria(suite, place, pair, flips, &labels, &shell.root)),
+        criteria: pair
+            .criteria
+            .as_ref()
+            .map(|flips| criteria(suite, place, pair, flips, &labels, &shell.root)),
         sides,
         runs: runs.collect(),
         shell,
@@ -194,7 +231,11 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
 
 /// Returns an item's name for a list or a heading.
 fn name(item: &str) -> Text {
-    if item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(item, LONGEST_NAME)) }
+    if item.trim().is_empty() {
+        Text::new("(no name)")
+    } else {
+        Text::from(beginning(item, LONGEST_NAME))
+    }
 }
 
 /// Returns the evidence of the deciding metric.
@@ -204,20 +245,44 @@ fn headline(pair: &Comparison) -> Option<&PairEvidence> {
 
 /// Returns the facts that a reader looks for first: difference, evidence and number of items.
 fn facts(pair: &Comparison) -> Vec<Fact> {
-    let Some(row) = pair.primary() else { return Vec::new() };
-    let Some(evidence) = row.evidence.pairs.first() else { return Vec::new() };
+    let Some(row) = pair.primary() else {
+        return Vec::new();
+    };
+    let Some(evidence) = row.evidence.pairs.first() else {
+        return Vec::new();
+    };
     let difference = verdicts::change_of(&row.metric, evidence);
-    let margin = evidence.margin.map(|_| verdicts::margin(&row.metric, evidence));
+    let margin = evidence
+        .margin
+        .map(|_| verdicts::margin(&row.metric, evidence));
     [
         ("Difference [95% interval]", Some("difference"), difference),
-        ("Evidence", Some("comparisons"), Some(verdicts::short(pair, row))),
-        ("Compared over", Some("paired"), Some(verdicts::units(evidence))),
-        ("Comparability", Some("comparability"), pair.comparability.first().map(comparability::graded)),
+        (
+            "Evidence",
+            Some("comparisons"),
+            Some(verdicts::short(pair, row)),
+        ),
+        (
+            "Compared over",
+            Some("paired"),
+            Some(verdicts::units(evidence)),
+        ),
+        (
+            "Comparability",
+            Some("comparability"),
+            pair.comparability.first().map(comparability::graded),
+        ),
         ("Declared margin", Some("margin"), margin),
         ("Method", None, Some(verdicts::method(evidence))),
     ]
     .into_iter()
-    .filter_map(|(label, term, text)| Some(Fact { label, term, text: Text::from(text?) }))
+    .filter_map(|(label, term, text)| {
+        Some(Fact {
+            label,
+            term,
+            text: Text::from(text?),
+        })
+    })
     .collect()
 }
 
@@ -226,21 +291,39 @@ fn fairness(pair: &Comparability) -> Option<Fairness> {
     let listed = pair.changed_items.len().min(MAX_CHANGED) as u64;
     (!pair.mismatches.is_empty()).then(|| Fairness {
         grade: comparability::letter(pair.grade),
-        lines: comparability::lines(pair).into_iter().map(|(grade, said)| (grade, Text::from(said))).collect(),
-        changed: pair.changed_items.iter().take(MAX_CHANGED).map(|changed| name(&changed.item)).collect(),
+        lines: comparability::lines(pair)
+            .into_iter()
+            .map(|(grade, said)| (grade, Text::from(said)))
+            .collect(),
+        changed: pair
+            .changed_items
+            .iter()
+            .take(MAX_CHANGED)
+            .map(|changed| name(&changed.item))
+            .collect(),
         more: (changed > listed).then(|| format!("and {} more", format::integer(changed - listed))),
     })
 }
 
 /// Lists the two rates with their intervals.
 fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
-    let row = pair.rows.iter().find(|row| row.metric.name == "shared_tests")?;
-    let estimates: Vec<_> = row.cells.iter().map(|cell| cell.estimate.as_ref()).collect();
+    let row = pair
+        .rows
+        .iter()
+        .find(|row| row.metric.name == "shared_tests")?;
+    let estimates: Vec<_> = row
+        .cells
+        .iter()
+        .map(|cell| cell.estimate.as_ref())
+        .collect();
     if estimates.iter().all(Option::is_none) {
         return None;
     }
     let mut grid = Grid::new("rates", format!("{}: pass rates", row.metric.label)).fits();
-    grid.column(Column::new("Arm", Look::Key, Sort::None), labels.iter().map(|label| Cell::head(label.as_str())));
+    grid.column(
+        Column::new("Arm", Look::Key, Sort::None),
+        labels.iter().map(|label| Cell::head(label.as_str())),
+    );
     grid.column(
         Column::new("Pass rate, %", Look::Number, Sort::None).sub("95% interval"),
         estimates.iter().map(|estimate| rate(*estimate)),
@@ -258,7 +341,13 @@ fn outcomes(
     sides: Option<&Sides>,
 ) -> Outcomes {
     let (first, second) = (&labels[0], &labels[1]);
-    let [shared, only_first, only_second, equal] = [flips.shared, flips.only_first, flips.only_second, flips.equal()].map(format::integer);
+    let [shared, only_first, only_second, equal] = [
+        flips.shared,
+        flips.only_first,
+        flips.only_second,
+        flips.equal(),
+    ]
+    .map(format::integer);
     let items = words::one_or_many(flips.shared, "items");
     let mut sentences = vec![if flips.by_rate {
         format!(
@@ -277,42 +366,105 @@ fn outcomes(
             words::count_of(flips.only_first + flips.only_second, "flips"),
         ));
     }
-    let heads: [(&'static str, String, &'static str, Option<&String>, &'static str); 4] = if flips.by_rate {
+    let heads: [(
+        &'static str,
+        String,
+        &'static str,
+        Option<&String>,
+        &'static str,
+    ); 4] = if flips.by_rate {
         [
-            ("only-first", format!("only-a {}", tones[0]), "Higher rate of ", Some(first), ""),
-            ("only-second", format!("only-b {}", tones[1]), "Higher rate of ", Some(second), ""),
-            ("both-passed", "equal".to_owned(), "Equal rates above 50%", None, ""),
-            ("neither", "equal".to_owned(), "Equal rates of at most 50%", None, ""),
+            (
+                "only-first",
+                format!("only-a {}", tones[0]),
+                "Higher rate of ",
+                Some(first),
+                "",
+            ),
+            (
+                "only-second",
+                format!("only-b {}", tones[1]),
+                "Higher rate of ",
+                Some(second),
+                "",
+            ),
+            (
+                "both-passed",
+                "equal".to_owned(),
+                "Equal rates above 50%",
+                None,
+                "",
+            ),
+            (
+                "neither",
+                "equal".to_owned(),
+                "Equal rates of at most 50%",
+                None,
+                "",
+            ),
         ]
     } else {
         [
-            ("only-first", format!("only-a {}", tones[0]), "Only ", Some(first), " passed"),
-            ("only-second", format!("only-b {}", tones[1]), "Only ", Some(second), " passed"),
+            (
+                "only-first",
+                format!("only-a {}", tones[0]),
+                "Only ",
+                Some(first),
+                " passed",
+            ),
+            (
+                "only-second",
+                format!("only-b {}", tones[1]),
+                "Only ",
+                Some(second),
+                " passed",
+            ),
             ("both-passed", "both".to_owned(), "Both passed", None, ""),
             ("neither", "neither".to_owned(), "Neither passed", None, ""),
         ]
     };
-    let counts = [flips.only_first, flips.only_second, flips.both_passed, flips.neither];
+    let counts = [
+        flips.only_first,
+        flips.only_second,
+        flips.both_passed,
+        flips.neither,
+    ];
     let list = |place: usize, items: &[ListedItem], most: usize| {
         let (anchor, _, before, arm, after) = heads[place].clone();
-        let heading = format!("{before}{}{after}: {}", arm.map_or("", String::as_str), format::integer(counts[place]));
+        let heading = format!(
+            "{before}{}{after}: {}",
+            arm.map_or("", String::as_str),
+            format::integer(counts[place])
+        );
         List {
             anchor,
             heading: Text::from(heading),
             items: items
                 .iter()
                 .take(most)
-                .map(|item| ItemLink { beside: sides.and_then(|sides| sides.anchor(item)), ..link(item) })
+                .map(|item| ItemLink {
+                    beside: sides.and_then(|sides| sides.anchor(item)),
+                    ..link(item)
+                })
                 .collect(),
             more: more(counts[place], items.len(), most),
         }
     };
-    let (differing, agreeing) = flips.listed.as_ref().map_or_else(Default::default, |listed| {
-        (
-            vec![list(0, &listed.only_first, MAX_DIFFERING), list(1, &listed.only_second, MAX_DIFFERING)],
-            vec![list(2, &listed.both_passed, MAX_AGREEING), list(3, &listed.neither, MAX_AGREEING)],
-        )
-    });
+    let (differing, agreeing) = flips
+        .listed
+        .as_ref()
+        .map_or_else(Default::default, |listed| {
+            (
+                vec![
+                    list(0, &listed.only_first, MAX_DIFFERING),
+                    list(1, &listed.only_second, MAX_DIFFERING),
+                ],
+                vec![
+                    list(2, &listed.both_passed, MAX_AGREEING),
+                    list(3, &listed.neither, MAX_AGREEING),
+                ],
+            )
+        });
     let rows: Vec<OutcomeRow> = heads
         .iter()
         .cloned()
@@ -331,8 +483,14 @@ fn outcomes(
         heading: Text::from(match (differ, flips.by_rate) {
             (0, false) => "No item that only one arm passed".to_owned(),
             (0, true) => "No item with different pass rates".to_owned(),
-            (_, false) => format!("{} that only one arm passed", words::count_of(differ, "items")),
-            (_, true) => format!("{} with different pass rates", words::count_of(differ, "items")),
+            (_, false) => format!(
+                "{} that only one arm passed",
+                words::count_of(differ, "items")
+            ),
+            (_, true) => format!(
+                "{} with different pass rates",
+                words::count_of(differ, "items")
+            ),
         }),
         sentences: sentences.into_iter().map(Text::from).collect(),
         areas: Areas::of(flips, tones),
@@ -347,17 +505,33 @@ fn outcomes(
 fn more(count: u64, listed: usize, most: usize) -> Option<String> {
     let shown = listed.min(most) as u64;
     (count > shown).then(|| {
-        let kept = if count <= MOST_LISTED as u64 { "all".to_owned() } else { format!("the first {MOST_LISTED}") };
-        format!("The first {} are listed; the JSON file of this page has {kept}.", format::integer(shown))
+        let kept = if count <= MOST_LISTED as u64 {
+            "all".to_owned()
+        } else {
+            format!("the first {MOST_LISTED}")
+        };
+        format!(
+            "The first {} are listed; the JSON file of this page has {kept}.",
+            format::integer(shown)
+        )
     })
 }
 
 /// Says why no items are compared one by one, and how the difference was computed instead.
 fn unpaired(pair: &Comparison, labels: &[String]) -> Text {
-    let why = format!("No item has a counted outcome of both {} and {}.", labels[0], labels[1]);
-    let method = headline(pair).filter(|evidence| evidence.difference.is_some()).map(|evidence| {
-        format!(" Their difference is one of whole pass rates, not paired: {}, {}.", verdicts::units(evidence), verdicts::method(evidence))
-    });
+    let why = format!(
+        "No item has a counted outcome of both {} and {}.",
+        labels[0], labels[1]
+    );
+    let method = headline(pair)
+        .filter(|evidence| evidence.difference.is_some())
+        .map(|evidence| {
+            format!(
+                " Their difference is one of whole pass rates, not paired: {}, {}.",
+                verdicts::units(evidence),
+                verdicts::method(evidence)
+            )
+        });
     Text::from(why + &method.unwrap_or_default())
 }
 
@@ -371,38 +545,94 @@ fn criteria(
     root: &str,
 ) -> Criteria {
     let href = format!("{root}{}", place.criteria_path());
-    let sentences = words::criteria_notes(pair, labels).into_iter().take(1).map(Text::from).collect();
+    let sentences = words::criteria_notes(pair, labels)
+        .into_iter()
+        .take(1)
+        .map(Text::from)
+        .collect();
     let judge = match flips.judges.as_slice() {
         [] => None,
         [one] => Some(one),
-        _ => return Criteria { sentences, grid: None, href },
+        _ => {
+            return Criteria {
+                sentences,
+                grid: None,
+                href,
+            };
+        }
     };
-    let table =
-        suite.criteria.iter().find(|table| table.evaluator == Evaluator::RequirementFulfillment.name() && table.judge.as_ref() == judge);
+    let table = suite.criteria.iter().find(|table| {
+        table.evaluator == Evaluator::RequirementFulfillment.name() && table.judge.as_ref() == judge
+    });
     let all = flips.only_first.len() + flips.only_second.len();
     let grid = table.filter(|_| all > 0).map(|table| {
-        let is_listed = |row: &&CriterionRow| flips.only_first.contains(&row.criterion) || flips.only_second.contains(&row.criterion);
-        let rows: Vec<&CriterionRow> = table.rows.iter().filter(is_listed).take(MAX_CRITERIA).collect();
-        let listed = if all > rows.len() { format!("{} of {all}", rows.len()) } else { String::new() };
-        let mut grid = Grid::new("criteria-flips", "Criteria that only one arm meets").about(listed);
-        let name =
-            |row: &&CriterionRow| Cell::head(cut(&row.criterion)).link(criterion_href(place, root, &row.criterion, &table.evaluator));
-        grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), rows.iter().map(name));
+        let is_listed = |row: &&CriterionRow| {
+            flips.only_first.contains(&row.criterion) || flips.only_second.contains(&row.criterion)
+        };
+        let rows: Vec<&CriterionRow> = table
+            .rows
+            .iter()
+            .filter(is_listed)
+            .take(MAX_CRITERIA)
+            .collect();
+        let listed = if all > rows.len() {
+            format!("{} of {all}", rows.len())
+        } else {
+            String::new()
+        };
+        let mut grid =
+            Grid::new("criteria-flips", "Criteria that only one arm meets").about(listed);
+        let name = |row: &&CriterionRow| {
+            Cell::head(cut(&row.criterion)).link(criterion_href(
+                place,
+                root,
+                &row.criterion,
+                &table.evaluator,
+            ))
+        };
+        grid.column(
+            Column::new("Criterion", Look::Key, Sort::Ascending),
+            rows.iter().map(name),
+        );
         for (label, arm) in labels.iter().zip(&pair.arms) {
             let cell = |row: &&CriterionRow| {
-                let Some(cell) = row.cell_of(table, &arm.arm) else { return Cell::words("") };
+                let Some(cell) = row.cell_of(table, &arm.arm) else {
+                    return Cell::words("");
+                };
                 let met = 2 * cell.passed > cell.total;
                 // The count is of the runs with the outcome that is named.
-                let of_outcome = if met { cell.passed } else { cell.total - cell.passed };
-                let reason = if met { cell.met.as_ref() } else { cell.reasons.first() };
+                let of_outcome = if met {
+                    cell.passed
+                } else {
+                    cell.total - cell.passed
+                };
+                let reason = if met {
+                    cell.met.as_ref()
+                } else {
+                    cell.reasons.first()
+                };
                 let mut shown = Cell::item_status(if met { "pass" } else { "fail" });
-                let counts = format!("{} of {} runs", format::integer(of_outcome), format::integer(cell.total));
-                shown.text = Text::from(format!("{} in {counts}", if met { "met" } else { "not met" }));
+                let counts = format!(
+                    "{} of {} runs",
+                    format::integer(of_outcome),
+                    format::integer(cell.total)
+                );
+                shown.text = Text::from(format!(
+                    "{} in {counts}",
+                    if met { "met" } else { "not met" }
+                ));
                 shown.sub(reason.map_or_else(String::new, |reason| cut(reason)))
             };
-            grid.column(Column::new(label.as_str(), Look::Words, Sort::Ascending), rows.iter().map(cell));
+            grid.column(
+                Column::new(label.as_str(), Look::Words, Sort::Ascending),
+                rows.iter().map(cell),
+            );
         }
         grid
     });
-    Criteria { sentences, grid, href }
+    Criteria {
+        sentences,
+        grid,
+        href,
+    }
 }

@@ -44,52 +44,117 @@ struct Part {
 pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let path = "cost.html";
     let context = &overview.context;
-    let shell = Shell::new(context, &plan.assets, path, Here::Cost, format!("Cost · {}", context.title), "Cost by suite and arm.")
-        .downloads("data/cost")
-        .foot(context);
+    let shell = Shell::new(
+        context,
+        &plan.assets,
+        path,
+        Here::Cost,
+        format!("Cost · {}", context.title),
+        "Cost by suite and arm.",
+    )
+    .downloads("data/cost")
+    .foot(context);
     let all = || overview.suites.iter().zip(&plan.suites);
-    let priced: Vec<(&OverviewSuite, &SuitePlace)> = all().filter(|(suite, _)| suite.charts.spent.is_some()).collect();
+    let priced: Vec<(&OverviewSuite, &SuitePlace)> = all()
+        .filter(|(suite, _)| suite.charts.spent.is_some())
+        .collect();
     let shown = &priced[..priced.len().min(MOST_SUITES)];
     let most = (MOST_ARMS / shown.len().max(1)).max(FEWEST_ARMS);
     let mut charts = 0;
     let mut suites = Vec::new();
     for (number, (suite, place)) in (1..).zip(shown) {
         let figure = if charts < MOST_CHARTS {
-            charts::pareto(suite, place, plan, &shell.root, &format!("pareto-{number}"), CHART_ROWS).map(|figure| figure.on(&place.label))
+            charts::pareto(
+                suite,
+                place,
+                plan,
+                &shell.root,
+                &format!("pareto-{number}"),
+                CHART_ROWS,
+            )
+            .map(|figure| figure.on(&place.label))
         } else {
             None
         };
         charts += usize::from(figure.is_some());
         suites.push(part(number, suite, place, plan, most, figure));
     }
-    let free: Vec<&str> = all().filter(|(suite, _)| suite.charts.spent.is_none()).map(|(_, place)| place.label.as_str()).collect();
-    let unknown = (!free.is_empty()).then(|| Text::from(format!("No known cost: {}.", free.join(", "))));
-    SiteFile::page(path.to_owned(), &CostPage { bill: bill(shown), suites, unknown, shell })
+    let free: Vec<&str> = all()
+        .filter(|(suite, _)| suite.charts.spent.is_none())
+        .map(|(_, place)| place.label.as_str())
+        .collect();
+    let unknown =
+        (!free.is_empty()).then(|| Text::from(format!("No known cost: {}.", free.join(", "))));
+    SiteFile::page(
+        path.to_owned(),
+        &CostPage {
+            bill: bill(shown),
+            suites,
+            unknown,
+            shell,
+        },
+    )
 }
 
 /// Lays out the bill, one row per suite.
 fn bill(suites: &[(&OverviewSuite, &SuitePlace)]) -> Grid {
     let mut grid = Grid::new("bill", "Cost by suite").fits();
-    let heads = (1..).zip(suites).map(|(number, (_, place))| Cell::head(place.label.as_str()).link(Some(format!("#cost-{number}"))));
+    let heads = (1..).zip(suites).map(|(number, (_, place))| {
+        Cell::head(place.label.as_str()).link(Some(format!("#cost-{number}")))
+    });
     grid.column(Column::new("Suite", Look::Key, Sort::Ascending), heads);
     let spent = suites.iter().map(|(suite, _)| suite.charts.spent.as_ref());
-    let cost = spent.clone().map(|spent| Cell::maybe(spent.map(|money| (words::money(money), money.usd))));
-    grid.column(Column::new("Cost", Look::Number, Sort::Descending).sub("all runs"), cost);
-    let coverage = spent.map(|spent| Cell::maybe(spent.map(|money| (words::runs_with_cost(money), money.coverage.known as f64))));
-    grid.column(Column::new("Runs with a cost", Look::Number, Sort::Descending), coverage);
+    let cost = spent
+        .clone()
+        .map(|spent| Cell::maybe(spent.map(|money| (words::money(money), money.usd))));
+    grid.column(
+        Column::new("Cost", Look::Number, Sort::Descending).sub("all runs"),
+        cost,
+    );
+    let coverage = spent.map(|spent| {
+        Cell::maybe(spent.map(|money| (words::runs_with_cost(money), money.coverage.known as f64)))
+    });
+    grid.column(
+        Column::new("Runs with a cost", Look::Number, Sort::Descending),
+        coverage,
+    );
     grid.column(
         Column::new("Arms", Look::Number, Sort::Descending),
-        suites.iter().map(|(suite, _)| Cell::count(suite.board.entries.len() as u64)),
+        suites
+            .iter()
+            .map(|(suite, _)| Cell::count(suite.board.entries.len() as u64)),
     );
     grid
 }
 
-fn part(number: usize, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, most: usize, figure: Option<Figure>) -> Part {
-    let priced: Vec<&Entry> = suite.board.entries.iter().filter(|entry| entry.cost.is_some()).collect();
+fn part(
+    number: usize,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+    plan: &Plan,
+    most: usize,
+    figure: Option<Figure>,
+) -> Part {
+    let priced: Vec<&Entry> = suite
+        .board
+        .entries
+        .iter()
+        .filter(|entry| entry.cost.is_some())
+        .collect();
     let entries = &priced[..priced.len().min(most)];
     let table = board::costs(&suite.board, entries.iter().copied(), None);
-    let mut grid = Grid::of(&table, format!("cost-{number}-arms"), format!("{}: arms by pass rate", place.label));
-    arm_rows(&mut grid, entries.iter().map(|entry| &entry.arm), (suite, place), plan, "");
+    let mut grid = Grid::of(
+        &table,
+        format!("cost-{number}-arms"),
+        format!("{}: arms by pass rate", place.label),
+    );
+    arm_rows(
+        &mut grid,
+        entries.iter().map(|entry| &entry.arm),
+        (suite, place),
+        plan,
+        "",
+    );
     let count = |number: usize| format::integer(number as u64);
     let more = (entries.len() < priced.len()).then(|| {
         format!(
@@ -98,5 +163,12 @@ fn part(number: usize, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, m
             count(priced.len())
         )
     });
-    Part { anchor: format!("cost-{number}"), href: place.path(), label: Text::new(&place.label), grid: grid.filtered(""), more, figure }
+    Part {
+        anchor: format!("cost-{number}"),
+        href: place.path(),
+        label: Text::new(&place.label),
+        grid: grid.filtered(""),
+        more,
+        figure,
+    }
 }

@@ -23,10 +23,16 @@ struct SitemapIndex {
 }
 
 /// Makes the files for search engines. `paths` are all files of the site in order; only pages go into a sitemap.
-pub fn crawler_files<'a>(context: &SiteContext, paths: impl IntoIterator<Item = &'a str>) -> Vec<SiteFile> {
+pub fn crawler_files<'a>(
+    context: &SiteContext,
+    paths: impl IntoIterator<Item = &'a str>,
+) -> Vec<SiteFile> {
     let mut files = Vec::new();
     if context.noindex {
-        files.push(SiteFile { path: "robots.txt".to_owned(), bytes: b"User-agent: *\nDisallow: /\n".to_vec() });
+        files.push(SiteFile {
+            path: "robots.txt".to_owned(),
+            bytes: b"User-agent: *\nDisallow: /\n".to_vec(),
+        });
     }
     if let Some(base) = &context.base_url {
         files.extend(sitemaps(base, paths, MOST_ADDRESSES));
@@ -35,18 +41,47 @@ pub fn crawler_files<'a>(context: &SiteContext, paths: impl IntoIterator<Item = 
 }
 
 /// Makes one sitemap, or several with an index.
-fn sitemaps<'a>(base: &str, paths: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<SiteFile> {
-    let pages: Vec<&str> = paths.into_iter().filter(|path| path.ends_with(PAGE_ENDING)).collect();
-    let addresses = |paths: &[&str]| paths.iter().map(|path| Text::from(format!("{base}/{path}"))).collect();
+fn sitemaps<'a>(
+    base: &str,
+    paths: impl IntoIterator<Item = &'a str>,
+    most: usize,
+) -> Vec<SiteFile> {
+    let pages: Vec<&str> = paths
+        .into_iter()
+        .filter(|path| path.ends_with(PAGE_ENDING))
+        .collect();
+    let addresses = |paths: &[&str]| {
+        paths
+            .iter()
+            .map(|path| Text::from(format!("{base}/{path}")))
+            .collect()
+    };
     let main = "sitemap.xml".to_owned();
     if pages.len() <= most {
-        return vec![SiteFile::page(main, &Sitemap { addresses: addresses(&pages) })];
+        return vec![SiteFile::page(
+            main,
+            &Sitemap {
+                addresses: addresses(&pages),
+            },
+        )];
     }
     let name = |number: usize| format!("sitemap-{number}.xml");
-    let parts = (1..).zip(pages.chunks(most)).map(|(number, part)| SiteFile::page(name(number), &Sitemap { addresses: addresses(part) }));
+    let parts = (1..).zip(pages.chunks(most)).map(|(number, part)| {
+        SiteFile::page(
+            name(number),
+            &Sitemap {
+                addresses: addresses(part),
+            },
+        )
+    });
     let mut files: Vec<SiteFile> = parts.collect();
     let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-    let index = SiteFile::page(main, &SitemapIndex { addresses: addresses(&names) });
+    let index = SiteFile::page(
+        main,
+        &SitemapIndex {
+            addresses: addresses(&names),
+        },
+    );
     files.push(index);
     files
 }
@@ -61,10 +96,18 @@ mod tests {
 
     #[test]
     fn addresses_are_escaped_and_only_pages_are_listed() {
-        let files = sitemaps("https://e.org/a&b", ["a/site.css", "data/x.json", "index.html"], 2);
+        let files = sitemaps(
+            "https://e.org/a&b",
+            ["a/site.css", "data/x.json", "index.html"],
+            2,
+        );
         assert_eq!(files.len(), 1);
         assert_eq!(files[0].path, "sitemap.xml");
-        assert!(text(&files[0]).contains("<url><loc>https://e.org/a&#38;b/index.html</loc></url>"), "{}", text(&files[0]));
+        assert!(
+            text(&files[0]).contains("<url><loc>https://e.org/a&#38;b/index.html</loc></url>"),
+            "{}",
+            text(&files[0])
+        );
         assert_eq!(text(&files[0]).matches("<loc>").count(), 1);
     }
 
@@ -74,6 +117,8 @@ mod tests {
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(paths, ["sitemap-1.xml", "sitemap-2.xml", "sitemap.xml"]);
         assert!(text(&files[1]).contains("<loc>https://e.org/3.html</loc>"));
-        assert!(text(&files[2]).contains("<sitemap><loc>https://e.org/sitemap-2.xml</loc></sitemap>"));
+        assert!(
+            text(&files[2]).contains("<sitemap><loc>https://e.org/sitemap-2.xml</loc></sitemap>")
+        );
     }
 }

@@ -5,12 +5,13 @@ use serde::Serialize;
 
 use crate::render::table::Table;
 use crate::render::{
-    abilities, audit as audits, board, claims as published_figures, comparison, csv, horizons, items, json, judged, markdown, nights,
-    overall as over_suites, tables,
+    abilities, audit as audits, board, claims as published_figures, comparison, csv, horizons,
+    items, json, judged, markdown, nights, overall as over_suites, tables,
 };
 use crate::views::{
-    Arm, Board, Comparison, CriteriaTable, CriterionCell, CriterionRow, CriterionVerdict, Distribution, Entry, Estimate, Front, ItemMatrix,
-    ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, RunStated, SiteContext, SortKey,
+    Arm, Board, Comparison, CriteriaTable, CriterionCell, CriterionRow, CriterionVerdict,
+    Distribution, Entry, Estimate, Front, ItemMatrix, ItemPage, ItemRow, Money, Overview,
+    OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, RunStated, SiteContext, SortKey,
     SuiteBoard,
 };
 
@@ -80,24 +81,36 @@ struct RunAnswer<'a> {
 /// Makes the data of all leaderboards and all runs.
 pub(super) fn boards(overview: &Overview) -> Vec<SiteFile> {
     let board = Board {
-        suites: overview.suites.iter().map(|suite| suite.board.clone()).collect(),
+        suites: overview
+            .suites
+            .iter()
+            .map(|suite| suite.board.clone())
+            .collect(),
         retracted: overview.context.retracted,
         aliased: overview.context.aliased,
         sorted_by: SortKey::PassRate,
     };
     let shown = tables::boards(&board);
-    let answer = json::LeaderboardAnswer { board, overall: None };
+    let answer = json::LeaderboardAnswer {
+        board,
+        overall: None,
+    };
     vec![
         json("data/leaderboard", "leaderboard", answer),
         csv("data/leaderboard", csv::tables(&shown)),
         markdown("data/leaderboard", &shown),
-        csv("data/runs", csv::table(&tables::runs(overview.runs_by_name()))),
+        csv(
+            "data/runs",
+            csv::table(&tables::runs(overview.runs_by_name())),
+        ),
     ]
 }
 
 /// Makes the data of the board over all suites.
 pub(super) fn overall(overview: &Overview) -> Vec<SiteFile> {
-    let Some(overall) = &overview.overall else { return Vec::new() };
+    let Some(overall) = &overview.overall else {
+        return Vec::new();
+    };
     let board = Board {
         suites: Vec::new(),
         retracted: overview.context.retracted,
@@ -105,12 +118,23 @@ pub(super) fn overall(overview: &Overview) -> Vec<SiteFile> {
         sorted_by: SortKey::PassRate,
     };
     let shown = [over_suites::table(overall)];
-    let answer = json::LeaderboardAnswer { board, overall: Some(overall.clone()) };
-    vec![json("data/overall", "leaderboard", answer), csv("data/overall", csv::tables(&shown)), markdown("data/overall", &shown)]
+    let answer = json::LeaderboardAnswer {
+        board,
+        overall: Some(overall.clone()),
+    };
+    vec![
+        json("data/overall", "leaderboard", answer),
+        csv("data/overall", csv::tables(&shown)),
+        markdown("data/overall", &shown),
+    ]
 }
 
 /// Makes the data of one suite: leaderboard, newest batches and runs.
-pub(super) fn suite(context: &SiteContext, suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+pub(super) fn suite(
+    context: &SiteContext,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+) -> Vec<SiteFile> {
     let charts = &suite.charts;
     let answer = SuiteAnswer {
         board: &suite.board,
@@ -123,48 +147,96 @@ pub(super) fn suite(context: &SiteContext, suite: &OverviewSuite, place: &SuiteP
         duration: charts.duration.as_ref(),
     };
     let stem = place.data("suites");
-    let shown = tables::scoped(vec![board::table(&suite.board)], suite.retracted, context.aliased);
-    let mut files = vec![json(&stem, "suite", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)];
+    let shown = tables::scoped(
+        vec![board::table(&suite.board)],
+        suite.retracted,
+        context.aliased,
+    );
+    let mut files = vec![
+        json(&stem, "suite", answer),
+        csv(&stem, csv::tables(&shown)),
+        markdown(&stem, &shown),
+    ];
     if let Some(disagreements) = &charts.disagreements {
-        files.push(json(&format!("{}/index", place.data("compare")), "disagreements", disagreements));
+        files.push(json(
+            &format!("{}/index", place.data("compare")),
+            "disagreements",
+            disagreements,
+        ));
     }
     files
 }
 
 /// Makes the data of one suite's audit: the answer of the command of that name.
 pub(super) fn audit(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
-    let Some(audit) = &suite.audit else { return Vec::new() };
+    let Some(audit) = &suite.audit else {
+        return Vec::new();
+    };
     let shown = audits::tables(audit);
     let stem = place.data("audit");
-    let answer = json::AuditAnswer { audits: vec![audit.clone()], without: Vec::new(), claims: None };
-    vec![json(&stem, "audit", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
+    let answer = json::AuditAnswer {
+        audits: vec![audit.clone()],
+        without: Vec::new(),
+        claims: None,
+    };
+    vec![
+        json(&stem, "audit", answer),
+        csv(&stem, csv::tables(&shown)),
+        markdown(&stem, &shown),
+    ]
 }
 
 /// Makes the data of one suite's abilities and time horizons: the answers of the commands.
 pub(super) fn fits(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
     let mut files = Vec::new();
     if let Some(apart) = &suite.abilities {
-        let shown = [abilities::table(&apart.found), abilities::items(&apart.found)];
+        let shown = [
+            abilities::table(&apart.found),
+            abilities::items(&apart.found),
+        ];
         let stem = place.data("abilities");
-        let answer = json::AbilitiesAnswer { boards: vec![apart.found.clone()], without: Vec::new() };
-        files.extend([json(&stem, "fit-abilities", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]);
+        let answer = json::AbilitiesAnswer {
+            boards: vec![apart.found.clone()],
+            without: Vec::new(),
+        };
+        files.extend([
+            json(&stem, "fit-abilities", answer),
+            csv(&stem, csv::tables(&shown)),
+            markdown(&stem, &shown),
+        ]);
     }
     if let Some(found) = &suite.horizons {
         let shown = [horizons::table(found)];
         let stem = place.data("horizons");
-        let answer = json::HorizonsAnswer { suites: vec![found.clone()] };
-        files.extend([json(&stem, "fit-horizons", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]);
+        let answer = json::HorizonsAnswer {
+            suites: vec![found.clone()],
+        };
+        files.extend([
+            json(&stem, "fit-horizons", answer),
+            csv(&stem, csv::tables(&shown)),
+            markdown(&stem, &shown),
+        ]);
     }
     files
 }
 
 /// Makes the data of the published figures about a suite: the answer of `audit --claims`.
 pub(super) fn published(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
-    let Some(claims) = &suite.claims else { return Vec::new() };
+    let Some(claims) = &suite.claims else {
+        return Vec::new();
+    };
     let shown = published_figures::tables(&claims.audit);
     let stem = place.data("published");
-    let answer = json::AuditAnswer { audits: Vec::new(), without: Vec::new(), claims: Some(claims.audit.clone()) };
-    vec![json(&stem, "audit", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
+    let answer = json::AuditAnswer {
+        audits: Vec::new(),
+        without: Vec::new(),
+        claims: Some(claims.audit.clone()),
+    };
+    vec![
+        json(&stem, "audit", answer),
+        csv(&stem, csv::tables(&shown)),
+        markdown(&stem, &shown),
+    ]
 }
 
 /// Makes the data of one suite's items by arm.
@@ -173,9 +245,16 @@ pub(super) fn items(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
     if matrix.items.is_empty() {
         return Vec::new();
     }
-    let answer = ItemsAnswer { suite: &suite.board.suite, suite_version: suite.board.suite_version.as_deref(), matrix };
+    let answer = ItemsAnswer {
+        suite: &suite.board.suite,
+        suite_version: suite.board.suite_version.as_deref(),
+        matrix,
+    };
     let stem = place.data("items");
-    vec![json(&stem, "items", answer), csv(&stem, csv::table(&items::table(matrix)))]
+    vec![
+        json(&stem, "items", answer),
+        csv(&stem, csv::table(&items::table(matrix))),
+    ]
 }
 
 /// One criterion according to one judge.
@@ -214,11 +293,27 @@ pub(super) fn criteria(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFil
     if suite.criteria.is_empty() {
         return Vec::new();
     }
-    let criteria = suite.criteria.iter().flat_map(|table| table.rows.iter().map(|row| of_row(table, row))).collect();
-    let answer = CriteriaAnswer { suite: &suite.board.suite, suite_version: suite.board.suite_version.as_deref(), criteria };
-    let shown: Vec<Table> = suite.criteria.iter().map(|table| judged::criteria_by_arm(&suite.board, table)).collect();
+    let criteria = suite
+        .criteria
+        .iter()
+        .flat_map(|table| table.rows.iter().map(|row| of_row(table, row)))
+        .collect();
+    let answer = CriteriaAnswer {
+        suite: &suite.board.suite,
+        suite_version: suite.board.suite_version.as_deref(),
+        criteria,
+    };
+    let shown: Vec<Table> = suite
+        .criteria
+        .iter()
+        .map(|table| judged::criteria_by_arm(&suite.board, table))
+        .collect();
     let stem = place.data("criteria");
-    vec![json(&stem, "criteria", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
+    vec![
+        json(&stem, "criteria", answer),
+        csv(&stem, csv::tables(&shown)),
+        markdown(&stem, &shown),
+    ]
 }
 
 fn of_row<'a>(table: &'a CriteriaTable, row: &'a CriterionRow) -> CriterionAnswer<'a> {
@@ -239,22 +334,54 @@ fn of_row<'a>(table: &'a CriteriaTable, row: &'a CriterionRow) -> CriterionAnswe
 }
 
 /// Makes the data of one suite's nights.
-pub(super) fn history(context: &SiteContext, suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
-    let Some(history) = &suite.history else { return Vec::new() };
+pub(super) fn history(
+    context: &SiteContext,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+) -> Vec<SiteFile> {
+    let Some(history) = &suite.history else {
+        return Vec::new();
+    };
     let nights = nights::table(history, usize::MAX);
     let spreadsheet = csv::table(&nights);
-    let shown = tables::scoped(vec![nights::levels(history), nights], suite.retracted, context.aliased);
-    let answer = json::HistoryAnswer { histories: vec![history.clone()], retracted: suite.retracted };
+    let shown = tables::scoped(
+        vec![nights::levels(history), nights],
+        suite.retracted,
+        context.aliased,
+    );
+    let answer = json::HistoryAnswer {
+        histories: vec![history.clone()],
+        retracted: suite.retracted,
+    };
     let stem = place.data("history");
-    vec![json(&stem, "history", answer), csv(&stem, spreadsheet), markdown(&stem, &shown)]
+    vec![
+        json(&stem, "history", answer),
+        csv(&stem, spreadsheet),
+        markdown(&stem, &shown),
+    ]
 }
 
 /// Makes the data of all costs, by suite and arm.
 pub(super) fn cost(overview: &Overview) -> Vec<SiteFile> {
-    let answer = CostAnswer { suites: overview.suites.iter().map(suite_cost).collect() };
-    let shown: Vec<Table> =
-        overview.suites.iter().map(|suite| board::costs(&suite.board, &suite.board.entries, suite.charts.spent.as_ref())).collect();
-    vec![json("data/cost", "cost", answer), csv("data/cost", csv::tables(&shown)), markdown("data/cost", &shown)]
+    let answer = CostAnswer {
+        suites: overview.suites.iter().map(suite_cost).collect(),
+    };
+    let shown: Vec<Table> = overview
+        .suites
+        .iter()
+        .map(|suite| {
+            board::costs(
+                &suite.board,
+                &suite.board.entries,
+                suite.charts.spent.as_ref(),
+            )
+        })
+        .collect();
+    vec![
+        json("data/cost", "cost", answer),
+        csv("data/cost", csv::tables(&shown)),
+        markdown("data/cost", &shown),
+    ]
 }
 
 fn suite_cost(suite: &OverviewSuite) -> SuiteCost<'_> {
@@ -278,16 +405,39 @@ fn arm_cost(entry: &Entry) -> ArmCost<'_> {
 }
 
 /// Makes the data of one pair. Empty unless the comparison has two arms.
-pub(super) fn pair(context: &SiteContext, suite: &OverviewSuite, place: &SuitePlace, pair: &Comparison) -> Vec<SiteFile> {
-    let Some(stem) = place.pair_stem(pair).map(|stem| format!("data/{stem}")) else { return Vec::new() };
-    let answer = json::CompareAnswer { comparisons: vec![pair.clone()], apart: Vec::new(), taken: None, retracted: suite.retracted };
-    let shown = tables::scoped(vec![comparison::table(pair)], suite.retracted, context.aliased);
-    vec![json(&stem, "compare", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
+pub(super) fn pair(
+    context: &SiteContext,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+    pair: &Comparison,
+) -> Vec<SiteFile> {
+    let Some(stem) = place.pair_stem(pair).map(|stem| format!("data/{stem}")) else {
+        return Vec::new();
+    };
+    let answer = json::CompareAnswer {
+        comparisons: vec![pair.clone()],
+        apart: Vec::new(),
+        taken: None,
+        retracted: suite.retracted,
+    };
+    let shown = tables::scoped(
+        vec![comparison::table(pair)],
+        suite.retracted,
+        context.aliased,
+    );
+    vec![
+        json(&stem, "compare", answer),
+        csv(&stem, csv::tables(&shown)),
+        markdown(&stem, &shown),
+    ]
 }
 
 /// Makes the data of one run with all its items.
 pub(super) fn run(place: &RunPlace, run: &RunPage, items: &[ItemPage]) -> SiteFile {
-    let answer = RunAnswer { run, items: items.iter().flat_map(|page| &page.rows).collect() };
+    let answer = RunAnswer {
+        run,
+        items: items.iter().flat_map(|page| &page.rows).collect(),
+    };
     json(&format!("data/runs/{}", place.segment), "run", answer)
 }
 
@@ -304,5 +454,8 @@ fn markdown(stem: &str, tables: &[Table]) -> SiteFile {
 }
 
 fn file(path: String, text: String) -> SiteFile {
-    SiteFile { path, bytes: text.into_bytes() }
+    SiteFile {
+        path,
+        bytes: text.into_bytes(),
+    }
 }

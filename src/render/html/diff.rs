@@ -32,12 +32,20 @@ impl Beside {
     /// Marks the words of each text that the other text lacks.
     pub fn of(first: &str, second: &str) -> Self {
         if first == second {
-            return Self { first: pieces([(first, false)]), second: pieces([(second, false)]), note: Some("Both texts are identical.") };
+            return Self {
+                first: pieces([(first, false)]),
+                second: pieces([(second, false)]),
+                note: Some("Both texts are identical."),
+            };
         }
         let words = [first, second].map(DiffableStr::tokenize_unicode_words);
         if common(&words) < LEAST_ALIKE {
             let note = Some("The two have so little in common that no words are marked.");
-            return Self { first: pieces([(first, false)]), second: pieces([(second, false)]), note };
+            return Self {
+                first: pieces([(first, false)]),
+                second: pieces([(second, false)]),
+                note,
+            };
         }
         let diff = TextDiff::from_slices(&words[0], &words[1]);
         let (mut one, mut other) = (Vec::new(), Vec::new());
@@ -51,7 +59,11 @@ impl Beside {
                 ChangeTag::Insert => other.push((change.value(), true)),
             }
         }
-        Self { first: pieces(one), second: pieces(other), note: None }
+        Self {
+            first: pieces(one),
+            second: pieces(other),
+            note: None,
+        }
     }
 
     /// Returns the pieces of one text without a counterpart.
@@ -70,7 +82,11 @@ fn common(words: &[Vec<&str>; 2]) -> f64 {
     }
     let all: u32 = counts.values().flatten().sum();
     let shared: u32 = counts.values().map(|[one, other]| 2 * one.min(other)).sum();
-    if all == 0 { 1.0 } else { f64::from(shared) / f64::from(all) }
+    if all == 0 {
+        1.0
+    } else {
+        f64::from(shared) / f64::from(all)
+    }
 }
 
 /// Joins adjacent pieces of one kind and splits them at line ends.
@@ -89,7 +105,11 @@ fn pieces<'t>(words: impl IntoIterator<Item = (&'t str, bool)>) -> Vec<Piece> {
             let line = line.trim_end_matches('\r');
             let ends_line = lines.peek().is_some();
             if !line.is_empty() || ends_line {
-                pieces.push(Piece { is_own: is_own && !line.trim().is_empty(), text: Text::new(line), ends_line });
+                pieces.push(Piece {
+                    is_own: is_own && !line.trim().is_empty(),
+                    text: Text::new(line),
+                    ends_line,
+                });
             }
         }
     }
@@ -102,7 +122,11 @@ mod tests {
 
     fn shown(pieces: &[Piece]) -> String {
         let piece = |piece: &Piece| {
-            let text = if piece.is_own { format!("[{}]", piece.text) } else { piece.text.to_string() };
+            let text = if piece.is_own {
+                format!("[{}]", piece.text)
+            } else {
+                piece.text.to_string()
+            };
             if piece.ends_line { text + "\n" } else { text }
         };
         pieces.iter().map(piece).collect()
@@ -112,20 +136,53 @@ mod tests {
     fn words_that_one_text_has_alone_are_marked() {
         let check = |first: &str, second: &str, expected: (&str, &str)| {
             let beside = Beside::of(first, second);
-            assert_eq!((shown(&beside.first).as_str(), shown(&beside.second).as_str()), expected);
+            assert_eq!(
+                (
+                    shown(&beside.first).as_str(),
+                    shown(&beside.second).as_str()
+                ),
+                expected
+            );
         };
-        check("the answer is four", "the answer is five", ("the answer is [four]", "the answer is [five]"));
-        check("a b c\nd e", "a b c\nd e f", ("a b c\nd e", "a b c\nd e[ f]"));
-        check("漢字 is one", "漢字 is two", ("漢字 is [one]", "漢字 is [two]"));
+        check(
+            "the answer is four",
+            "the answer is five",
+            ("the answer is [four]", "the answer is [five]"),
+        );
+        check(
+            "a b c\nd e",
+            "a b c\nd e f",
+            ("a b c\nd e", "a b c\nd e[ f]"),
+        );
+        check(
+            "漢字 is one",
+            "漢字 is two",
+            ("漢字 is [one]", "漢字 is [two]"),
+        );
     }
 
     #[test]
     fn equal_and_foreign_texts_have_no_marks_but_a_note() {
-        for (first, second) in [("same", "same"), ("one two three", "completely different words here")] {
+        for (first, second) in [
+            ("same", "same"),
+            ("one two three", "completely different words here"),
+        ] {
             let beside = Beside::of(first, second);
             assert!(beside.note.is_some(), "{first} / {second}");
-            assert!(beside.first.iter().chain(&beside.second).all(|piece| !piece.is_own));
-            assert_eq!((shown(&beside.first).as_str(), shown(&beside.second).as_str()), (first, second));
+            assert!(
+                beside
+                    .first
+                    .iter()
+                    .chain(&beside.second)
+                    .all(|piece| !piece.is_own)
+            );
+            assert_eq!(
+                (
+                    shown(&beside.first).as_str(),
+                    shown(&beside.second).as_str()
+                ),
+                (first, second)
+            );
         }
     }
 

@@ -55,10 +55,20 @@ pub(super) fn path(place: &SuitePlace) -> String {
     format!("embed/{}.html", place.segment)
 }
 
-pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> [SiteFile; 2] {
+pub(super) fn files(
+    context: &SiteContext,
+    plan: &Plan,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+) -> [SiteFile; 2] {
     let of = SuiteState::of(suite);
     let (_, sentences) = leading::verdict(suite);
-    let said = sentences.iter().take(SENTENCES).map(String::as_str).collect::<Vec<&str>>().join(" ");
+    let said = sentences
+        .iter()
+        .take(SENTENCES)
+        .map(String::as_str)
+        .collect::<Vec<&str>>()
+        .join(" ");
     let verdict = Verdict {
         label: Text::new(&place.label),
         word: state::word(of),
@@ -66,7 +76,10 @@ pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
         shape: state::shape(of),
         said: Text::new(&said),
     };
-    let lines: Vec<Text> = wrapped(&verdict.said.to_string()).into_iter().map(Text::from).collect();
+    let lines: Vec<Text> = wrapped(&verdict.said.to_string())
+        .into_iter()
+        .map(Text::from)
+        .collect();
     let card = Card {
         name: Text::from(beginning(&place.label, LONGEST_NAME)),
         site: Text::from(beginning(&context.title, LONGEST_SITE)),
@@ -77,9 +90,23 @@ pub(super) fn files(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
     };
     let path = path(place);
     let title = format!("{} · verdict · {}", place.label, context.title);
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, "The verdict on one suite.");
-    let page = EmbedPage { href: format!("{}{}", shell.root, place.path()), shell, verdict };
-    [SiteFile::page(format!("embed/{}.svg", place.segment), &card), SiteFile::page(path, &page)]
+    let shell = Shell::new(
+        context,
+        &plan.assets,
+        &path,
+        Here::Below,
+        title,
+        "The verdict on one suite.",
+    );
+    let page = EmbedPage {
+        href: format!("{}{}", shell.root, place.path()),
+        shell,
+        verdict,
+    };
+    [
+        SiteFile::page(format!("embed/{}.svg", place.segment), &card),
+        SiteFile::page(path, &page),
+    ]
 }
 
 /// Breaks a text into lines, between words if possible.
@@ -118,8 +145,14 @@ mod tests {
     fn lines_break_between_words_and_within_long_ones() {
         assert_eq!(wrapped("one two"), ["one two"]);
         let long = "x".repeat(LETTERS + 3);
-        assert_eq!(wrapped(&format!("a {long} b")), ["a".to_owned(), "x".repeat(LETTERS), "xxx b".to_owned()]);
+        assert_eq!(
+            wrapped(&format!("a {long} b")),
+            ["a".to_owned(), "x".repeat(LETTERS), "xxx b".to_owned()]
+        );
         let many = wrapped(&"word ".repeat(200));
-        assert!(many.len() == LINES && many[LINES - 1].ends_with('…'), "{many:?}");
+        assert!(
+            many.len() == LINES && many[LINES - 1].ends_with('…'),
+            "{many:?}"
+        );
     }
 }

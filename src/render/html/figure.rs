@@ -45,19 +45,44 @@ impl Figure {
 
     /// Shows a chart with `most` rows of its values.
     pub fn of_rows(anchor: &str, heading: impl Into<Text>, chart: Chart, most: usize) -> Self {
-        let Chart { id, title, finding, svg, key, mut notes, table } = chart;
+        let Chart {
+            id,
+            title,
+            finding,
+            svg,
+            key,
+            mut notes,
+            table,
+        } = chart;
         if table.rows.len() > most {
-            let (some, all) = (format::integer(most as u64), format::integer(table.rows.len() as u64));
-            notes.push(format!("The table has the first {some} of {all} rows; the JSON file of this page has all."));
+            let (some, all) = (
+                format::integer(most as u64),
+                format::integer(table.rows.len() as u64),
+            );
+            notes.push(format!(
+                "The table has the first {some} of {all} rows; the JSON file of this page has all."
+            ));
         }
         Self {
             anchor: anchor.to_owned(),
             heading: heading.into(),
-            grid: grid(&table, &format!("{id}-values"), &format!("{title}: the values"), most),
+            grid: grid(
+                &table,
+                &format!("{id}-values"),
+                &format!("{title}: the values"),
+                most,
+            ),
             title: Text::from(title),
             finding: Text::from(finding),
             svg,
-            key: key.into_iter().map(|key| Sign { glyph: key.sign, class: key.class, name: Text::from(key.name) }).collect(),
+            key: key
+                .into_iter()
+                .map(|key| Sign {
+                    glyph: key.sign,
+                    class: key.class,
+                    name: Text::from(key.name),
+                })
+                .collect(),
             notes: notes.into_iter().map(Text::from).collect(),
             csv: None,
             tone: "",
@@ -72,18 +97,30 @@ impl Figure {
     }
 
     /// Links the arms that the rows of the table are about.
-    pub fn arms<'a>(mut self, arms: impl IntoIterator<Item = &'a Arm>, plan: &Plan, root: &str) -> Self {
+    pub fn arms<'a>(
+        mut self,
+        arms: impl IntoIterator<Item = &'a Arm>,
+        plan: &Plan,
+        root: &str,
+    ) -> Self {
         link_arms(&mut self.grid, 0, arms, plan, root);
         self
     }
 
     /// Draws the chart of one arm in its colour, with a link to its page.
     pub fn of_arm(self, arm: &Arm, plan: &Plan, root: &str) -> Self {
-        Self { tone: plan.tone(arm), href: plan.arm_href(root, arm), ..self }
+        Self {
+            tone: plan.tone(arm),
+            href: plan.arm_href(root, arm),
+            ..self
+        }
     }
 
     pub fn csv(self, href: String) -> Self {
-        Self { csv: Some(href), ..self }
+        Self {
+            csv: Some(href),
+            ..self
+        }
     }
 }
 

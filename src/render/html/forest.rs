@@ -57,10 +57,20 @@ enum Panel {
 
 /// Draws the differences of a pair. Empty if no metric has one.
 pub(super) fn panels(pair: &Comparison, labels: &[String], root: &str) -> Vec<Forest> {
-    let [first, second] = labels else { return Vec::new() };
+    let [first, second] = labels else {
+        return Vec::new();
+    };
     let mut found = BTreeMap::<Panel, Vec<usize>>::new();
     for (number, row) in pair.rows.iter().enumerate() {
-        let Some(difference) = row.evidence.pairs.first().and_then(|pair| pair.difference).filter(is_drawn) else { continue };
+        let Some(difference) = row
+            .evidence
+            .pairs
+            .first()
+            .and_then(|pair| pair.difference)
+            .filter(is_drawn)
+        else {
+            continue;
+        };
         let panel = match difference.scale {
             Scale::Share => Panel::Points,
             Scale::Ratio => Panel::Ratios,
@@ -69,7 +79,11 @@ pub(super) fn panels(pair: &Comparison, labels: &[String], root: &str) -> Vec<Fo
         found.entry(panel).or_default().push(number);
     }
     let panel = |(number, (panel, rows)): (usize, (Panel, Vec<usize>))| {
-        let reach = rows.iter().filter_map(|row| reach(pair.rows[*row].evidence.pairs.first()?)).fold(0.0, f64::max) * AIR;
+        let reach = rows
+            .iter()
+            .filter_map(|row| reach(pair.rows[*row].evidence.pairs.first()?))
+            .fold(0.0, f64::max)
+            * AIR;
         let reach = if reach > 0.0 { reach } else { 1.0 };
         let ticks = ticks(panel, reach);
         let caption = match panel {
@@ -80,10 +94,19 @@ pub(super) fn panels(pair: &Comparison, labels: &[String], root: &str) -> Vec<Fo
         Forest {
             id: format!("differences-{number}"),
             caption: Text::from(caption),
-            ends: [Text::from(format!("higher for {second}")), Text::from(format!("higher for {first}"))],
-            grid: ticks.iter().flat_map(|tick| ["M", tick.x.as_str(), " 1v18"]).collect(),
+            ends: [
+                Text::from(format!("higher for {second}")),
+                Text::from(format!("higher for {first}")),
+            ],
+            grid: ticks
+                .iter()
+                .flat_map(|tick| ["M", tick.x.as_str(), " 1v18"])
+                .collect(),
             ticks,
-            rows: rows.iter().filter_map(|row| drawn(pair, *row, reach, root)).collect(),
+            rows: rows
+                .iter()
+                .filter_map(|row| drawn(pair, *row, reach, root))
+                .collect(),
         }
     };
     (1..).zip(found).map(panel).collect()
@@ -114,9 +137,23 @@ fn margin_of(pair: &PairEvidence, difference: &Difference) -> Option<f64> {
 /// Returns the largest distance from the middle in a row. An interval without a finite end is drawn to the edge.
 fn reach(pair: &PairEvidence) -> Option<f64> {
     let difference = pair.difference.as_ref()?;
-    let ends = difference.interval.map_or([0.0; 2], |Interval { low, high }| [low, high].map(|end| on_scale(difference, end)));
-    let all = [on_scale(difference, difference.value), ends[0], ends[1], margin_of(pair, difference).unwrap_or(0.0)];
-    Some(all.into_iter().map(f64::abs).filter(|distance| distance.is_finite()).fold(0.0, f64::max))
+    let ends = difference
+        .interval
+        .map_or([0.0; 2], |Interval { low, high }| {
+            [low, high].map(|end| on_scale(difference, end))
+        });
+    let all = [
+        on_scale(difference, difference.value),
+        ends[0],
+        ends[1],
+        margin_of(pair, difference).unwrap_or(0.0),
+    ];
+    Some(
+        all.into_iter()
+            .map(f64::abs)
+            .filter(|distance| distance.is_finite())
+            .fold(0.0, f64::max),
+    )
 }
 
 fn drawn(pair: &Comparison, number: usize, reach: f64, root: &str) -> Option<Row> {
@@ -130,9 +167,16 @@ fn drawn(pair: &Comparison, number: usize, reach: f64, root: &str) -> Option<Row
         href: method_href(&row.metric, root),
         difference: Text::from(verdicts::change_of(&row.metric, evidence).unwrap_or_default()),
         evidence: Text::from(verdicts::short(pair, row)),
-        margin: evidence.margin.map(|_| Text::from(format!("margin {}", verdicts::margin(&row.metric, evidence)))),
+        margin: evidence.margin.map(|_| {
+            Text::from(format!(
+                "margin {}",
+                verdicts::margin(&row.metric, evidence)
+            ))
+        }),
         x: coordinate(at(difference.value)),
-        whisker: difference.interval.map(|ends| [coordinate(at(ends.low)), coordinate(at(ends.high))]),
+        whisker: difference
+            .interval
+            .map(|ends| [coordinate(at(ends.low)), coordinate(at(ends.high))]),
         band: margin_of(evidence, difference).map(|margin| {
             let half = HALF * (margin / reach).min(1.0);
             [coordinate(MIDDLE - half), coordinate(2.0 * half)]
@@ -142,19 +186,40 @@ fn drawn(pair: &Comparison, number: usize, reach: f64, root: &str) -> Option<Row
 
 /// Returns three ticks: the middle, and a round number on each side.
 fn ticks(panel: Panel, reach: f64) -> Vec<Tick> {
-    let tick = |distance: f64, label: String| Tick { x: format!("{:.2}", MIDDLE + HALF * distance / reach), label };
+    let tick = |distance: f64, label: String| Tick {
+        x: format!("{:.2}", MIDDLE + HALF * distance / reach),
+        label,
+    };
     match panel {
         Panel::Ratios => {
-            const FACTORS: [f64; 12] = [1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1_000.0];
-            let factor = FACTORS.into_iter().rfind(|factor| factor.ln() <= reach).unwrap_or(FACTORS[0]);
-            vec![tick(-factor.ln(), format!("1/{factor}×")), tick(0.0, "1×".to_owned()), tick(factor.ln(), format!("{factor}×"))]
+            const FACTORS: [f64; 12] = [
+                1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1_000.0,
+            ];
+            let factor = FACTORS
+                .into_iter()
+                .rfind(|factor| factor.ln() <= reach)
+                .unwrap_or(FACTORS[0]);
+            vec![
+                tick(-factor.ln(), format!("1/{factor}×")),
+                tick(0.0, "1×".to_owned()),
+                tick(factor.ln(), format!("{factor}×")),
+            ]
         }
         Panel::Points | Panel::Own(_) => {
             let scale = if panel == Panel::Points { 100.0 } else { 1.0 };
             let step = readable(reach * scale);
             let decimals = usize::from(step < 1.0) + usize::from(step < 0.1);
-            let label = |value: f64| if value == 0.0 { "0".to_owned() } else { format::signed(value, decimals) };
-            [-step, 0.0, step].into_iter().map(|value| tick(value / scale, label(value))).collect()
+            let label = |value: f64| {
+                if value == 0.0 {
+                    "0".to_owned()
+                } else {
+                    format::signed(value, decimals)
+                }
+            };
+            [-step, 0.0, step]
+                .into_iter()
+                .map(|value| tick(value / scale, label(value)))
+                .collect()
         }
     }
 }
@@ -162,7 +227,11 @@ fn ticks(panel: Panel, reach: f64) -> Vec<Tick> {
 /// Returns the largest of 1, 2 and 5 times a power of ten up to `most`.
 fn readable(most: f64) -> f64 {
     let power = 10f64.powf(most.log10().floor());
-    [5.0, 2.0].into_iter().map(|digit| digit * power).find(|step| *step <= most).unwrap_or(power)
+    [5.0, 2.0]
+        .into_iter()
+        .map(|digit| digit * power)
+        .find(|step| *step <= most)
+        .unwrap_or(power)
 }
 
 #[cfg(test)]
@@ -171,10 +240,26 @@ mod tests {
 
     #[test]
     fn ticks_are_numbers_that_are_easy_to_read() {
-        for (most, expected) in [(0.9, 0.5), (1.0, 1.0), (19.0, 10.0), (23.0, 20.0), (77.0, 50.0), (0.03, 0.02)] {
-            assert!((readable(most) - expected).abs() < 1e-12, "{most}: {}", readable(most));
+        for (most, expected) in [
+            (0.9, 0.5),
+            (1.0, 1.0),
+            (19.0, 10.0),
+            (23.0, 20.0),
+            (77.0, 50.0),
+            (0.03, 0.02),
+        ] {
+            assert!(
+                (readable(most) - expected).abs() < 1e-12,
+                "{most}: {}",
+                readable(most)
+            );
         }
-        let labels = |panel, reach| ticks(panel, reach).into_iter().map(|tick| tick.label).collect::<Vec<String>>();
+        let labels = |panel, reach| {
+            ticks(panel, reach)
+                .into_iter()
+                .map(|tick| tick.label)
+                .collect::<Vec<String>>()
+        };
         assert_eq!(labels(Panel::Points, 0.12), ["−10", "0", "+10"]);
         assert_eq!(labels(Panel::Ratios, 0.8), ["1/2×", "1×", "2×"]);
         let middle = &ticks(Panel::Ratios, 0.8)[1];

@@ -84,7 +84,12 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Fron
     let x = LogAxis::around(&points.iter().map(|priced| priced.usd).collect::<Vec<f64>>())?;
     let name = of_board(&suite.board, place);
     let plain = words::names_on(&suite.board);
-    let place_of = |priced: &Priced<'_>| [x.share(priced.usd) * WIDTH, (1.0 - y.share(priced.point.pass_rate.value)) * HEIGHT];
+    let place_of = |priced: &Priced<'_>| {
+        [
+            x.share(priced.usd) * WIDTH,
+            (1.0 - y.share(priced.point.pass_rate.value)) * HEIGHT,
+        ]
+    };
     // Names are placed by rank: the leader, the front, the baseline, then all others.
     let rank = |priced: &Priced<'_>| {
         if Some(&priced.point.arm) == leader {
@@ -97,12 +102,19 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Fron
             OTHERS
         }
     };
-    let dots: Vec<[f64; 4]> =
-        points.iter().map(|priced| place_of(priced)).map(|[left, top]| [left - 5.0, top - 5.0, left + 5.0, top + 5.0]).collect();
+    let dots: Vec<[f64; 4]> = points
+        .iter()
+        .map(|priced| place_of(priced))
+        .map(|[left, top]| [left - 5.0, top - 5.0, left + 5.0, top + 5.0])
+        .collect();
     let mut taken = Vec::new();
     let mut names: Vec<Option<Name>> = points.iter().map(|_| None).collect();
     for turn in 0..=OTHERS {
-        for (priced, name) in points.iter().zip(&mut names).filter(|(priced, _)| rank(priced) == turn) {
+        for (priced, name) in points
+            .iter()
+            .zip(&mut names)
+            .filter(|(priced, _)| rank(priced) == turn)
+        {
             let wanted = if turn < OTHERS {
                 Wanted::Always
             } else if points.len() < NAME_ALL {
@@ -110,35 +122,61 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Fron
             } else {
                 Wanted::No
             };
-            *name = Some(beside(place_of(priced), &plain(&priced.point.arm), wanted, &dots, &mut taken));
+            *name = Some(beside(
+                place_of(priced),
+                &plain(&priced.point.arm),
+                wanted,
+                &dots,
+                &mut taken,
+            ));
         }
     }
-    let drawn = points.iter().zip(names).filter_map(|(priced, name)| Some((priced, name?))).map(|(priced, label)| {
-        let point = priced.point;
-        let ends = |share: f64| strip::percent(1.0 - y.share(share));
-        Point {
-            place: suite.board.entries.iter().position(|entry| entry.arm == point.arm).unwrap_or_default(),
-            about: Text::from(about(priced, &plain(&point.arm))),
-            tone: name(&point.arm).tone,
-            x: strip::percent(x.share(priced.usd)),
-            y: ends(point.pass_rate.value),
-            ends: point.pass_rate.interval.map(|interval| (ends(interval.low), ends(interval.high))),
-            is_on: priced.is_on,
-            name: label,
-        }
-    });
+    let drawn = points
+        .iter()
+        .zip(names)
+        .filter_map(|(priced, name)| Some((priced, name?)))
+        .map(|(priced, label)| {
+            let point = priced.point;
+            let ends = |share: f64| strip::percent(1.0 - y.share(share));
+            Point {
+                place: suite
+                    .board
+                    .entries
+                    .iter()
+                    .position(|entry| entry.arm == point.arm)
+                    .unwrap_or_default(),
+                about: Text::from(about(priced, &plain(&point.arm))),
+                tone: name(&point.arm).tone,
+                x: strip::percent(x.share(priced.usd)),
+                y: ends(point.pass_rate.value),
+                ends: point
+                    .pass_rate
+                    .interval
+                    .map(|interval| (ends(interval.low), ends(interval.high))),
+                is_on: priced.is_on,
+                name: label,
+            }
+        });
     Some(Frontier {
         points: drawn.collect(),
         about: Text::from(said(&points, &plain)),
         x_ticks: x
             .ticks()
             .into_iter()
-            .map(|tick| Tick { x: strip::percent(x.share(tick)), label: dollars(tick), anchor: "middle" })
+            .map(|tick| Tick {
+                x: strip::percent(x.share(tick)),
+                label: dollars(tick),
+                anchor: "middle",
+            })
             .collect(),
         y_ticks: y
             .ticks()
             .into_iter()
-            .map(|tick| Tick { x: strip::percent(1.0 - y.share(tick)), label: share(tick), anchor: "end" })
+            .map(|tick| Tick {
+                x: strip::percent(1.0 - y.share(tick)),
+                label: share(tick),
+                anchor: "end",
+            })
             .collect(),
         steps: steps(&points, x, y),
         left_out: Text::from(left_out(suite.board.entries.len(), all.len(), points.len())),
@@ -149,24 +187,49 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Fron
 fn priced(suite: &OverviewSuite) -> Option<Vec<Priced<'_>>> {
     let of = suite.charts.pareto.as_ref()?;
     let cost = |point: &ParetoPoint| {
-        let entry = suite.board.entries.iter().find(|entry| entry.arm == point.arm)?;
+        let entry = suite
+            .board
+            .entries
+            .iter()
+            .find(|entry| entry.arm == point.arm)?;
         entry.cost_per_solved_usd.filter(|usd| *usd > 0.0)
     };
-    let known: Vec<(&ParetoPoint, f64)> = of.points.iter().filter_map(|point| Some((point, cost(point)?))).collect();
+    let known: Vec<(&ParetoPoint, f64)> = of
+        .points
+        .iter()
+        .filter_map(|point| Some((point, cost(point)?)))
+        .collect();
     let beats = |(other, price): &(&ParetoPoint, f64), point: &ParetoPoint, usd: f64| {
         let (rate, own) = (other.pass_rate.value, point.pass_rate.value);
         !other.is_lower_bound && rate >= own && *price <= usd && (rate > own || *price < usd)
     };
-    let is_on = |point: &ParetoPoint, usd: f64| !point.is_lower_bound && !known.iter().any(|other| beats(other, point, usd));
-    Some(known.iter().map(|(point, usd)| Priced { point, usd: *usd, is_on: is_on(point, *usd) }).collect())
+    let is_on = |point: &ParetoPoint, usd: f64| {
+        !point.is_lower_bound && !known.iter().any(|other| beats(other, point, usd))
+    };
+    Some(
+        known
+            .iter()
+            .map(|(point, usd)| Priced {
+                point,
+                usd: *usd,
+                is_on: is_on(point, *usd),
+            })
+            .collect(),
+    )
 }
 
 fn left_out(arms: usize, priced: usize, drawn: usize) -> String {
     let count = |number: usize| words::count_of(number as u64, "arms");
-    let unpriced = (priced < arms).then(|| format!("{} without a known cost", count(arms - priced)));
-    let lower = (drawn < priced).then(|| format!("{} with the lowest rates", count(priced - drawn)));
+    let unpriced =
+        (priced < arms).then(|| format!("{} without a known cost", count(arms - priced)));
+    let lower =
+        (drawn < priced).then(|| format!("{} with the lowest rates", count(priced - drawn)));
     let parts: Vec<String> = unpriced.into_iter().chain(lower).collect();
-    if parts.is_empty() { String::new() } else { format!("Not drawn: {}.", parts.join(" and ")) }
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("Not drawn: {}.", parts.join(" and "))
+    }
 }
 
 fn share(tick: f64) -> String {
@@ -178,7 +241,11 @@ fn dollars(tick: f64) -> String {
 }
 
 fn about(priced: &Priced<'_>, name: &str) -> String {
-    let bound = if priced.point.is_lower_bound { "at least " } else { "" };
+    let bound = if priced.point.is_lower_bound {
+        "at least "
+    } else {
+        ""
+    };
     format!(
         "{name}: {}, {bound}{} per solved item",
         words::figure_with_interval(&crate::domain::Metric::pass_rate(), &priced.point.pass_rate),
@@ -187,7 +254,11 @@ fn about(priced: &Priced<'_>, name: &str) -> String {
 }
 
 fn said(points: &[&Priced<'_>], name: &impl Fn(&crate::views::Arm) -> String) -> String {
-    let names: Vec<String> = points.iter().filter(|priced| priced.is_on).map(|priced| name(&priced.point.arm)).collect();
+    let names: Vec<String> = points
+        .iter()
+        .filter(|priced| priced.is_on)
+        .map(|priced| name(&priced.point.arm))
+        .collect();
     if names.is_empty() {
         "Pass rate over cost per solved item.".to_owned()
     } else {
@@ -200,15 +271,26 @@ fn steps(points: &[&Priced<'_>], x: LogAxis, y: Axis) -> Vec<[String; 4]> {
     let on: Vec<(f64, f64)> = points
         .iter()
         .filter(|priced| priced.is_on)
-        .map(|priced| (x.share(priced.usd), 1.0 - y.share(priced.point.pass_rate.value)))
+        .map(|priced| {
+            (
+                x.share(priced.usd),
+                1.0 - y.share(priced.point.pass_rate.value),
+            )
+        })
         .collect();
     let line = |from: (f64, f64), to: (f64, f64)| [from.0, from.1, to.0, to.1].map(strip::percent);
     on.windows(2)
         .flat_map(|pair| {
             let ((dear, high), (cheap, low)) = (pair[0], pair[1]);
-            [line((cheap, low), (dear, low)), line((dear, low), (dear, high))]
+            [
+                line((cheap, low), (dear, low)),
+                line((dear, low), (dear, high)),
+            ]
         })
-        .chain(on.first().map(|(dear, high)| line((*dear, *high), (1.0, *high))))
+        .chain(
+            on.first()
+                .map(|(dear, high)| line((*dear, *high), (1.0, *high))),
+        )
         .collect()
 }
 
@@ -221,19 +303,40 @@ enum Wanted {
 }
 
 /// Finds a place for a name that overlaps no other name, and no dot if that is possible. A long name is shortened rather than dropped.
-fn beside([left, top]: [f64; 2], label: &str, wanted: Wanted, dots: &[[f64; 4]], taken: &mut Vec<[f64; 4]>) -> Name {
+fn beside(
+    [left, top]: [f64; 2],
+    label: &str,
+    wanted: Wanted,
+    dots: &[[f64; 4]],
+    taken: &mut Vec<[f64; 4]>,
+) -> Name {
     let is_right = left < WIDTH / 2.0;
-    let sides = if is_right { [("start", 8), ("end", -8)] } else { [("end", -8), ("start", 8)] };
-    let first = Name { text: Text::from(cut(label, LENGTHS[0])), anchor: sides[0].0, dx: sides[0].1, dy: -7, is_shown: false };
+    let sides = if is_right {
+        [("start", 8), ("end", -8)]
+    } else {
+        [("end", -8), ("start", 8)]
+    };
+    let first = Name {
+        text: Text::from(cut(label, LENGTHS[0])),
+        anchor: sides[0].0,
+        dx: sides[0].1,
+        dy: -7,
+        is_shown: false,
+    };
     let is_clear = |own: &[f64; 4], others: &[[f64; 4]]| {
-        others.iter().all(|other| own[2] < other[0] || own[0] > other[2] || own[3] < other[1] || own[1] > other[3])
+        others.iter().all(|other| {
+            own[2] < other[0] || own[0] > other[2] || own[3] < other[1] || own[1] > other[3]
+        })
     };
     // Close to the point and clear of all, then further away, then over dots.
     let (close, far): (&[i32], &[i32]) = (&[-7, 15, 4], &[-7, 15, 4, -20, 28, -33, 41]);
     let tries: &[(&[i32], bool, &[usize])] = match wanted {
-        Wanted::Always => {
-            &[(close, true, &LENGTHS), (far, true, &LENGTHS[1..3]), (close, false, &LENGTHS[2..]), (far, false, &LENGTHS[3..])]
-        }
+        Wanted::Always => &[
+            (close, true, &LENGTHS),
+            (far, true, &LENGTHS[1..3]),
+            (close, false, &LENGTHS[2..]),
+            (far, false, &LENGTHS[3..]),
+        ],
         Wanted::IfThereIsRoom => &[(close, true, &LENGTHS[..3])],
         Wanted::No => &[],
     };
@@ -243,13 +346,25 @@ fn beside([left, top]: [f64; 2], label: &str, wanted: Wanted, dots: &[[f64; 4]],
             let width = LETTER * text.chars().count() as f64;
             for (anchor, dx) in sides {
                 for dy in *distances {
-                    let begin = if anchor == "start" { left + f64::from(dx) } else { left + f64::from(dx) - width };
+                    let begin = if anchor == "start" {
+                        left + f64::from(dx)
+                    } else {
+                        left + f64::from(dx) - width
+                    };
                     let low = top + f64::from(*dy);
                     let own = [begin, low - LINE + 3.0, begin + width, low + 3.0];
-                    let is_within = own[0] > -34.0 && own[2] < WIDTH + 8.0 && own[1] > -8.0 && own[3] < HEIGHT;
-                    if is_within && is_clear(&own, taken) && (!avoids_dots || is_clear(&own, dots)) {
+                    let is_within =
+                        own[0] > -34.0 && own[2] < WIDTH + 8.0 && own[1] > -8.0 && own[3] < HEIGHT;
+                    if is_within && is_clear(&own, taken) && (!avoids_dots || is_clear(&own, dots))
+                    {
                         taken.push(own);
-                        return Name { text: Text::from(text), anchor, dx, dy: *dy, is_shown: true };
+                        return Name {
+                            text: Text::from(text),
+                            anchor,
+                            dx,
+                            dy: *dy,
+                            is_shown: true,
+                        };
                     }
                 }
             }
@@ -274,10 +389,21 @@ mod tests {
     fn names_are_shortened_rather_than_dropped() {
         let mut taken = Vec::new();
         let dots = [[95.0, 95.0, 105.0, 105.0]];
-        let named =
-            |taken: &mut Vec<[f64; 4]>| beside([100.0, 100.0], "a name of forty letters that is very long", Wanted::Always, &dots, taken);
+        let named = |taken: &mut Vec<[f64; 4]>| {
+            beside(
+                [100.0, 100.0],
+                "a name of forty letters that is very long",
+                Wanted::Always,
+                &dots,
+                taken,
+            )
+        };
         let name = named(&mut taken);
-        assert!(name.is_shown && name.text.to_string().ends_with('\u{2026}'), "{}", name.text);
+        assert!(
+            name.is_shown && name.text.to_string().ends_with('\u{2026}'),
+            "{}",
+            name.text
+        );
         let below = named(&mut taken);
         assert!(below.is_shown && below.dy != name.dy);
         assert!(!beside([100.0, 100.0], "a", Wanted::No, &dots, &mut taken).is_shown);

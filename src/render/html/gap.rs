@@ -35,13 +35,35 @@ pub(super) struct Label {
 impl Gap {
     /// Draws the difference of two arms. Returns `None` for a ratio or without a difference.
     pub fn of(row: &ComparisonRow, pair: &PairEvidence, names: [&str; 2]) -> Option<Self> {
-        let found = pair.difference.filter(|found| found.scale != Scale::Ratio)?;
+        let found = pair
+            .difference
+            .filter(|found| found.scale != Scale::Ratio)?;
         let margin = pair.margin.filter(|margin| *margin > 0.0);
-        let ends = found.interval.into_iter().flat_map(|ends| [ends.low, ends.high]);
+        let ends = found
+            .interval
+            .into_iter()
+            .flat_map(|ends| [ends.low, ends.high]);
         let band = margin.into_iter().flat_map(|margin| [-margin, margin]);
-        let axis = Axis::around(&[0.0, found.value].into_iter().chain(ends).chain(band).collect::<Vec<f64>>(), None)?;
-        let unit = if found.scale == Scale::Share { " pp" } else { "" };
-        let number = |value: f64| if found.scale == Scale::Share { value * 100.0 } else { value };
+        let axis = Axis::around(
+            &[0.0, found.value]
+                .into_iter()
+                .chain(ends)
+                .chain(band)
+                .collect::<Vec<f64>>(),
+            None,
+        )?;
+        let unit = if found.scale == Scale::Share {
+            " pp"
+        } else {
+            ""
+        };
+        let number = |value: f64| {
+            if found.scale == Scale::Share {
+                value * 100.0
+            } else {
+                value
+            }
+        };
         let end = |value: f64| {
             let sign = if value > 0.0 { "+" } else { "" };
             format!("{sign}{}", strip::end(number(value)))
@@ -52,22 +74,36 @@ impl Gap {
         let is_lower_better = row.metric.direction == crate::domain::Direction::Down;
         let better = |place: usize| Text::from(format!("{} is better", names[place]));
         Some(Self {
-            about: Text::from(format!("{}: {} minus {}: {said}", row.metric.label, names[0], names[1])),
+            about: Text::from(format!(
+                "{}: {} minus {}: {said}",
+                row.metric.label, names[0], names[1]
+            )),
             value: Label::at(&axis, found.value, value),
-            ends: found
-                .interval
-                .zip(inner.get(1))
-                .map(|(ends, high)| [Label::at(&axis, ends.low, inner[0]), Label::at(&axis, ends.high, high)]),
+            ends: found.interval.zip(inner.get(1)).map(|(ends, high)| {
+                [
+                    Label::at(&axis, ends.low, inner[0]),
+                    Label::at(&axis, ends.high, high),
+                ]
+            }),
             mark: axis.mark(found.value, found.interval),
             zero: axis.at(0.0),
             band: margin.map(|margin| {
                 let width = strip::percent(axis.share(margin) - axis.share(-margin));
-                (axis.at(-margin), width, Text::from(format!("margin ±{}", verdicts::margin(&row.metric, pair))))
+                (
+                    axis.at(-margin),
+                    width,
+                    Text::from(format!("margin ±{}", verdicts::margin(&row.metric, pair))),
+                )
             }),
-            is_clear: pair.verdict.winner().is_some() || matches!(pair.verdict, Verdict::DeterministicDifference { .. }),
+            is_clear: pair.verdict.winner().is_some()
+                || matches!(pair.verdict, Verdict::DeterministicDifference { .. }),
             low: Text::from(end(axis.low)),
             high: Text::from(format!("{}{unit}", end(axis.high))),
-            sides: if is_lower_better { [better(0), better(1)] } else { [better(1), better(0)] },
+            sides: if is_lower_better {
+                [better(0), better(1)]
+            } else {
+                [better(1), better(0)]
+            },
         })
     }
 }
@@ -79,6 +115,10 @@ impl Label {
             share if share > 0.92 => "end",
             _ => "middle",
         };
-        Self { x: axis.at(value), anchor, text: Text::new(text) }
+        Self {
+            x: axis.at(value),
+            anchor,
+            text: Text::new(text),
+        }
     }
 }

@@ -30,13 +30,21 @@ struct Term {
 }
 
 const fn term(anchor: &'static str, name: &'static str, meaning: &'static str) -> Term {
-    Term { anchor, name, meaning, method: None }
+    Term {
+        anchor,
+        name,
+        meaning,
+        method: None,
+    }
 }
 
 impl Term {
     /// Adds a link to the section of the method page that says more.
     const fn see(self, anchor: &'static str, label: &'static str) -> Self {
-        Self { method: Some((anchor, label)), ..self }
+        Self {
+            method: Some((anchor, label)),
+            ..self
+        }
     }
 }
 
@@ -213,9 +221,21 @@ const GROUPS: &[Group] = &[
 pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let path = "glossary.html";
     let title = format!("Glossary · {}", overview.context.title);
-    let shell =
-        Shell::new(&overview.context, &plan.assets, path, Here::Glossary, title, "The terms of these pages, each with one meaning.");
-    SiteFile::page(path.to_owned(), &GlossaryPage { shell, groups: GROUPS })
+    let shell = Shell::new(
+        &overview.context,
+        &plan.assets,
+        path,
+        Here::Glossary,
+        title,
+        "The terms of these pages, each with one meaning.",
+    );
+    SiteFile::page(
+        path.to_owned(),
+        &GlossaryPage {
+            shell,
+            groups: GROUPS,
+        },
+    )
 }
 
 #[cfg(test)]
@@ -229,14 +249,30 @@ mod tests {
     fn every_term_has_one_address_and_every_status_a_term() {
         let mut anchors = BTreeSet::new();
         for group in GROUPS {
-            assert!(anchors.insert(group.anchor), "{} is there twice", group.anchor);
+            assert!(
+                anchors.insert(group.anchor),
+                "{} is there twice",
+                group.anchor
+            );
             for term in group.terms {
-                assert!(anchors.insert(term.anchor), "{} is there twice", term.anchor);
-                assert!(term.meaning.ends_with('.') || term.meaning.ends_with("(≥)."), "{}", term.name);
+                assert!(
+                    anchors.insert(term.anchor),
+                    "{} is there twice",
+                    term.anchor
+                );
+                assert!(
+                    term.meaning.ends_with('.') || term.meaning.ends_with("(≥)."),
+                    "{}",
+                    term.name
+                );
             }
         }
         for status in ItemStatus::ALL {
-            assert!(anchors.contains(status.name().replace('_', "-").as_str()), "{}", status.name());
+            assert!(
+                anchors.contains(status.name().replace('_', "-").as_str()),
+                "{}",
+                status.name()
+            );
         }
     }
 }

@@ -47,7 +47,14 @@ pub(super) struct Column {
 
 impl Column {
     pub fn new(name: impl Into<Text>, look: Look, sort: Sort) -> Self {
-        Self { name: name.into(), sub: Text::default(), look, sort, is_more: false, href: String::new() }
+        Self {
+            name: name.into(),
+            sub: Text::default(),
+            look,
+            sort,
+            is_more: false,
+            href: String::new(),
+        }
     }
 
     pub fn sub(mut self, sub: impl Into<Text>) -> Self {
@@ -58,10 +65,15 @@ impl Column {
     fn of(column: &table::Column, look: Look) -> Self {
         let sort = match (look, column.direction) {
             (Look::Scale, _) => Sort::None,
-            (Look::Number, Direction::Up | Direction::None) | (Look::Words, Direction::Up) => Sort::Descending,
+            (Look::Number, Direction::Up | Direction::None) | (Look::Words, Direction::Up) => {
+                Sort::Descending
+            }
             (Look::Number | Look::Words | Look::Key, _) => Sort::Ascending,
         };
-        let small: Vec<&str> = [column.over.as_str(), column.about.as_str()].into_iter().filter(|text| !text.is_empty()).collect();
+        let small: Vec<&str> = [column.over.as_str(), column.about.as_str()]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect();
         Self::new(column.label.as_str(), look, sort).sub(small.join("; "))
     }
 }
@@ -102,7 +114,16 @@ pub(super) struct Cell {
 
 impl Cell {
     fn of(kind: Kind, text: impl Into<Text>) -> Self {
-        Self { kind, text: text.into(), sub: Text::default(), href: String::new(), arm: String::new(), tone: "", is_bold: false, key: None }
+        Self {
+            kind,
+            text: text.into(),
+            sub: Text::default(),
+            href: String::new(),
+            arm: String::new(),
+            tone: "",
+            is_bold: false,
+            key: None,
+        }
     }
 
     /// Converts a table's cell, with its interval in small print.
@@ -111,15 +132,26 @@ impl Cell {
         let shown = match (look, cell.data.first()) {
             (Look::Key, _) => Self::head(text),
             (_, Some(Datum::Time(time))) => Self::time(Some(time)),
-            (Look::Number, _) if cell.is_unknown || text.is_empty() => Self::unknown(if text.is_empty() { "unknown" } else { text }),
+            (Look::Number, _) if cell.is_unknown || text.is_empty() => {
+                Self::unknown(if text.is_empty() { "unknown" } else { text })
+            }
             (_, _) if cell.is_unknown && !text.is_empty() => Self::unknown(text),
             (Look::Number, first) => {
-                let key = cell.sort.map(|number| number.to_string()).or_else(|| first.and_then(Datum::sort_key));
-                Self { key: Some(key.unwrap_or_default()), ..Self::of(Kind::Number, text) }
+                let key = cell
+                    .sort
+                    .map(|number| number.to_string())
+                    .or_else(|| first.and_then(Datum::sort_key));
+                Self {
+                    key: Some(key.unwrap_or_default()),
+                    ..Self::of(Kind::Number, text)
+                }
             }
             (Look::Words | Look::Scale, _) => Self::words(text),
         };
-        let small = cell.ends.as_ref().map_or_else(|| cell.small.clone(), |[low, high]| format!("{low} to {high}"));
+        let small = cell.ends.as_ref().map_or_else(
+            || cell.small.clone(),
+            |[low, high]| format!("{low} to {high}"),
+        );
         shown.sub(small).bold(cell.is_bold)
     }
 
@@ -132,7 +164,10 @@ impl Cell {
     }
 
     pub fn number(text: impl Into<Text>, key: f64) -> Self {
-        Self { key: Some(key.to_string()), ..Self::of(Kind::Number, text) }
+        Self {
+            key: Some(key.to_string()),
+            ..Self::of(Kind::Number, text)
+        }
     }
 
     pub fn name(text: impl Into<Text>) -> Self {
@@ -140,22 +175,34 @@ impl Cell {
     }
 
     pub fn count(number: u64) -> Self {
-        Self { key: Some(number.to_string()), ..Self::of(Kind::Number, format::integer(number)) }
+        Self {
+            key: Some(number.to_string()),
+            ..Self::of(Kind::Number, format::integer(number))
+        }
     }
 
     /// Creates a cell for a number, or `unknown`.
     pub fn maybe(value: Option<(String, f64)>) -> Self {
-        value.map_or_else(|| Self::unknown("unknown"), |(text, key)| Self::number(text, key))
+        value.map_or_else(
+            || Self::unknown("unknown"),
+            |(text, key)| Self::number(text, key),
+        )
     }
 
     pub fn unknown(word: &str) -> Self {
-        Self { key: Some(String::new()), ..Self::of(Kind::Unknown, word) }
+        Self {
+            key: Some(String::new()),
+            ..Self::of(Kind::Unknown, word)
+        }
     }
 
     pub fn time(time: Option<&DateTime<Utc>>) -> Self {
         time.map_or_else(
             || Self::unknown("unknown"),
-            |time| Self { key: Some(time.timestamp().to_string()), ..Self::of(Kind::Time(format::timestamp(time)), format::date(time)) },
+            |time| Self {
+                key: Some(time.timestamp().to_string()),
+                ..Self::of(Kind::Time(format::timestamp(time)), format::date(time))
+            },
         )
     }
 
@@ -164,17 +211,25 @@ impl Cell {
             Some(ItemStatus::Pass) => ("s-pass", "✓"),
             Some(ItemStatus::Fail) => ("s-fail", "✗"),
             Some(ItemStatus::Error | ItemStatus::Limit) => ("s-warn", "!"),
-            Some(ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated) | None => ("s-open", "–"),
+            Some(ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated) | None => {
+                ("s-open", "–")
+            }
         };
         Self::of(Kind::Status(class, mark), name.replace('_', " "))
     }
 
     pub fn dots(whisker: Option<Whisker>) -> Self {
-        whisker.map_or_else(|| Self::of(Kind::Words, ""), |whisker| Self::of(Kind::Dots(whisker), ""))
+        whisker.map_or_else(
+            || Self::of(Kind::Words, ""),
+            |whisker| Self::of(Kind::Dots(whisker), ""),
+        )
     }
 
     pub fn bars(bars: Option<Bars>) -> Self {
-        bars.map_or_else(|| Self::unknown("unknown"), |bars| Self::of(Kind::Bars(bars), ""))
+        bars.map_or_else(
+            || Self::unknown("unknown"),
+            |bars| Self::of(Kind::Bars(bars), ""),
+        )
     }
 
     pub fn sub(mut self, sub: impl Into<Text>) -> Self {
@@ -247,7 +302,13 @@ impl Grid {
                 _ if column.is_number => Look::Number,
                 _ => Look::Words,
             };
-            grid.column(Column::of(column, look), table.rows.iter().map(|row| Cell::of_table(&row[place], look)));
+            grid.column(
+                Column::of(column, look),
+                table
+                    .rows
+                    .iter()
+                    .map(|row| Cell::of_table(&row[place], look)),
+            );
         }
         grid
     }
@@ -278,7 +339,10 @@ impl Grid {
     /// Hides all columns at first except the first column and those whose heads start with a name in `kept`.
     pub fn chosen(mut self, kept: &[&str]) -> Self {
         for column in self.columns.iter_mut().skip(1) {
-            column.is_more = column.look != Look::Scale && !kept.iter().any(|name| column.name.to_string().starts_with(name));
+            column.is_more = column.look != Look::Scale
+                && !kept
+                    .iter()
+                    .any(|name| column.name.to_string().starts_with(name));
         }
         self
     }

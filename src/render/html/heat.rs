@@ -63,7 +63,14 @@ pub(super) struct HeatRow {
 }
 
 /// Draws the items in this order, or returns `None` for fewer than two items. `across` describes the order.
-pub(super) fn of(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str, order: &[usize], across: &str) -> Option<Heat> {
+pub(super) fn of(
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+    plan: &Plan,
+    root: &str,
+    order: &[usize],
+    across: &str,
+) -> Option<Heat> {
     let matrix = &suite.items;
     let items: Vec<&ItemLine> = order.iter().map(|index| &matrix.items[*index]).collect();
     let (first, last) = (items.first()?, items.last()?);
@@ -71,28 +78,57 @@ pub(super) fn of(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &
         return None;
     }
     let arms = matrix.arms.len().min(MOST_ARMS);
-    let is_single = items.iter().all(|item| item.cells.iter().take(arms).all(|cell| cell.counted <= 1));
+    let is_single = items
+        .iter()
+        .all(|item| item.cells.iter().take(arms).all(|cell| cell.counted <= 1));
     let size = bin(items.len(), arms, is_single);
     let bins: Vec<&[&ItemLine]> = items.chunks(size).collect();
-    let labels = words::arm_labels(&suite.board.suite, &matrix.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
-    let percent = |rate: Option<f64>, n: u64| rate.map_or_else(|| "unknown".to_owned(), |rate| format::percent(rate, n));
-    let counted = |items: &[&ItemLine]| items.iter().map(|item| u64::from(item.counted)).sum::<u64>();
+    let labels = words::arm_labels(
+        &suite.board.suite,
+        &matrix
+            .arms
+            .iter()
+            .map(|arm| arm.arm.clone())
+            .collect::<Vec<_>>(),
+    );
+    let percent = |rate: Option<f64>, n: u64| {
+        rate.map_or_else(|| "unknown".to_owned(), |rate| format::percent(rate, n))
+    };
+    let counted = |items: &[&ItemLine]| {
+        items
+            .iter()
+            .map(|item| u64::from(item.counted))
+            .sum::<u64>()
+    };
     let rate = |items: &[&ItemLine]| {
         let known: Vec<f64> = items.iter().filter_map(|item| item.rate).collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
     };
     let bar = |(column, items): (usize, &[&ItemLine])| {
         let height = (rate(items)? * 100.0).round().max(1.0);
-        Some(format!("M{column} 100V{}h1V100z", format::fixed(100.0 - height, 0)))
+        Some(format!(
+            "M{column} 100V{}h1V100z",
+            format::fixed(100.0 - height, 0)
+        ))
     };
-    let merged = if size > 1 { format!(" A column is {size} items. Mixed shade: several outcomes.") } else { String::new() };
+    let merged = if size > 1 {
+        format!(" A column is {size} items. Mixed shade: several outcomes.")
+    } else {
+        String::new()
+    };
     let left_out = if arms < matrix.arms.len() {
-        format!(" The leading {arms} of {} arms are drawn.", format::integer(matrix.arms.len() as u64))
+        format!(
+            " The leading {arms} of {} arms are drawn.",
+            format::integer(matrix.arms.len() as u64)
+        )
     } else {
         String::new()
     };
     let row = |arm: usize, label: &String| {
-        let cells: Vec<ItemCell> = bins.iter().map(|items| sum(items.iter().map(|item| item.cells[arm]))).collect();
+        let cells: Vec<ItemCell> = bins
+            .iter()
+            .map(|items| sum(items.iter().map(|item| item.cells[arm])))
+            .collect();
         HeatRow {
             tone: tone(place.colour(&matrix.arms[arm].arm)),
             href: plan.arm_href(root, &matrix.arms[arm].arm),
@@ -104,8 +140,17 @@ pub(super) fn of(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &
         columns: bins.len(),
         is_dense: arms >= DENSE_FROM,
         names: bins.iter().map(|items| name(items)).collect(),
-        hrefs: order.iter().step_by(size).map(|index| item_href_at(place, "../i/", *index)).collect(),
-        rates: bins.iter().copied().map(|items| percent(rate(items), counted(items))).collect::<Vec<String>>().join(" "),
+        hrefs: order
+            .iter()
+            .step_by(size)
+            .map(|index| item_href_at(place, "../i/", *index))
+            .collect(),
+        rates: bins
+            .iter()
+            .copied()
+            .map(|items| percent(rate(items), counted(items)))
+            .collect::<Vec<String>>()
+            .join(" "),
         bars: bins.iter().copied().enumerate().filter_map(bar).collect(),
         level: format!(
             "{} at the left, {} at the right",
@@ -113,8 +158,15 @@ pub(super) fn of(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &
             percent(last.rate, u64::from(last.counted))
         ),
         lines: lines(bins.len()),
-        rows: labels.iter().take(arms).enumerate().map(|(arm, label)| row(arm, label)).collect(),
-        note: format!("An empty cell has no outcome.{merged}{left_out} The table below lists the items as links."),
+        rows: labels
+            .iter()
+            .take(arms)
+            .enumerate()
+            .map(|(arm, label)| row(arm, label))
+            .collect(),
+        note: format!(
+            "An empty cell has no outcome.{merged}{left_out} The table below lists the items as links."
+        ),
     })
 }
 
@@ -130,10 +182,13 @@ fn bin(items: usize, arms: usize, is_single: bool) -> usize {
 /// Returns about how many bytes the map of a suite takes.
 pub(super) fn bytes(suite: &OverviewSuite) -> usize {
     let (items, arms) = (&suite.items.items, suite.items.arms.len().min(MOST_ARMS));
-    let is_single = items.iter().all(|item| item.cells.iter().take(arms).all(|cell| cell.counted <= 1));
+    let is_single = items
+        .iter()
+        .all(|item| item.cells.iter().take(arms).all(|cell| cell.counted <= 1));
     let size = bin(items.len(), arms, is_single);
     let columns = items.len().div_ceil(size.max(1));
-    columns * if size > 1 { 110 } else { 60 } + columns * arms * if is_single && size == 1 { 4 } else { 12 }
+    columns * if size > 1 { 110 } else { 60 }
+        + columns * arms * if is_single && size == 1 { 4 } else { 12 }
 }
 
 fn sum(cells: impl Iterator<Item = ItemCell>) -> ItemCell {
@@ -150,17 +205,29 @@ fn lines(columns: usize) -> String {
     if columns > MOST_PARTED {
         return String::new();
     }
-    (1..columns).map(|column| format!("M{column} 0v1")).collect::<Vec<String>>().concat()
+    (1..columns)
+        .map(|column| format!("M{column} 0v1"))
+        .collect::<Vec<String>>()
+        .concat()
 }
 
 /// Names a column by its first and last item.
 fn name(items: &[&ItemLine]) -> Text {
     fn one(item: &ItemLine) -> String {
         let text = beginning(&item.item, LONGEST);
-        if text.trim().is_empty() { "(no name)".to_owned() } else { text.replace('\n', " ") }
+        if text.trim().is_empty() {
+            "(no name)".to_owned()
+        } else {
+            text.replace('\n', " ")
+        }
     }
     match items {
-        [first, .., last] => Text::from(format!("{} to {} ({} items)", one(first), one(last), items.len())),
+        [first, .., last] => Text::from(format!(
+            "{} to {} ({} items)",
+            one(first),
+            one(last),
+            items.len()
+        )),
         [only] => Text::from(one(only)),
         [] => Text::default(),
     }
@@ -189,13 +256,29 @@ fn row(label: &str, cells: &[ItemCell], is_single: bool) -> HeatRow {
         name: Text::new(label),
         tone: "",
         href: String::new(),
-        about: format!("{} of {} outcomes passed", format::integer(sum(|cell| cell.passed)), format::integer(sum(|cell| cell.counted))),
+        about: format!(
+            "{} of {} outcomes passed",
+            format::integer(sum(|cell| cell.passed)),
+            format::integer(sum(|cell| cell.counted))
+        ),
         cells: if is_single {
-            cells.iter().map(|cell| if cell.counted == 1 { cell.passed.to_string() } else { mark(*cell, "").sign.to_owned() }).collect()
+            cells
+                .iter()
+                .map(|cell| {
+                    if cell.counted == 1 {
+                        cell.passed.to_string()
+                    } else {
+                        mark(*cell, "").sign.to_owned()
+                    }
+                })
+                .collect()
         } else {
             cells.iter().map(told).collect::<Vec<String>>().join(" ")
         },
-        shades: shades.into_iter().map(|(class, path, _)| (class, path)).collect(),
+        shades: shades
+            .into_iter()
+            .map(|(class, path, _)| (class, path))
+            .collect(),
     }
 }
 
@@ -205,7 +288,11 @@ fn class(cell: &ItemCell) -> Option<String> {
 }
 
 fn told(cell: &ItemCell) -> String {
-    if cell.counted == 0 { mark(*cell, "").sign.to_owned() } else { format!("{}/{}", cell.passed, cell.counted) }
+    if cell.counted == 0 {
+        mark(*cell, "").sign.to_owned()
+    } else {
+        format!("{}/{}", cell.passed, cell.counted)
+    }
 }
 
 #[cfg(test)]
@@ -213,23 +300,44 @@ mod tests {
     use super::*;
 
     fn cell(passed: u32, counted: u32) -> ItemCell {
-        ItemCell { passed, counted, ..ItemCell::default() }
+        ItemCell {
+            passed,
+            counted,
+            ..ItemCell::default()
+        }
     }
 
     #[test]
     fn equal_neighbours_are_one_piece_and_what_has_no_outcome_stays_empty() {
-        let of = row("a", &[cell(2, 2), cell(1, 1), cell(0, 0), cell(1, 2), cell(3, 3)], false);
+        let of = row(
+            "a",
+            &[cell(2, 2), cell(1, 1), cell(0, 0), cell(1, 2), cell(3, 3)],
+            false,
+        );
         assert_eq!(of.cells, "2/2 1/1 – 1/2 3/3");
-        let shades: Vec<(&str, &str)> = of.shades.iter().map(|(class, path)| (class.as_str(), path.as_str())).collect();
+        let shades: Vec<(&str, &str)> = of
+            .shades
+            .iter()
+            .map(|(class, path)| (class.as_str(), path.as_str()))
+            .collect();
         assert_eq!(shades, [("h6", "M0 .5h2m2 0h1"), ("h3", "M3 .5h1")]);
         assert_eq!(of.about, "7 of 8 outcomes passed");
-        assert_eq!(row("a", &[cell(1, 1), cell(0, 1), cell(0, 0)], true).cells, "10–");
+        assert_eq!(
+            row("a", &[cell(1, 1), cell(0, 1), cell(0, 0)], true).cells,
+            "10–"
+        );
     }
 
     #[test]
     fn large_matrices_have_several_items_in_a_column() {
-        assert_eq!([bin(410, 5, true), bin(300, 70, true), bin(600, 13, false)], [1, 1, 1]);
-        assert_eq!([bin(601, 1, true), bin(12_000, 2, true), bin(300, 70, false)], [3, 40, 3]);
+        assert_eq!(
+            [bin(410, 5, true), bin(300, 70, true), bin(600, 13, false)],
+            [1, 1, 1]
+        );
+        assert_eq!(
+            [bin(601, 1, true), bin(12_000, 2, true), bin(300, 70, false)],
+            [3, 40, 3]
+        );
         let whole = sum([cell(1, 1), cell(0, 1), cell(0, 0)].into_iter());
         assert_eq!((whole.passed, whole.counted), (1, 2));
     }

@@ -12,7 +12,12 @@ use super::shell::Text;
 use super::state::{Sign, sign};
 
 /// Amounts of an arm, in the order of display.
-const AMOUNTS: [&str; 4] = ["cost_usd", COST_PER_SOLVED, "duration_seconds", "total_tokens"];
+const AMOUNTS: [&str; 4] = [
+    "cost_usd",
+    COST_PER_SOLVED,
+    "duration_seconds",
+    "total_tokens",
+];
 
 /// The top of a pair's page.
 pub(super) struct Hero {
@@ -44,38 +49,64 @@ pub(super) struct Ratio {
 }
 
 impl Hero {
-    pub fn of(pair: &Comparison, labels: &[String], place: &SuitePlace, plan: &Plan, root: &str) -> Self {
+    pub fn of(
+        pair: &Comparison,
+        labels: &[String],
+        place: &SuitePlace,
+        plan: &Plan,
+        root: &str,
+    ) -> Self {
         let primary = pair.primary();
         let arm = |at: usize| {
             let arm = &pair.arms[at].arm;
-            Link { href: plan.arm_href(root, arm), label: Text::from(words::arm_name(&pair.suite, arm)) }
+            Link {
+                href: plan.arm_href(root, arm),
+                label: Text::from(words::arm_name(&pair.suite, arm)),
+            }
         };
-        let gap = primary.and_then(|row| Gap::of(row, row.evidence.pairs.first()?, [&labels[0], &labels[1]]));
+        let gap = primary
+            .and_then(|row| Gap::of(row, row.evidence.pairs.first()?, [&labels[0], &labels[1]]));
         let taken: Vec<(&ComparisonRow, Difference)> = AMOUNTS
             .iter()
             .filter_map(|name| {
                 let row = pair.rows.iter().find(|row| row.metric.name == *name)?;
                 let found = row.evidence.pairs.first()?.difference?;
-                (found.scale == Scale::Ratio && found.value > 0.0 && found.value.is_finite()).then_some((row, found))
+                (found.scale == Scale::Ratio && found.value > 0.0 && found.value.is_finite())
+                    .then_some((row, found))
             })
             .collect();
-        let reach = taken.iter().map(|(_, found)| found.value.ln().abs()).fold(0.0, f64::max);
-        let times = [2.0, 4.0, 8.0, 16.0, 100.0, 1_000.0].into_iter().find(|times: &f64| times.ln() >= reach).unwrap_or(10_000.0);
+        let reach = taken
+            .iter()
+            .map(|(_, found)| found.value.ln().abs())
+            .fold(0.0, f64::max);
+        let times = [2.0, 4.0, 8.0, 16.0, 100.0, 1_000.0]
+            .into_iter()
+            .find(|times: &f64| times.ln() >= reach)
+            .unwrap_or(10_000.0);
         Self {
             sign: sign(SuiteState::of_pair(pair)),
             answer: Text::from(format!(
                 "{} on {}",
-                primary.map_or_else(|| "Nothing to compare".to_owned(), |row| answer::of_pair(row, labels)),
+                primary.map_or_else(
+                    || "Nothing to compare".to_owned(),
+                    |row| answer::of_pair(row, labels)
+                ),
                 place.label
             )),
             arms: [arm(0), arm(1)],
             tones: tones(pair, place),
-            suite: Link { href: format!("{root}{}", place.path()), label: Text::new(&place.label) },
+            suite: Link {
+                href: format!("{root}{}", place.path()),
+                label: Text::new(&place.label),
+            },
             decision: summary::decision(pair, labels).map(Text::from),
             judged: comparison::judged(pair).map(Text::from),
             gap,
             labels: [Text::new(&labels[0]), Text::new(&labels[1])],
-            ratios: taken.into_iter().map(|(row, found)| ratio(row, found, times)).collect(),
+            ratios: taken
+                .into_iter()
+                .map(|(row, found)| ratio(row, found, times))
+                .collect(),
             reach: [format!("1/{times}"), format!("{times}×")],
         }
     }
@@ -88,8 +119,19 @@ fn tones(pair: &Comparison, place: &SuitePlace) -> [&'static str; 2] {
 }
 
 fn ratio(row: &ComparisonRow, found: Difference, times: f64) -> Ratio {
-    let at = |value: f64| format!("{:.2}", 50.0 + 50.0 * (value.max(f64::MIN_POSITIVE).ln() / times.ln()).clamp(-1.0, 1.0));
-    let cell = |place: usize| Text::from(row.cells.get(place).map_or_else(String::new, |cell| words::cell(&row.metric, cell)));
+    let at = |value: f64| {
+        format!(
+            "{:.2}",
+            50.0 + 50.0 * (value.max(f64::MIN_POSITIVE).ln() / times.ln()).clamp(-1.0, 1.0)
+        )
+    };
+    let cell = |place: usize| {
+        Text::from(
+            row.cells
+                .get(place)
+                .map_or_else(String::new, |cell| words::cell(&row.metric, cell)),
+        )
+    };
     Ratio {
         label: Text::new(words::metric_label(&row.metric)),
         first: cell(0),

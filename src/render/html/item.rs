@@ -106,7 +106,9 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn run_href(&self, run: &str) -> String {
-        self.plan.run_path(run).map_or_else(String::new, |path| format!("{}{path}", self.root))
+        self.plan
+            .run_path(run)
+            .map_or_else(String::new, |path| format!("{}{path}", self.root))
     }
 }
 
@@ -119,7 +121,14 @@ pub(super) fn pages<'a>(
 ) -> impl Iterator<Item = SiteFile> + 'a {
     let matrix = &suite.items;
     let count = matrix.items.len().div_ceil(ITEMS_PER_BUCKET);
-    let labels = words::arm_labels(&suite.board.suite, &matrix.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+    let labels = words::arm_labels(
+        &suite.board.suite,
+        &matrix
+            .arms
+            .iter()
+            .map(|arm| arm.arm.clone())
+            .collect::<Vec<_>>(),
+    );
     let mut goes = vec![Vec::<&Go>::new(); matrix.arms.len()];
     for go in &matrix.goes {
         goes[go.arm].push(go);
@@ -131,21 +140,39 @@ pub(super) fn pages<'a>(
         let integer = |number: usize| format::integer(number as u64);
         let heading = match last - first {
             1 => format!("Item {} of {}", integer(last), integer(matrix.items.len())),
-            _ => format!("Items {} to {} of {}", integer(first + 1), integer(last), integer(matrix.items.len())),
+            _ => format!(
+                "Items {} to {} of {}",
+                integer(first + 1),
+                integer(last),
+                integer(matrix.items.len())
+            ),
         };
         let title = format!("{heading} · {} · {}", place.label, context.title);
-        let about = format!("Outcomes, answers and reasons of every arm on single items of {}.", place.label);
+        let about = format!(
+            "Outcomes, answers and reasons of every arm on single items of {}.",
+            place.label
+        );
         let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
             .download(&format!("{}.json", place.data("items")), "JSON")
             .download(&format!("{}.csv", place.data("items")), "CSV");
         let bar = bar(suite, place, &shell.root, Tab::Items);
         let shell = shell.of_suite(bar).styled(&plan.assets.map);
         let bytes = (PAGE_BYTES - FRAME_BYTES) / (last - first);
-        let of = Page { plan, suite, place, labels: &labels, goes: &goes, root: &shell.root, bytes };
+        let of = Page {
+            plan,
+            suite,
+            place,
+            labels: &labels,
+            goes: &goes,
+            root: &shell.root,
+            bytes,
+        };
         let page = ItemPages {
             suite: Text::new(&place.label),
             items: (first..last).map(|index| item(&of, index)).collect(),
-            pager: Pager::new(bucket as u64 + 1, count as u64, |number| bucket_name(usize::try_from(number).unwrap_or(usize::MAX))),
+            pager: Pager::new(bucket as u64 + 1, count as u64, |number| {
+                bucket_name(usize::try_from(number).unwrap_or(usize::MAX))
+            }),
             heading,
             shell,
         };
@@ -154,7 +181,14 @@ pub(super) fn pages<'a>(
 }
 
 fn item(page: &Page<'_>, index: usize) -> Item {
-    let Page { plan, suite, place, labels, goes, .. } = *page;
+    let Page {
+        plan,
+        suite,
+        place,
+        labels,
+        goes,
+        ..
+    } = *page;
     let matrix = &suite.items;
     let line = &matrix.items[index];
     let story = suite.stories.of(&line.item, &line.kind);
@@ -163,40 +197,94 @@ fn item(page: &Page<'_>, index: usize) -> Item {
     let links = (MOST_LINKS / shown.max(1)).max(1);
     let arm = |arm: usize| {
         let cell = line.cells[arm];
-        let with: Vec<(&Go, _)> = goes[arm].iter().filter_map(|go| Some((*go, go.statuses[index]?))).collect();
+        let with: Vec<(&Go, _)> = goes[arm]
+            .iter()
+            .filter_map(|go| Some((*go, go.statuses[index]?)))
+            .collect();
         let has_attempts = goes[arm].iter().any(|go| go.attempt > 1);
         let outcome = |(go, status): &(&Go, ItemStatus)| {
             let (class, sign, word) = outcome_mark(*status);
-            let run = matrix.arms[arm].runs.iter().position(|run| *run == go.run).map_or(0, |place| place + 1);
-            let attempt = if has_attempts { format!(", attempt {}", go.attempt) } else { String::new() };
-            Outcome { class, sign, word: format!("{word}, run {run}{attempt}"), href: page.run_href(&go.run) }
+            let run = matrix.arms[arm]
+                .runs
+                .iter()
+                .position(|run| *run == go.run)
+                .map_or(0, |place| place + 1);
+            let attempt = if has_attempts {
+                format!(", attempt {}", go.attempt)
+            } else {
+                String::new()
+            };
+            Outcome {
+                class,
+                sign,
+                word: format!("{word}, run {run}{attempt}"),
+                href: page.run_href(&go.run),
+            }
         };
         ArmRow {
             name: Text::new(&labels[arm]),
             tone: tone(place.colour(&matrix.arms[arm].arm)),
             href: plan.arm_href(page.root, &matrix.arms[arm].arm),
-            mark: Some((mark(cell, ""), format!("{} of {}", format::integer(cell.passed.into()), format::integer(cell.counted.into())))),
+            mark: Some((
+                mark(cell, ""),
+                format!(
+                    "{} of {}",
+                    format::integer(cell.passed.into()),
+                    format::integer(cell.counted.into())
+                ),
+            )),
             notes: Vec::new(),
             outcomes: with.iter().rev().take(links).rev().map(outcome).collect(),
-            more: with.len().checked_sub(links).filter(|more| *more > 0).map(|more| format!("and {} older", format::integer(more as u64))),
+            more: with
+                .len()
+                .checked_sub(links)
+                .filter(|more| *more > 0)
+                .map(|more| format!("and {} older", format::integer(more as u64))),
         }
     };
-    let name = if line.item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&line.item, LONGEST_NAME)) };
+    let name = if line.item.trim().is_empty() {
+        Text::new("(no name)")
+    } else {
+        Text::from(beginning(&line.item, LONGEST_NAME))
+    };
     let mut arms: Vec<ArmRow> = (0..shown).map(arm).collect();
-    let links = |arm: &ArmRow| arm.outcomes.iter().map(|outcome| LINK_BYTES + outcome.href.len()).sum::<usize>();
-    let linked: usize = arms.iter().map(|arm| ARM_BYTES + arm.name.escaped_length() + arm.href.len() + links(arm)).sum();
+    let links = |arm: &ArmRow| {
+        arm.outcomes
+            .iter()
+            .map(|outcome| LINK_BYTES + outcome.href.len())
+            .sum::<usize>()
+    };
+    let linked: usize = arms
+        .iter()
+        .map(|arm| ARM_BYTES + arm.name.escaped_length() + arm.href.len() + links(arm))
+        .sum();
     // A name is in the list at the top, in the heading, in the caption, and below the question's heading.
     let own_bytes = ITEM_BYTES + linked + 5 * name.escaped_length();
-    let most = page.bytes.saturating_sub(own_bytes).clamp(LEAST_TOLD, MOST_TOLD);
-    let asked = story.and_then(|story| story.asked.as_deref()).map(|text| beginning(text, LONGEST_ASKED.min(most / 3)));
+    let most = page
+        .bytes
+        .saturating_sub(own_bytes)
+        .clamp(LEAST_TOLD, MOST_TOLD);
+    let asked = story
+        .and_then(|story| story.asked.as_deref())
+        .map(|text| beginning(text, LONGEST_ASKED.min(most / 3)));
     let asked: Option<Vec<Text>> = asked.map(|text| text.lines().map(Text::new).collect());
     let most = most.saturating_sub(asked.iter().flatten().map(Text::escaped_length).sum());
     let (notes, untold) = story.map_or_else(|| (Vec::new(), 0), |story| notes(page, story, most));
     let has_notes = notes.iter().any(|notes| !notes.is_empty());
-    for (number, notes) in notes.into_iter().enumerate().filter(|(_, notes)| !notes.is_empty()) {
+    for (number, notes) in notes
+        .into_iter()
+        .enumerate()
+        .filter(|(_, notes)| !notes.is_empty())
+    {
         match arms.get_mut(number) {
             Some(arm) => arm.notes = notes,
-            None => arms.push(ArmRow { mark: None, outcomes: Vec::new(), more: None, notes, ..arm(number) }),
+            None => arms.push(ArmRow {
+                mark: None,
+                outcomes: Vec::new(),
+                more: None,
+                notes,
+                ..arm(number)
+            }),
         }
     }
     Item {
@@ -206,17 +294,29 @@ fn item(page: &Page<'_>, index: usize) -> Item {
         signs: line
             .signs
             .iter()
-            .map(|sign| (sign_word(*sign), Text::from(sign_sentence(*sign, line, suite))))
+            .map(|sign| {
+                (
+                    sign_word(*sign),
+                    Text::from(sign_sentence(*sign, line, suite)),
+                )
+            })
             .chain(changes(line, suite))
             .collect(),
         asked,
         arms,
         has_notes,
-        more_arms: (shown < matrix.arms.len())
-            .then(|| format!("The leading {shown} of {} arms are listed; the data have all.", format::integer(matrix.arms.len() as u64))),
+        more_arms: (shown < matrix.arms.len()).then(|| {
+            format!(
+                "The leading {shown} of {} arms are listed; the data have all.",
+                format::integer(matrix.arms.len() as u64)
+            )
+        }),
         untold: (untold > 0).then(|| {
             let outcomes = words::one_or_many(untold, "outcomes").to_owned();
-            format!("Answers and reasons of {} more {outcomes} are on the run pages.", format::integer(untold))
+            format!(
+                "Answers and reasons of {} more {outcomes} are on the run pages.",
+                format::integer(untold)
+            )
         }),
         anchor,
     }
@@ -227,38 +327,86 @@ const MOST_CHANGES: usize = 5;
 
 /// Says since when the item is broken or repaired, by arm: the first of many.
 fn changes(line: &ItemLine, suite: &OverviewSuite) -> Vec<(&'static str, Text)> {
-    let Some(history) = &suite.history else { return Vec::new() };
+    let Some(history) = &suite.history else {
+        return Vec::new();
+    };
     let found = history.changes_of(&line.item);
     let name = |arm: usize| words::arm_name(&history.suite, &history.arms[arm].arm);
-    let told = found.iter().take(MOST_CHANGES).map(|(arm, change)| format!("{}: {}.", name(*arm), courses::course(&change.course)));
+    let told = found
+        .iter()
+        .take(MOST_CHANGES)
+        .map(|(arm, change)| format!("{}: {}.", name(*arm), courses::course(&change.course)));
     let more = found.len().saturating_sub(MOST_CHANGES);
-    let rest = (more > 0).then(|| format!("{} more changed; the history has the first of them.", words::count_of(more as u64, "arms")));
-    told.chain(rest).map(|text| ("Changed", Text::from(text))).collect()
+    let rest = (more > 0).then(|| {
+        format!(
+            "{} more changed; the history has the first of them.",
+            words::count_of(more as u64, "arms")
+        )
+    });
+    told.chain(rest)
+        .map(|text| ("Changed", Text::from(text)))
+        .collect()
 }
 
 fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)> {
     let integer = |number: u32| format::integer(number.into());
     let mut facts = vec![
-        ("Passed", Text::from(format!("{} of {} outcomes", integer(line.passed), integer(line.counted)))),
-        ("Solved by", Text::from(format!("{} of {} arms", integer(line.solved_by), integer(line.tried_by)))),
+        (
+            "Passed",
+            Text::from(format!(
+                "{} of {} outcomes",
+                integer(line.passed),
+                integer(line.counted)
+            )),
+        ),
+        (
+            "Solved by",
+            Text::from(format!(
+                "{} of {} arms",
+                integer(line.solved_by),
+                integer(line.tried_by)
+            )),
+        ),
     ];
     if line.missing > 0 {
-        facts.push(("Missing", Text::from(format!("{} outcomes", integer(line.missing)))));
-    }
-    if let Some(found) = line.discrimination {
-        let chance = format!("; by chance within ±{} for 19 of 20 items", format::fixed(found.by_chance, 2));
         facts.push((
-            "Discrimination",
-            Text::from(format!("{} over {} runs{chance}", format::signed(found.value, 2), format::integer(found.n))),
+            "Missing",
+            Text::from(format!("{} outcomes", integer(line.missing))),
         ));
     }
-    facts.push(("Decided by", Text::from(format!("{} ({})", line.evaluator, line.kind))));
+    if let Some(found) = line.discrimination {
+        let chance = format!(
+            "; by chance within ±{} for 19 of 20 items",
+            format::fixed(found.by_chance, 2)
+        );
+        facts.push((
+            "Discrimination",
+            Text::from(format!(
+                "{} over {} runs{chance}",
+                format::signed(found.value, 2),
+                format::integer(found.n)
+            )),
+        ));
+    }
+    facts.push((
+        "Decided by",
+        Text::from(format!("{} ({})", line.evaluator, line.kind)),
+    ));
     let known = [
         ("Category", story.and_then(|story| story.category.clone())),
         ("Cluster", line.cluster.clone()),
-        ("Expected", story.filter(|story| !story.expected.is_empty()).map(|story| story.expected.join(" or "))),
+        (
+            "Expected",
+            story
+                .filter(|story| !story.expected.is_empty())
+                .map(|story| story.expected.join(" or ")),
+        ),
     ];
-    facts.extend(known.into_iter().filter_map(|(label, text)| Some((label, Text::from(beginning(&text?, LONGEST))))));
+    facts.extend(
+        known
+            .into_iter()
+            .filter_map(|(label, text)| Some((label, Text::from(beginning(&text?, LONGEST))))),
+    );
     facts.retain(|(_, text)| !text.is_blank());
     facts
 }
@@ -267,21 +415,35 @@ fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)
 ///
 /// Every arm gets a first note before any arm gets a second one.
 fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Vec<Note>>, u64) {
-    let of_arms = page.suite.items.arms.iter().map(|arm| story.notes.get(&arm.arm).map_or(&[][..], Vec::as_slice));
+    let of_arms = page
+        .suite
+        .items
+        .arms
+        .iter()
+        .map(|arm| story.notes.get(&arm.arm).map_or(&[][..], Vec::as_slice));
     let of_arms: Vec<&[ItemNote]> = of_arms.collect();
     let firsts = of_arms.iter().filter(|notes| !notes.is_empty()).count();
-    let longest = if firsts * (NOTE_BYTES + 2 * LONGEST) <= most { LONGEST } else { LONGEST / 2 };
+    let longest = if firsts * (NOTE_BYTES + 2 * LONGEST) <= most {
+        LONGEST
+    } else {
+        LONGEST / 2
+    };
     let mut shown: Vec<Vec<Note>> = of_arms.iter().map(|_| Vec::new()).collect();
     let (mut bytes, mut untold) = (0, story.untold);
     for (arm, note) in in_turns(&of_arms) {
-        let text = |text: Option<&str>| Text::from(text.map_or_else(String::new, |text| beginning(text, longest)));
+        let text = |text: Option<&str>| {
+            Text::from(text.map_or_else(String::new, |text| beginning(text, longest)))
+        };
         let told = Told {
             answer: text(note.answer.as_deref()),
             reason: text(note.reason.as_deref()),
             scores: text(Some(&other_scores(&note.scores))),
         };
         // A run's id is also in its link.
-        let size = NOTE_BYTES + escaped_length(&page.labels[arm]) + 2 * escaped_length(&note.run) + told.escaped_length();
+        let size = NOTE_BYTES
+            + escaped_length(&page.labels[arm])
+            + 2 * escaped_length(&note.run)
+            + told.escaped_length();
         if bytes + size > most {
             untold += note.times;
             continue;
@@ -301,20 +463,35 @@ struct Told {
 
 impl Told {
     fn escaped_length(&self) -> usize {
-        [&self.answer, &self.reason, &self.scores].into_iter().map(Text::escaped_length).sum()
+        [&self.answer, &self.reason, &self.scores]
+            .into_iter()
+            .map(Text::escaped_length)
+            .sum()
     }
 }
 
 fn said(page: &Page<'_>, note: &ItemNote, told: Told) -> Note {
-    let (class, sign, word) = ItemStatus::from_name(&note.status).map_or(("mo", "–", "unknown"), outcome_mark);
-    let transcript = note.transcript.as_ref().zip(page.plan.run_segment(&note.run));
+    let (class, sign, word) =
+        ItemStatus::from_name(&note.status).map_or(("mo", "–", "unknown"), outcome_mark);
+    let transcript = note
+        .transcript
+        .as_ref()
+        .zip(page.plan.run_segment(&note.run));
     Note {
-        run: Text::from(page.plan.run_turn(&note.run).map_or_else(|| note.run.clone(), run_turn)),
+        run: Text::from(
+            page.plan
+                .run_turn(&note.run)
+                .map_or_else(|| note.run.clone(), run_turn),
+        ),
         href: page.run_href(&note.run),
         class,
         sign,
         word,
-        times: if note.times > 1 { format!("{} times", format::integer(note.times)) } else { String::new() },
+        times: if note.times > 1 {
+            format!("{} times", format::integer(note.times))
+        } else {
+            String::new()
+        },
         told,
         transcript: transcript.map(|(link, segment)| format!("{}runs/{segment}/{link}", page.root)),
     }
@@ -335,8 +512,16 @@ pub(super) fn sign_word(sign: ItemSign) -> &'static str {
 fn sign_sentence(sign: ItemSign, line: &ItemLine, suite: &OverviewSuite) -> String {
     let said = match sign {
         ItemSign::Excluded => {
-            let reason = suite.board.excluded_items.iter().find(|item| item.item == line.item).map_or("", |item| item.reason.as_str());
-            return format!("excluded from the leaderboard: {}", beginning(reason, LONGEST));
+            let reason = suite
+                .board
+                .excluded_items
+                .iter()
+                .find(|item| item.item == line.item)
+                .map_or("", |item| item.reason.as_str());
+            return format!(
+                "excluded from the leaderboard: {}",
+                beginning(reason, LONGEST)
+            );
         }
         ItemSign::AgainstTheRest => {
             "runs that do worse elsewhere pass it and better ones do not; look for a wrong key, a test of something else, or a shortcut"
@@ -344,8 +529,12 @@ fn sign_sentence(sign: ItemSign, line: &ItemLine, suite: &OverviewSuite) -> Stri
         ItemSign::BreaksDown => {
             "more than half of its outcomes are errors or limits; look at its environment and its time limit before its difficulty"
         }
-        ItemSign::OftenMissing => "most attempts have no outcome: outages, or an evaluator that fails",
-        ItemSign::NeverSolved => "too hard for every arm, or unsolvable; it does not distinguish arms",
+        ItemSign::OftenMissing => {
+            "most attempts have no outcome: outages, or an evaluator that fails"
+        }
+        ItemSign::NeverSolved => {
+            "too hard for every arm, or unsolvable; it does not distinguish arms"
+        }
         ItemSign::AlwaysSolved => "every outcome passed; it does not distinguish arms",
     };
     said.to_owned()

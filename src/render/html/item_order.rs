@@ -14,7 +14,14 @@ pub(super) enum Order {
 }
 
 impl Order {
-    pub const ALL: [Self; 6] = [Self::Name, Self::Hardest, Self::Category, Self::Discriminating, Self::Differing, Self::Suspect];
+    pub const ALL: [Self; 6] = [
+        Self::Name,
+        Self::Hardest,
+        Self::Category,
+        Self::Discriminating,
+        Self::Differing,
+        Self::Suspect,
+    ];
 
     fn stem(self) -> &'static str {
         match self {
@@ -41,7 +48,9 @@ impl Order {
     pub fn about(self) -> &'static str {
         match self {
             Self::Name => "Every item, by name.",
-            Self::Hardest => "The items that pass least often come first. Each arm weighs the same, however many runs it has.",
+            Self::Hardest => {
+                "The items that pass least often come first. Each arm weighs the same, however many runs it has."
+            }
             Self::Category => "By category; in each, the items that pass least often come first.",
             Self::Discriminating => {
                 "First come items that better runs pass more often: the correlation, over runs, with the pass rate on all other items."
@@ -49,7 +58,9 @@ impl Order {
             Self::Differing => {
                 "Items that some arms pass in more than half of their outcomes and others do not. The largest differences come first."
             }
-            Self::Suspect => "Items worth checking, most unusual first. These signs are not verdicts.",
+            Self::Suspect => {
+                "Items worth checking, most unusual first. These signs are not verdicts."
+            }
         }
     }
 

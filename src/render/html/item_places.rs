@@ -30,18 +30,37 @@ pub(super) struct ItemPlaces {
 impl ItemPlaces {
     pub fn of_items(matrix: &ItemMatrix) -> Self {
         let items = matrix.items.iter();
-        Self::of(&items.map(|item| Named { name: &item.item, by: ("", &item.kind) }).collect::<Vec<_>>())
+        Self::of(
+            &items
+                .map(|item| Named {
+                    name: &item.item,
+                    by: ("", &item.kind),
+                })
+                .collect::<Vec<_>>(),
+        )
     }
 
     pub fn of_criteria(keys: &[CriterionKey]) -> Self {
-        Self::of(&keys.iter().map(|key| Named { name: &key.criterion, by: (&key.evaluator, "") }).collect::<Vec<_>>())
+        Self::of(
+            &keys
+                .iter()
+                .map(|key| Named {
+                    name: &key.criterion,
+                    by: (&key.evaluator, ""),
+                })
+                .collect::<Vec<_>>(),
+        )
     }
 
     fn of(items: &[Named<'_>]) -> Self {
         let mut by_name = BTreeMap::<String, Vec<(String, String, usize)>>::new();
         for (index, item) in items.iter().enumerate() {
             let (evaluator, kind) = item.by;
-            by_name.entry(item.name.to_owned()).or_default().push((evaluator.to_owned(), kind.to_owned(), index));
+            by_name.entry(item.name.to_owned()).or_default().push((
+                evaluator.to_owned(),
+                kind.to_owned(),
+                index,
+            ));
         }
         // Items with equal names differ by evaluator and kind. No name has the separator by accident, and a text with it gets a part of its
         // digest.
@@ -51,14 +70,19 @@ impl ItemPlaces {
         };
         let names: Vec<String> = items.iter().map(full).collect();
         let given = segments(names.iter().map(String::as_str), LONGEST);
-        let slugs = names.iter().map(|name| given[name.as_str()].clone()).collect();
+        let slugs = names
+            .iter()
+            .map(|name| given[name.as_str()].clone())
+            .collect();
         Self { slugs, by_name }
     }
 
     /// Returns the index of the item with this name, evaluator and kind. Without `by`, returns the first item with this name.
     pub fn index(&self, item: &str, by: Option<(&str, &str)>) -> Option<usize> {
         let found = self.by_name.get(item)?;
-        let place = found.iter().find(|(evaluator, kind, _)| by.is_none_or(|by| by == (evaluator.as_str(), kind.as_str())));
+        let place = found.iter().find(|(evaluator, kind, _)| {
+            by.is_none_or(|by| by == (evaluator.as_str(), kind.as_str()))
+        });
         place.map(|(_, _, index)| *index)
     }
 

@@ -46,42 +46,88 @@ pub(super) fn criteria(run: &RunPage, suite: &SuitePlace, root: &str) -> Option<
     let rows = &run.criteria;
     let first = rows.first()?;
     let each = |cell: &dyn Fn(&ItemRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
-    let mut grid = Grid::new("criteria-table", "What was required").about(format!("decided by {}", first.evaluator));
+    let mut grid = Grid::new("criteria-table", "What was required")
+        .about(format!("decided by {}", first.evaluator));
     let counts = RunStatus::from_name(&run.line.status).is_some_and(RunStatus::is_counted);
     // The pages of criteria only have counted runs.
-    let link = |row: &ItemRow| criterion_href(suite, root, &row.item, &row.evaluator).filter(|_| counts);
-    grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), each(&|row| Cell::head(cut(&row.item)).link(link(row))));
-    let outcome = |row: &ItemRow| Cell { text: Text::from(outcome_word(&row.status)), ..Cell::item_status(&row.status) };
-    grid.column(Column::new("Outcome", Look::Words, Sort::Ascending), each(&outcome));
+    let link =
+        |row: &ItemRow| criterion_href(suite, root, &row.item, &row.evaluator).filter(|_| counts);
+    grid.column(
+        Column::new("Criterion", Look::Key, Sort::Ascending),
+        each(&|row| Cell::head(cut(&row.item)).link(link(row))),
+    );
+    let outcome = |row: &ItemRow| Cell {
+        text: Text::from(outcome_word(&row.status)),
+        ..Cell::item_status(&row.status)
+    };
+    grid.column(
+        Column::new("Outcome", Look::Words, Sort::Ascending),
+        each(&outcome),
+    );
     if rows.iter().any(|row| row.reason.is_some()) {
-        let reason = |row: &ItemRow| Cell::words(row.reason.as_deref().map_or_else(String::new, cut));
-        grid.column(Column::new("Reasoning", Look::Words, Sort::Ascending), each(&reason));
+        let reason =
+            |row: &ItemRow| Cell::words(row.reason.as_deref().map_or_else(String::new, cut));
+        grid.column(
+            Column::new("Reasoning", Look::Words, Sort::Ascending),
+            each(&reason),
+        );
     }
     if rows.iter().any(|row| row.score.is_some()) {
-        let score = |row: &ItemRow| Cell::maybe(row.score.map(|score| (format::plain(score), score)));
-        grid.column(Column::new("Score", Look::Number, Sort::Descending), each(&score));
+        let score =
+            |row: &ItemRow| Cell::maybe(row.score.map(|score| (format::plain(score), score)));
+        grid.column(
+            Column::new("Score", Look::Number, Sort::Descending),
+            each(&score),
+        );
     }
     if rows.iter().any(|row| row.attempt > 1) {
-        grid.column(Column::new("Attempt", Look::Number, Sort::Ascending), each(&|row| Cell::count(u64::from(row.attempt))));
+        grid.column(
+            Column::new("Attempt", Look::Number, Sort::Ascending),
+            each(&|row| Cell::count(u64::from(row.attempt))),
+        );
     }
     if rows.iter().any(|row| row.evaluator != first.evaluator) {
         grid.about = Text::default();
-        grid.column(Column::new("Evaluator", Look::Words, Sort::Ascending), each(&|row| Cell::words(row.evaluator.as_str())));
+        grid.column(
+            Column::new("Evaluator", Look::Words, Sort::Ascending),
+            each(&|row| Cell::words(row.evaluator.as_str())),
+        );
     }
     // Earlier versions imported branches as clusters.
     let branch_of = |row: &ItemRow| row.category.clone().or_else(|| row.cluster.clone());
     if rows.iter().any(|row| branch_of(row).is_some()) {
         let branch = |row: &ItemRow| Cell::words(branch_of(row).unwrap_or_default());
-        grid.column(Column::new("Branch", Look::Words, Sort::Ascending), each(&branch));
+        grid.column(
+            Column::new("Branch", Look::Words, Sort::Ascending),
+            each(&branch),
+        );
     }
-    let judges = run.evaluators.iter().filter(|score| score.evaluator == first.evaluator).filter_map(judged_by);
-    let sentences = run.criteria_count.map(count).into_iter().chain(judges).map(Text::from).collect();
+    let judges = run
+        .evaluators
+        .iter()
+        .filter(|score| score.evaluator == first.evaluator)
+        .filter_map(judged_by);
+    let sentences = run
+        .criteria_count
+        .map(count)
+        .into_iter()
+        .chain(judges)
+        .map(Text::from)
+        .collect();
     let href = counts.then(|| format!("{root}{}", suite.criteria_path()));
-    Some(Criteria { grid: grid.filtered(""), sentences, href })
+    Some(Criteria {
+        grid: grid.filtered(""),
+        sentences,
+        href,
+    })
 }
 
 pub(super) fn evaluators(run: &RunPage) -> Vec<Unfolding> {
-    run.evaluators.iter().enumerate().map(|(place, score)| unfolding(place, score)).collect()
+    run.evaluators
+        .iter()
+        .enumerate()
+        .map(|(place, score)| unfolding(place, score))
+        .collect()
 }
 
 fn unfolding(place: usize, score: &EvaluatorScore) -> Unfolding {
@@ -91,58 +137,137 @@ fn unfolding(place: usize, score: &EvaluatorScore) -> Unfolding {
         ("Reasoning", score.reasoning.clone()),
         ("Judge", judge.map(|judge| judge.agent.clone())),
         ("Judge's model", judge.and_then(|judge| judge.model.clone())),
-        ("Judge's words (SHA-256)", judge.map(|judge| judge.prompt_sha256.clone())),
-        ("Votes", judge.filter(|judge| judge.votes > 0).map(|judge| format::integer(judge.votes))),
-        ("Votes that agreed", judge.and_then(|judge| judge.agreement).map(|share| format::percent(share, 0))),
+        (
+            "Judge's words (SHA-256)",
+            judge.map(|judge| judge.prompt_sha256.clone()),
+        ),
+        (
+            "Votes",
+            judge
+                .filter(|judge| judge.votes > 0)
+                .map(|judge| format::integer(judge.votes)),
+        ),
+        (
+            "Votes that agreed",
+            judge
+                .and_then(|judge| judge.agreement)
+                .map(|share| format::percent(share, 0)),
+        ),
         ("Judge's cost, apart from the run's", judge.and_then(cost)),
-        ("Judge's tokens in", judge.and_then(|judge| judge.input_tokens).map(format::integer)),
-        ("Judge's tokens out", judge.and_then(|judge| judge.output_tokens).map(format::integer)),
-        ("Revision", (score.revision > 0).then(|| score.revision.to_string())),
+        (
+            "Judge's tokens in",
+            judge
+                .and_then(|judge| judge.input_tokens)
+                .map(format::integer),
+        ),
+        (
+            "Judge's tokens out",
+            judge
+                .and_then(|judge| judge.output_tokens)
+                .map(format::integer),
+        ),
+        (
+            "Revision",
+            (score.revision > 0).then(|| score.revision.to_string()),
+        ),
     ];
     Unfolding {
         name: Text::new(&score.evaluator),
         score: Text::from(score_word(score)),
         is_unknown: score.value.is_none(),
-        facts: known.into_iter().filter_map(|(label, text)| Some(Said { label, text: Text::from(text?) })).collect(),
-        details: score.details.as_ref().map(|details| grids(details, &format!("evaluator-{place}"))).unwrap_or_default(),
+        facts: known
+            .into_iter()
+            .filter_map(|(label, text)| {
+                Some(Said {
+                    label,
+                    text: Text::from(text?),
+                })
+            })
+            .collect(),
+        details: score
+            .details
+            .as_ref()
+            .map(|details| grids(details, &format!("evaluator-{place}")))
+            .unwrap_or_default(),
     }
 }
 
 pub(super) fn verified(verification: &StoredVerification) -> Verified {
-    let said = facts(verification).into_iter().map(|(label, text)| Said { label, text: Text::from(text) });
+    let said = facts(verification).into_iter().map(|(label, text)| Said {
+        label,
+        text: Text::from(text),
+    });
     let mut grids = Vec::new();
     if !verification.record.checks.is_empty() {
         let checks = &verification.record.checks;
         let mut grid = Grid::new("checks-table", "Checks");
-        let words = |text: &Option<String>| Cell::words(text.as_deref().map_or_else(String::new, cut));
-        let plain = |text: &Option<String>| Cell::words(text.as_deref().unwrap_or_default().replace('_', " "));
-        grid.column(Column::new("Command", Look::Key, Sort::None), checks.iter().map(|check| Cell::head(cut(&check.command))));
+        let words =
+            |text: &Option<String>| Cell::words(text.as_deref().map_or_else(String::new, cut));
+        let plain = |text: &Option<String>| {
+            Cell::words(text.as_deref().unwrap_or_default().replace('_', " "))
+        };
+        grid.column(
+            Column::new("Command", Look::Key, Sort::None),
+            checks.iter().map(|check| Cell::head(cut(&check.command))),
+        );
         grid.column(
             Column::new("Outcome", Look::Words, Sort::None),
-            checks.iter().map(|check| ending(check.outcome.as_deref().unwrap_or("not_run"))),
+            checks
+                .iter()
+                .map(|check| ending(check.outcome.as_deref().unwrap_or("not_run"))),
         );
         if checks.iter().any(|check| check.baseline.is_some()) {
-            grid.column(Column::new("At baseline", Look::Words, Sort::None), checks.iter().map(|check| plain(&check.baseline)));
+            grid.column(
+                Column::new("At baseline", Look::Words, Sort::None),
+                checks.iter().map(|check| plain(&check.baseline)),
+            );
         }
         if checks.iter().any(|check| check.seconds.is_some()) {
-            let duration = |seconds: Option<f64>| Cell::maybe(seconds.map(|seconds| (format::seconds(seconds), seconds)));
-            grid.column(Column::new("Duration", Look::Number, Sort::None), checks.iter().map(|check| duration(check.seconds)));
+            let duration = |seconds: Option<f64>| {
+                Cell::maybe(seconds.map(|seconds| (format::seconds(seconds), seconds)))
+            };
+            grid.column(
+                Column::new("Duration", Look::Number, Sort::None),
+                checks.iter().map(|check| duration(check.seconds)),
+            );
         }
         if checks.iter().any(|check| check.folder.is_some()) {
-            grid.column(Column::new("Folder", Look::Words, Sort::None), checks.iter().map(|check| words(&check.folder)));
+            grid.column(
+                Column::new("Folder", Look::Words, Sort::None),
+                checks.iter().map(|check| words(&check.folder)),
+            );
         }
-        grid.column(Column::new("Why", Look::Words, Sort::None), checks.iter().map(|check| words(&check.reason)));
+        grid.column(
+            Column::new("Why", Look::Words, Sort::None),
+            checks.iter().map(|check| words(&check.reason)),
+        );
         if checks.iter().any(|check| check.message.is_some()) {
-            grid.column(Column::new("Message", Look::Words, Sort::None), checks.iter().map(|check| words(&check.message)));
+            grid.column(
+                Column::new("Message", Look::Words, Sort::None),
+                checks.iter().map(|check| words(&check.message)),
+            );
         }
         grids.push(grid);
     }
-    grids.extend(failures("failures-table", "Failures", &verification.record.failures));
-    grids.extend(failures("fixed-table", "Fixed since the baseline", &verification.record.fixed));
+    grids.extend(failures(
+        "failures-table",
+        "Failures",
+        &verification.record.failures,
+    ));
+    grids.extend(failures(
+        "fixed-table",
+        "Fixed since the baseline",
+        &verification.record.fixed,
+    ));
     Verified {
         facts: said.collect(),
         grids,
-        reasons: verification.record.reasons.iter().map(|reason| Text::from(cut(reason))).collect(),
+        reasons: verification
+            .record
+            .reasons
+            .iter()
+            .map(|reason| Text::from(cut(reason)))
+            .collect(),
         note: left_out(verification),
     }
 }
@@ -155,7 +280,10 @@ fn ending(name: &str) -> Cell {
         "timed_out" => "limit",
         _ => "not_evaluated",
     };
-    Cell { text: Text::from(name.replace('_', " ")), ..Cell::item_status(like) }
+    Cell {
+        text: Text::from(name.replace('_', " ")),
+        ..Cell::item_status(like)
+    }
 }
 
 fn failures(id: &str, caption: &str, failures: &[VerifiedFailure]) -> Option<Grid> {
@@ -163,22 +291,39 @@ fn failures(id: &str, caption: &str, failures: &[VerifiedFailure]) -> Option<Gri
         return None;
     }
     let mut grid = Grid::new(id, caption);
-    let each = |cell: &dyn Fn(&VerifiedFailure) -> Cell| failures.iter().map(cell).collect::<Vec<Cell>>();
+    let each =
+        |cell: &dyn Fn(&VerifiedFailure) -> Cell| failures.iter().map(cell).collect::<Vec<Cell>>();
     grid.column(
         Column::new("Failure", Look::Key, Sort::None),
         each(&|failure| Cell::head(cut(failure.test.as_ref().unwrap_or(&failure.text)))),
     );
     if failures.iter().any(|failure| failure.scope.is_some()) {
-        let scope = |failure: &VerifiedFailure| Cell::words(failure.scope.as_deref().unwrap_or_default().replace('_', " "));
+        let scope = |failure: &VerifiedFailure| {
+            Cell::words(
+                failure
+                    .scope
+                    .as_deref()
+                    .unwrap_or_default()
+                    .replace('_', " "),
+            )
+        };
         grid.column(Column::new("Scope", Look::Words, Sort::None), each(&scope));
     }
-    grid.column(Column::new("Check", Look::Words, Sort::None), each(&|failure| Cell::words(cut(&failure.check))));
-    let reason = |failure: &VerifiedFailure| Cell::words(failure.reason.as_deref().map_or_else(String::new, cut));
+    grid.column(
+        Column::new("Check", Look::Words, Sort::None),
+        each(&|failure| Cell::words(cut(&failure.check))),
+    );
+    let reason = |failure: &VerifiedFailure| {
+        Cell::words(failure.reason.as_deref().map_or_else(String::new, cut))
+    };
     if failures.iter().any(|failure| failure.reason.is_some()) {
         grid.column(Column::new("Why", Look::Words, Sort::None), each(&reason));
     }
     if failures.iter().any(|failure| !failure.files.is_empty()) {
-        grid.column(Column::new("Files", Look::Words, Sort::None), each(&|failure| Cell::words(cut(&failure.files.join(", ")))));
+        grid.column(
+            Column::new("Files", Look::Words, Sort::None),
+            each(&|failure| Cell::words(cut(&failure.files.join(", ")))),
+        );
     }
     Some(grid)
 }

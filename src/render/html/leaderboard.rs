@@ -39,26 +39,43 @@ struct Table {
     sentences: Vec<Text>,
 }
 
-pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {
+pub(super) fn page(
+    context: &SiteContext,
+    plan: &Plan,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+) -> SiteFile {
     let path = place.leaderboard_path();
     let title = format!("{}: leaderboard · {}", place.label, context.title);
     let about = format!("All arms of {} with all their figures.", place.label);
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about).downloads(&place.data("suites"));
+    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
+        .downloads(&place.data("suites"));
     let bar = bar(suite, place, &shell.root, Tab::Leaderboard);
     let shell = shell.of_suite(bar);
     let page = LeaderboardPage {
         label: Text::new(&place.label),
         board: board_grid(suite, place, plan, &shell.root),
-        audit: suite
-            .audit
-            .as_ref()
-            .map(|audit| (Text::from(audit::could_be_first(audit)), format!("{}{}", shell.root, place.audit_path()))),
+        audit: suite.audit.as_ref().map(|audit| {
+            (
+                Text::from(audit::could_be_first(audit)),
+                format!("{}{}", shell.root, place.audit_path()),
+            )
+        }),
         fits: fit::links(suite, place, &shell.root),
         published: published::link(suite, place, &shell.root),
         since: board::since(&suite.board),
-        notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
-        left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
-        tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table, plan, &shell.root)).collect(),
+        notes: board::notes(&suite.board)
+            .into_iter()
+            .map(Text::from)
+            .collect(),
+        left_out: board::left_out(&suite.board)
+            .into_iter()
+            .map(Text::from)
+            .collect(),
+        tables: (1..)
+            .zip(&suite.tables)
+            .map(|(number, table)| self::table(number, table, plan, &shell.root))
+            .collect(),
         stated: stated::of_suite(suite, plan, &shell.root),
         shell,
     };
@@ -69,8 +86,20 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
 fn board_grid(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Grid {
     let mut grid = board::grid(&suite.board, "board", "Arms by pass rate")
         .about(board::common(&suite.board).unwrap_or_default())
-        .chosen(&["Rank", words::metric_label(&suite.board.primary), "n", "Cost per solved", "Duration"]);
-    arm_rows(&mut grid, suite.board.entries.iter().map(|entry| &entry.arm), (suite, place), plan, root);
+        .chosen(&[
+            "Rank",
+            words::metric_label(&suite.board.primary),
+            "n",
+            "Cost per solved",
+            "Duration",
+        ]);
+    arm_rows(
+        &mut grid,
+        suite.board.entries.iter().map(|entry| &entry.arm),
+        (suite, place),
+        plan,
+        root,
+    );
     grid
 }
 
@@ -79,9 +108,17 @@ fn table(number: usize, comparison: &Comparison, plan: &Plan, root: &str) -> Tab
         Some(source) => format!("All arms, from {source}"),
         None => "All arms".to_owned(),
     };
-    let sentences = summary::summary_sentences(comparison).into_iter().chain(metrics::notes(comparison));
+    let sentences = summary::summary_sentences(comparison)
+        .into_iter()
+        .chain(metrics::notes(comparison));
     Table {
-        grid: metrics::grid(comparison, &format!("newest-{number}"), &caption, plan, root),
+        grid: metrics::grid(
+            comparison,
+            &format!("newest-{number}"),
+            &caption,
+            plan,
+            root,
+        ),
         sentences: sentences.map(Text::from).collect(),
     }
 }

@@ -19,12 +19,22 @@ pub(super) struct Mark {
 
 /// Returns the shade of a pass rate, from 0 to `steps`. Only 0 passed gives 0, and only all passed gives `steps`.
 pub(super) fn shade(passed: u32, counted: u32, steps: u32) -> u32 {
-    if passed == 0 { 0 } else { (passed * steps / counted.max(1)).max(1) }
+    if passed == 0 {
+        0
+    } else {
+        (passed * steps / counted.max(1)).max(1)
+    }
 }
 
 /// Returns the mark of an arm's outcomes of an item.
 pub(super) fn mark(cell: ItemCell, href: &str) -> Mark {
-    let ItemCell { passed, counted, broken, missing, skipped } = cell;
+    let ItemCell {
+        passed,
+        counted,
+        broken,
+        missing,
+        skipped,
+    } = cell;
     let (class, sign, word) = match (passed, counted) {
         (_, 0) if missing > 0 => ("mo", "?", "no outcome"),
         (_, 0) if skipped > 0 => ("mo", "–", "skipped"),
@@ -34,8 +44,21 @@ pub(super) fn mark(cell: ItemCell, href: &str) -> Mark {
         (passed, counted) if passed == counted => ("mp", "✓", "passed"),
         (_, _) => ("mx", "◐", "sometimes"),
     };
-    let count = (counted > 1).then(|| format!("{}/{}", format::integer(passed.into()), format::integer(counted.into())));
-    Mark { class, sign, count, word, href: href.to_owned(), key: cell.rate() }
+    let count = (counted > 1).then(|| {
+        format!(
+            "{}/{}",
+            format::integer(passed.into()),
+            format::integer(counted.into())
+        )
+    });
+    Mark {
+        class,
+        sign,
+        count,
+        word,
+        href: href.to_owned(),
+        key: cell.rate(),
+    }
 }
 
 /// Returns the CSS class, sign and word of an outcome.

@@ -94,7 +94,11 @@ pub(super) fn shortlists(suite: &OverviewSuite, place: &SuitePlace, root: &str) 
         let items = order.items(suite);
         let entry = |index: &usize| {
             let line = &matrix.items[*index];
-            (format!("{root}{}", place.item_path(*index)), name(line), said(line))
+            (
+                format!("{root}{}", place.item_path(*index)),
+                name(line),
+                said(line),
+            )
         };
         Shortlist {
             word: order.word(),
@@ -103,50 +107,102 @@ pub(super) fn shortlists(suite: &OverviewSuite, place: &SuitePlace, root: &str) 
             items: items.iter().take(SHORT).map(entry).collect(),
         }
     };
-    let lists: [(Order, Note); 3] =
-        [(Order::Hardest, |line| format!("passed {}", passed(line))), (Order::Discriminating, tells_apart), (Order::Suspect, notes)];
-    lists.into_iter().map(list).filter(|list| !list.items.is_empty()).collect()
+    let lists: [(Order, Note); 3] = [
+        (Order::Hardest, |line| format!("passed {}", passed(line))),
+        (Order::Discriminating, tells_apart),
+        (Order::Suspect, notes),
+    ];
+    lists
+        .into_iter()
+        .map(list)
+        .filter(|list| !list.items.is_empty())
+        .collect()
 }
 
 fn passed(item: &ItemLine) -> String {
-    format!("{} of {}", format::integer(item.passed.into()), format::integer(item.counted.into()))
+    format!(
+        "{} of {}",
+        format::integer(item.passed.into()),
+        format::integer(item.counted.into())
+    )
 }
 
 fn tells_apart(item: &ItemLine) -> String {
-    item.discrimination
-        .map_or_else(String::new, |found| format!("{} over {} runs", format::signed(found.value, 2), format::integer(found.n)))
+    item.discrimination.map_or_else(String::new, |found| {
+        format!(
+            "{} over {} runs",
+            format::signed(found.value, 2),
+            format::integer(found.n)
+        )
+    })
 }
 
 /// Makes the pages of a suite's matrix. Empty if no run has outcomes of items.
-pub(super) fn pages<'a>(context: &'a SiteContext, plan: &'a Plan, suite: &'a OverviewSuite, place: &'a SuitePlace) -> SitePart<'a> {
+pub(super) fn pages<'a>(
+    context: &'a SiteContext,
+    plan: &'a Plan,
+    suite: &'a OverviewSuite,
+    place: &'a SuitePlace,
+) -> SitePart<'a> {
     let matrix = &suite.items;
     if matrix.items.is_empty() {
         return Box::new(std::iter::empty());
     }
     let per_page = rows_per_page(matrix.arms.len(), heat::bytes(suite));
-    let lists: Vec<(Order, Vec<usize>)> = Order::ALL.into_iter().map(|order| (order, order.items(suite))).collect();
-    let links: Vec<(Order, usize)> =
-        lists.iter().map(|(order, items)| (*order, items.len())).filter(|(order, count)| *order != Order::Category || *count > 0).collect();
-    let pages =
-        lists.into_iter().filter(|(order, items)| *order != Order::Category || !items.is_empty()).flat_map(move |(order, items)| {
-            let map_order = if order == Order::Name { suite.items.easiest() } else { items.clone() };
+    let lists: Vec<(Order, Vec<usize>)> = Order::ALL
+        .into_iter()
+        .map(|order| (order, order.items(suite)))
+        .collect();
+    let links: Vec<(Order, usize)> = lists
+        .iter()
+        .map(|(order, items)| (*order, items.len()))
+        .filter(|(order, count)| *order != Order::Category || *count > 0)
+        .collect();
+    let pages = lists
+        .into_iter()
+        .filter(|(order, items)| *order != Order::Category || !items.is_empty())
+        .flat_map(move |(order, items)| {
+            let map_order = if order == Order::Name {
+                suite.items.easiest()
+            } else {
+                items.clone()
+            };
             let all = items.len();
-            let most = if order == Order::Name { usize::MAX } else { MOST_PAGES * per_page };
+            let most = if order == Order::Name {
+                usize::MAX
+            } else {
+                MOST_PAGES * per_page
+            };
             let items: Vec<usize> = items.into_iter().take(most).collect();
             let count = items.len().div_ceil(per_page).max(1) as u64;
             let links = links.clone();
-            (1..=count).zip((0..).step_by(per_page)).map(move |(number, start): (u64, usize)| {
-                let chunk = &items[start.min(items.len())..items.len().min(start + per_page)];
-                let of = Part { order, number, count, first: start + 1, all, listed: items.len(), links: &links };
-                let map = if number == 1 { map_order.as_slice() } else { &[] };
-                page(context, plan, suite, place, &of, chunk, map)
-            })
+            (1..=count)
+                .zip((0..).step_by(per_page))
+                .map(move |(number, start): (u64, usize)| {
+                    let chunk = &items[start.min(items.len())..items.len().min(start + per_page)];
+                    let of = Part {
+                        order,
+                        number,
+                        count,
+                        first: start + 1,
+                        all,
+                        listed: items.len(),
+                        links: &links,
+                    };
+                    let map = if number == 1 {
+                        map_order.as_slice()
+                    } else {
+                        &[]
+                    };
+                    page(context, plan, suite, place, &of, chunk, map)
+                })
         });
     Box::new(pages)
 }
 
 fn rows_per_page(arms: usize, map: usize) -> usize {
-    let fitting = WITH_MAP.saturating_sub(map).min(PAGE_BYTES) / (ROW_BYTES + CELL_BYTES * arms.min(MOST_ARMS));
+    let fitting = WITH_MAP.saturating_sub(map).min(PAGE_BYTES)
+        / (ROW_BYTES + CELL_BYTES * arms.min(MOST_ARMS));
     (fitting / 10 * 10).clamp(10, 200)
 }
 
@@ -178,33 +234,68 @@ fn page(
     map: &[usize],
 ) -> SiteFile {
     let matrix = &suite.items;
-    let path = format!("suites/{}/items/{}", place.segment, part.order.name(part.number));
-    let of = if part.number > 1 { format!(", page {}", part.number) } else { String::new() };
-    let title = format!("Items of {}: {}{of} · {}", place.label, part.order.word(), context.title);
-    let about = format!("Which arm passes which item of {}: {}.", place.label, part.order.word());
+    let path = format!(
+        "suites/{}/items/{}",
+        place.segment,
+        part.order.name(part.number)
+    );
+    let of = if part.number > 1 {
+        format!(", page {}", part.number)
+    } else {
+        String::new()
+    };
+    let title = format!(
+        "Items of {}: {}{of} · {}",
+        place.label,
+        part.order.word(),
+        context.title
+    );
+    let about = format!(
+        "Which arm passes which item of {}: {}.",
+        place.label,
+        part.order.word()
+    );
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
         .download(&format!("{}.json", place.data("items")), "JSON")
         .download(&format!("{}.csv", place.data("items")), "CSV");
     let bar = bar(suite, place, &shell.root, Tab::Items);
     let shell = shell.of_suite(bar);
     let map = heat::of(suite, place, plan, &shell.root, map, part.order.across());
-    let shell = if map.is_some() { shell.with(plan.assets.map.clone()) } else { shell };
-    let labels = words::arm_labels(&suite.board.suite, &matrix.arms.iter().take(MOST_ARMS).map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+    let shell = if map.is_some() {
+        shell.with(plan.assets.map.clone())
+    } else {
+        shell
+    };
+    let labels = words::arm_labels(
+        &suite.board.suite,
+        &matrix
+            .arms
+            .iter()
+            .take(MOST_ARMS)
+            .map(|arm| arm.arm.clone())
+            .collect::<Vec<_>>(),
+    );
     let runs: Vec<Option<String>> = matrix
         .arms
         .iter()
         .map(|arm| match arm.runs.as_slice() {
-            [run] => plan.run_path(run).map(|path| format!("{}{path}", shell.root)),
+            [run] => plan
+                .run_path(run)
+                .map(|path| format!("{}{path}", shell.root)),
             _ => None,
         })
         .collect();
-    let arms = labels.iter().zip(&matrix.arms).zip(&runs).map(|((label, arm), run)| ArmHead {
-        name: Text::new(label),
-        href: plan.arm_href(&shell.root, &arm.arm),
-        tone: plan.tone(&arm.arm),
-        run: run.clone(),
-        about: words::count_runs(arm.runs.len() as u64),
-    });
+    let arms = labels
+        .iter()
+        .zip(&matrix.arms)
+        .zip(&runs)
+        .map(|((label, arm), run)| ArmHead {
+            name: Text::new(label),
+            href: plan.arm_href(&shell.root, &arm.arm),
+            tone: plan.tone(&arm.arm),
+            run: run.clone(),
+            about: words::count_runs(arm.runs.len() as u64),
+        });
     let integer = |number: usize| format::integer(number as u64);
     let last = part.first + items.len().saturating_sub(1);
     let page = MatrixPage {
@@ -236,25 +327,49 @@ fn page(
 
 fn noise_grids(ledger: &NoiseLedger) -> Vec<(Grid, Vec<String>)> {
     let grid = |(number, table): (usize, Table)| {
-        (Grid::of(&table, format!("noise-{number}"), table.title.clone().unwrap_or_default()).fits().unsorted(), table.notes.clone())
+        (
+            Grid::of(
+                &table,
+                format!("noise-{number}"),
+                table.title.clone().unwrap_or_default(),
+            )
+            .fits()
+            .unsorted(),
+            table.notes.clone(),
+        )
     };
-    noise::for_pages(ledger).into_iter().enumerate().map(grid).collect()
+    noise::for_pages(ledger)
+        .into_iter()
+        .enumerate()
+        .map(grid)
+        .collect()
 }
 
 fn orders(part: &Part<'_>) -> Vec<(String, String, bool)> {
     let of = |(order, count): &(Order, usize)| {
-        (order.name(1), format!("{} ({})", order.word(), format::integer(*count as u64)), *order == part.order)
+        (
+            order.name(1),
+            format!("{} ({})", order.word(), format::integer(*count as u64)),
+            *order == part.order,
+        )
     };
     part.links.iter().map(of).collect()
 }
 
 /// Returns the headline: the number of items, and how many of them tell nothing about the arms.
 fn headline(matrix: &ItemMatrix) -> Option<String> {
-    let count = |sign: ItemSign| matrix.items.iter().filter(|item| item.signs.contains(&sign)).count();
+    let count = |sign: ItemSign| {
+        matrix
+            .items
+            .iter()
+            .filter(|item| item.signs.contains(&sign))
+            .count()
+    };
     let (never, always) = (count(ItemSign::NeverSolved), count(ItemSign::AlwaysSolved));
     let items = words::count_of(matrix.items.len() as u64, matrix.word.unwrap_or("items"));
     let [never, always] = [never, always].map(|count| format::integer(count as u64));
-    (!matrix.items.is_empty()).then(|| format!("{items}: {never} never passed, {always} always passed"))
+    (!matrix.items.is_empty())
+        .then(|| format!("{items}: {never} never passed, {always} always passed"))
 }
 
 /// Summarises the matrix.
@@ -263,16 +378,30 @@ pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
     let integer = |number: usize| format::integer(number as u64);
     let runs: usize = matrix.arms.iter().map(|arm| arm.runs.len()).sum();
     let word = matrix.word.unwrap_or("items");
-    let with = |sign: ItemSign| matrix.items.iter().filter(|item| item.signs.contains(&sign)).count();
+    let with = |sign: ItemSign| {
+        matrix
+            .items
+            .iter()
+            .filter(|item| item.signs.contains(&sign))
+            .count()
+    };
     let mut said = vec![format!(
         "{} {} in {} of {}.",
         integer(matrix.items.len()),
         words::one_or_many(matrix.items.len() as u64, word),
         words::count_runs(runs as u64),
-        if matrix.arms.len() == 1 { "one arm".to_owned() } else { format!("{} arms", integer(matrix.arms.len())) },
+        if matrix.arms.len() == 1 {
+            "one arm".to_owned()
+        } else {
+            format!("{} arms", integer(matrix.arms.len()))
+        },
     )];
     let differing = matrix.orders.differing.len();
-    let (always, never, against) = (with(ItemSign::AlwaysSolved), with(ItemSign::NeverSolved), with(ItemSign::AgainstTheRest));
+    let (always, never, against) = (
+        with(ItemSign::AlwaysSolved),
+        with(ItemSign::NeverSolved),
+        with(ItemSign::AgainstTheRest),
+    );
     if matrix.arms.len() > 1 {
         said.push(match differing {
             0 => format!("On none of the {word} do some arms pass in more than half of their outcomes and others not."),
@@ -282,7 +411,11 @@ pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
         });
     }
     if always + never > 0 {
-        said.push(format!("Always passed: {}. Never passed: {}. They do not distinguish arms.", integer(always), integer(never)));
+        said.push(format!(
+            "Always passed: {}. Never passed: {}. They do not distinguish arms.",
+            integer(always),
+            integer(never)
+        ));
     }
     if against > 0 {
         let by_chance = format::fixed(matrix.orders.against_by_chance, 0);
@@ -297,15 +430,29 @@ pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
 fn row(matrix: &ItemMatrix, place: &SuitePlace, index: usize, runs: &[Option<String>]) -> Row {
     let item = &matrix.items[index];
     let href = super::items::item_href_at(place, "../i/", index);
-    let is_alone = matrix.items.first().is_none_or(|first| first.evaluator == item.evaluator);
-    let sub = if is_alone { item.cluster.clone().unwrap_or_default() } else { item.evaluator.clone() };
-    let cells = item.cells.iter().zip(runs).take(MOST_ARMS).map(|(cell, run)| mark(*cell, run.as_ref().unwrap_or(&href)));
+    let is_alone = matrix
+        .items
+        .first()
+        .is_none_or(|first| first.evaluator == item.evaluator);
+    let sub = if is_alone {
+        item.cluster.clone().unwrap_or_default()
+    } else {
+        item.evaluator.clone()
+    };
+    let cells = item
+        .cells
+        .iter()
+        .zip(runs)
+        .take(MOST_ARMS)
+        .map(|(cell, run)| mark(*cell, run.as_ref().unwrap_or(&href)));
     Row {
         cells: cells.collect(),
         name: name(item),
         sub: Text::from(beginning(&sub, LONGEST_NAME)),
         rate: item.rate.map(|rate| (rate, passed(item))),
-        discrimination: item.discrimination.map(|found| (found.value, format::signed(found.value, 2))),
+        discrimination: item
+            .discrimination
+            .map(|found| (found.value, format::signed(found.value, 2))),
         notes: notes(item),
         href,
     }
@@ -314,11 +461,20 @@ fn row(matrix: &ItemMatrix, place: &SuitePlace, index: usize, runs: &[Option<Str
 /// Returns an item's name, cut for a table.
 pub(super) fn name(item: &ItemLine) -> Text {
     let text = Text::from(beginning(&item.item, LONGEST_NAME));
-    if text.is_blank() { Text::new("(no name)") } else { text }
+    if text.is_blank() {
+        Text::new("(no name)")
+    } else {
+        text
+    }
 }
 
 /// Describes what is unusual about an item in a few words, which the filter finds.
 pub(super) fn notes(item: &ItemLine) -> String {
     let differ = item.is_disputed().then_some("arms differ");
-    item.signs.iter().map(|sign| sign_word(*sign)).chain(differ).collect::<Vec<&str>>().join(", ")
+    item.signs
+        .iter()
+        .map(|sign| sign_word(*sign))
+        .chain(differ)
+        .collect::<Vec<&str>>()
+        .join(", ")
 }

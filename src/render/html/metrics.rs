@@ -9,14 +9,31 @@ use super::grid::Grid;
 use super::plan::Plan;
 
 /// Lays a comparison out.
-pub(super) fn grid(comparison: &Comparison, id: &str, caption: &str, plan: &Plan, root: &str) -> Grid {
-    let mut grid = Grid::of(&comparison::metrics(comparison, &words::labels(comparison)), id, caption).unsorted();
+pub(super) fn grid(
+    comparison: &Comparison,
+    id: &str,
+    caption: &str,
+    plan: &Plan,
+    root: &str,
+) -> Grid {
+    let mut grid = Grid::of(
+        &comparison::metrics(comparison, &words::labels(comparison)),
+        id,
+        caption,
+    )
+    .unsorted();
     for (cells, row) in grid.rows.iter_mut().zip(&comparison.rows) {
         if let Some(name) = cells.first_mut() {
             name.href = method_href(&row.metric, root);
         }
     }
-    link_heads(&mut grid, 1, comparison.arms.iter().map(|compared| &compared.arm), plan, root);
+    link_heads(
+        &mut grid,
+        1,
+        comparison.arms.iter().map(|compared| &compared.arm),
+        plan,
+        root,
+    );
     grid
 }
 
@@ -33,8 +50,12 @@ pub(super) fn method_href(metric: &Metric, root: &str) -> String {
 pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     for row in &comparison.rows {
-        let mut methods: Vec<&str> =
-            row.cells.iter().filter_map(|cell| cell.estimate.as_ref()).map(|estimate| words::method(estimate.method)).collect();
+        let mut methods: Vec<&str> = row
+            .cells
+            .iter()
+            .filter_map(|cell| cell.estimate.as_ref())
+            .map(|estimate| words::method(estimate.method))
+            .collect();
         methods.dedup();
         if !methods.is_empty() {
             notes.push(format!("{}: {}.", row.metric.label, methods.join("; ")));
@@ -42,10 +63,19 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     }
     notes.extend(details::second_looks(comparison));
     // Criteria are a section of their own on a pair's page.
-    notes.extend(words::verification_note(comparison, &words::labels(comparison)));
-    notes.extend(verdicts::exclusion_notes(comparison, &words::labels(comparison)));
+    notes.extend(words::verification_note(
+        comparison,
+        &words::labels(comparison),
+    ));
+    notes.extend(verdicts::exclusion_notes(
+        comparison,
+        &words::labels(comparison),
+    ));
     if !comparison.not_measured.is_empty() {
-        notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
+        notes.push(format!(
+            "Not measured: {}.",
+            comparison.not_measured.join(", ")
+        ));
     }
     notes
 }

@@ -98,9 +98,15 @@ pub use site_file::{SiteFile, SitePart};
 pub const ITEMS_PER_PAGE: usize = 200;
 
 /// Makes all files except the pages of single runs, one at a time.
-pub fn site_files<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> impl Iterator<Item = SiteFile> + 'a {
+pub fn site_files<'a>(
+    overview: &'a Published<Overview>,
+    plan: &'a Plan,
+) -> impl Iterator<Item = SiteFile> + 'a {
     let suites = (0..overview.suites.len()).flat_map(|place| suite_parts(overview, plan, place));
-    common_parts(overview, plan).into_iter().chain(suites).flatten()
+    common_parts(overview, plan)
+        .into_iter()
+        .chain(suites)
+        .flatten()
 }
 
 /// Makes the files about all suites, in parts that can be made in parallel.
@@ -110,16 +116,39 @@ pub fn common_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> Ve
         part(|| runs::pages(overview, plan)),
         part(|| arm_list::pages(overview, plan)),
         part(|| arm::pages(overview, plan)),
-        part(|| [overview::page(overview, plan), method::page(overview, plan), glossary::page(overview, plan), cost::page(overview, plan)]),
-        part(|| overall::page(overview, plan).into_iter().chain(data::overall(overview))),
-        part(|| data::boards(overview).into_iter().chain(data::cost(overview))),
+        part(|| {
+            [
+                overview::page(overview, plan),
+                method::page(overview, plan),
+                glossary::page(overview, plan),
+                cost::page(overview, plan),
+            ]
+        }),
+        part(|| {
+            overall::page(overview, plan)
+                .into_iter()
+                .chain(data::overall(overview))
+        }),
+        part(|| {
+            data::boards(overview)
+                .into_iter()
+                .chain(data::cost(overview))
+        }),
         part(|| plan.assets.files()),
     ]
 }
 
 /// Makes the files about one suite in parts that can be made in parallel. `place` is the suite's index in the overview.
-pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place: usize) -> Vec<SitePart<'a>> {
-    let (suite, place, context) = (&overview.suites[place], &plan.suites[place], &overview.context);
+pub fn suite_parts<'a>(
+    overview: &'a Published<Overview>,
+    plan: &'a Plan,
+    place: usize,
+) -> Vec<SitePart<'a>> {
+    let (suite, place, context) = (
+        &overview.suites[place],
+        &plan.suites[place],
+        &overview.context,
+    );
     let mut parts: Vec<SitePart<'a>> = vec![
         part(move || item::pages(context, plan, suite, place)),
         part(move || matrix::pages(context, plan, suite, place)),
@@ -128,20 +157,52 @@ pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place:
         part(move || data::items(suite, place)),
         part(move || any_pair::files(context, plan, suite, place)),
         part(move || {
-            let pages = [suite::page, leaderboard::page, suite_runs::page].map(|page| page(context, plan, suite, place));
-            let more = [pairs::page, audit::page, fit::abilities_page, fit::horizons_page, published::page];
+            let pages = [suite::page, leaderboard::page, suite_runs::page]
+                .map(|page| page(context, plan, suite, place));
+            let more = [
+                pairs::page,
+                audit::page,
+                fit::abilities_page,
+                fit::horizons_page,
+                published::page,
+            ];
             let more = more.map(|page| page(context, plan, suite, place));
             pages.into_iter().chain(more.into_iter().flatten())
         }),
-        part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))),
+        part(move || {
+            criteria::index(context, plan, suite, place)
+                .into_iter()
+                .chain(data::criteria(suite, place))
+        }),
         part(move || criteria::pages(context, plan, suite, place)),
-        part(move || charts::page(context, plan, suite, place).into_iter().chain(categories::page(context, plan, suite, place))),
-        part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))),
-        part(move || data::audit(suite, place).into_iter().chain(data::fits(suite, place)).chain(data::published(suite, place))),
-        part(move || data::suite(context, suite, place).into_iter().chain(chart_data::files(suite, place))),
+        part(move || {
+            charts::page(context, plan, suite, place)
+                .into_iter()
+                .chain(categories::page(context, plan, suite, place))
+        }),
+        part(move || {
+            history::page(context, plan, suite, place)
+                .into_iter()
+                .chain(data::history(context, suite, place))
+        }),
+        part(move || {
+            data::audit(suite, place)
+                .into_iter()
+                .chain(data::fits(suite, place))
+                .chain(data::published(suite, place))
+        }),
+        part(move || {
+            data::suite(context, suite, place)
+                .into_iter()
+                .chain(chart_data::files(suite, place))
+        }),
     ];
     parts.extend(suite.pairs.iter().map(|pair| {
-        part(move || compare::page(context, plan, suite, place, pair).into_iter().chain(data::pair(context, suite, place, pair)))
+        part(move || {
+            compare::page(context, plan, suite, place, pair)
+                .into_iter()
+                .chain(data::pair(context, suite, place, pair))
+        })
     }));
     parts
 }
@@ -164,9 +225,18 @@ pub fn run_files(
     items: &Published<Vec<ItemPage>>,
     transcripts: &RunTranscripts,
 ) -> Vec<SiteFile> {
-    let Some(place) = plan.runs.get(&page.line.id) else { return Vec::new() };
+    let Some(place) = plan.runs.get(&page.line.id) else {
+        return Vec::new();
+    };
     let mut files = run::pages(&overview.context, plan, place, page, items, transcripts);
-    files.extend(transcript::pages(overview, plan, place, page, items, transcripts));
+    files.extend(transcript::pages(
+        overview,
+        plan,
+        place,
+        page,
+        items,
+        transcripts,
+    ));
     files.push(data::run(place, page, items));
     files
 }
@@ -174,10 +244,18 @@ pub fn run_files(
 /// Describes as text the parts of the site, other than its runs' data, on which a suite's pages depend. Equal texts mean that only the runs
 /// can change the pages. `suite` is the name, which several versions may share.
 pub fn around_suite(overview: &Overview, plan: &Plan, suite: &str) -> String {
-    let versions = overview.suites.iter().zip(&plan.suites).filter(|(own, _)| own.board.suite == suite);
+    let versions = overview
+        .suites
+        .iter()
+        .zip(&plan.suites)
+        .filter(|(own, _)| own.board.suite == suite);
     let places: Vec<_> = versions
         .map(|(own, place)| {
-            let runs: Vec<Option<&str>> = own.runs.iter().map(|run| plan.run_segment(&run.id)).collect();
+            let runs: Vec<Option<&str>> = own
+                .runs
+                .iter()
+                .map(|run| plan.run_segment(&run.id))
+                .collect();
             (own.retracted, place.for_suite(), runs)
         })
         .collect();
@@ -185,25 +263,49 @@ pub fn around_suite(overview: &Overview, plan: &Plan, suite: &str) -> String {
 }
 
 /// Describes as text what the pages of a run say of other runs: the other arms' outcomes on the items of its transcripts.
-pub fn beside_run(overview: &Overview, plan: &Plan, page: &RunPage, items: &[ItemPage], transcripts: &RunTranscripts) -> String {
-    let told = plan
-        .runs
-        .get(&page.line.id)
-        .map(|place| beside::of_run(&overview.suites[place.suite], &plan.suites[place.suite], &page.line.arm, items, transcripts));
+pub fn beside_run(
+    overview: &Overview,
+    plan: &Plan,
+    page: &RunPage,
+    items: &[ItemPage],
+    transcripts: &RunTranscripts,
+) -> String {
+    let told = plan.runs.get(&page.line.id).map(|place| {
+        beside::of_run(
+            &overview.suites[place.suite],
+            &plan.suites[place.suite],
+            &page.line.arm,
+            items,
+            transcripts,
+        )
+    });
     serialised(&told)
 }
 
 /// Describes as text the parts of the site on which the pages of a suite's runs depend, but for [`beside_run`]. `place` is the suite's index
 /// in the overview.
 pub fn around_runs(overview: &Overview, plan: &Plan, place: usize) -> String {
-    serialised(&(around(overview, plan), plan.suites.get(place).map(SuitePlace::for_runs)))
+    serialised(&(
+        around(overview, plan),
+        plan.suites.get(place).map(SuitePlace::for_runs),
+    ))
 }
 
 /// Returns the parts of the site that are on every page.
 fn around<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Serialize + 'a {
     // The ignored fields are only on pages about all suites, see `shell::Foot`, or in a suite's data.
-    let SiteContext { title, base_url, noindex, version, data_digest: _, newest: _, retracted: _, aliased: _, problems: _, results: _ } =
-        &overview.context;
+    let SiteContext {
+        title,
+        base_url,
+        noindex,
+        version,
+        data_digest: _,
+        newest: _,
+        retracted: _,
+        aliased: _,
+        problems: _,
+        results: _,
+    } = &overview.context;
     (title, base_url, noindex, version, &plan.assets, &plan.arms)
 }
 

@@ -30,20 +30,47 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> Option<SiteFile> {
     let context = &overview.context;
     let said = headline(overall)?;
     let title = format!("Board over suites · {}", context.title);
-    let shell = Shell::new(context, &plan.assets, PATH, Here::Below, title, format!("{said}.")).downloads("data/overall").foot(context);
+    let shell = Shell::new(
+        context,
+        &plan.assets,
+        PATH,
+        Here::Below,
+        title,
+        format!("{said}."),
+    )
+    .downloads("data/overall")
+    .foot(context);
     let board = table(overall);
-    let mut grid = Grid::of_seen(&board.seen_as(Seen::Pages), "overall", "Arms by their mean over suites");
+    let mut grid = Grid::of_seen(
+        &board.seen_as(Seen::Pages),
+        "overall",
+        "Arms by their mean over suites",
+    );
     let arms: Vec<&Arm> = overall.entries.iter().map(|entry| &entry.arm).collect();
     link_arms(&mut grid, 0, arms, plan, &shell.root);
     let suites = &overall.weights;
     let mut weights = Grid::new("weights", "Suites of the mean").fits();
     let place = |suite: &SuiteWeight| {
-        let place = overview.suites.iter().position(|own| own.board.suite == suite.suite);
+        let place = overview
+            .suites
+            .iter()
+            .position(|own| own.board.suite == suite.suite);
         Cell::head(suite.suite.as_str()).link(place.map(|place| plan.suites[place].path()))
     };
-    weights.column(Column::new("Suite", Look::Key, Sort::Ascending), suites.iter().map(place));
-    let share = |suite: &SuiteWeight| Cell::number(crate::render::format::percent(suite.weight, 1_000), suite.weight);
-    weights.column(Column::new("Weight", Look::Number, Sort::Descending), suites.iter().map(share));
+    weights.column(
+        Column::new("Suite", Look::Key, Sort::Ascending),
+        suites.iter().map(place),
+    );
+    let share = |suite: &SuiteWeight| {
+        Cell::number(
+            crate::render::format::percent(suite.weight, 1_000),
+            suite.weight,
+        )
+    };
+    weights.column(
+        Column::new("Weight", Look::Number, Sort::Descending),
+        suites.iter().map(share),
+    );
     let page = OverallPage {
         said: Text::from(said),
         board: grid.filtered(""),

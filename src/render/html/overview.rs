@@ -99,24 +99,66 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     .downloads("data/leaderboard")
     .foot(context);
     let places = || overview.suites.iter().zip(&plan.suites);
-    let listed: Vec<Listed<'_>> =
-        overview.by_state().into_iter().map(|(state, place)| (state, &overview.suites[place], &plan.suites[place])).collect();
-    let count = |state: SuiteState| listed.iter().filter(|(known, _, _)| *known == state).count();
-    let counts = SuiteState::ALL.into_iter().map(|state| (state, count(state))).filter(|(_, count)| *count > 0);
-    let (alone, compared): (Vec<_>, Vec<_>) = listed.iter().partition(|(state, _, _)| *state == SuiteState::NothingToCompare);
-    let rows = |of: Vec<&Listed<'_>>| of.into_iter().map(|(state, suite, place)| row(*state, suite, place, plan)).collect::<Vec<Row>>();
+    let listed: Vec<Listed<'_>> = overview
+        .by_state()
+        .into_iter()
+        .map(|(state, place)| (state, &overview.suites[place], &plan.suites[place]))
+        .collect();
+    let count = |state: SuiteState| {
+        listed
+            .iter()
+            .filter(|(known, _, _)| *known == state)
+            .count()
+    };
+    let counts = SuiteState::ALL
+        .into_iter()
+        .map(|state| (state, count(state)))
+        .filter(|(_, count)| *count > 0);
+    let (alone, compared): (Vec<_>, Vec<_>) = listed
+        .iter()
+        .partition(|(state, _, _)| *state == SuiteState::NothingToCompare);
+    let rows = |of: Vec<&Listed<'_>>| {
+        of.into_iter()
+            .map(|(state, suite, place)| row(*state, suite, place, plan))
+            .collect::<Vec<Row>>()
+    };
     let is_dense = compared.len() >= MANY;
     let rows_compared = rows(compared);
     let page = OverviewPage {
         shell,
         headline: Text::from(headline(overview, plan, &listed)),
-        changes: overview.changes().into_iter().take(MOST_CHANGES).map(|change| self::change(overview, plan, change)).collect(),
-        counts: counts.map(|(state, count)| Count { sign: sign(state), number: format::integer(count as u64) }).collect(),
+        changes: overview
+            .changes()
+            .into_iter()
+            .take(MOST_CHANGES)
+            .map(|change| self::change(overview, plan, change))
+            .collect(),
+        counts: counts
+            .map(|(state, count)| Count {
+                sign: sign(state),
+                number: format::integer(count as u64),
+            })
+            .collect(),
         is_dense,
-        has_trend: rows_compared.iter().filter(|row| row.trend.is_some()).count() * TREND_SHARE >= rows_compared.len().max(1),
-        sentences: if is_dense { Vec::new() } else { places().map(|(suite, place)| sentence(suite, place)).collect() },
+        has_trend: rows_compared
+            .iter()
+            .filter(|row| row.trend.is_some())
+            .count()
+            * TREND_SHARE
+            >= rows_compared.len().max(1),
+        sentences: if is_dense {
+            Vec::new()
+        } else {
+            places()
+                .map(|(suite, place)| sentence(suite, place))
+                .collect()
+        },
         has_suites: !overview.suites.is_empty(),
-        overall: overview.overall.as_ref().and_then(overall::headline).map(Text::from),
+        overall: overview
+            .overall
+            .as_ref()
+            .and_then(overall::headline)
+            .map(Text::from),
         rows: rows_compared,
         alone: rows(alone),
     };
@@ -131,58 +173,122 @@ fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
         [(place, arm, change)] => {
             let moved = format::fixed((change.after - change.before).abs() * 100.0, 0);
             let name = words::names_on(&overview.suites[*place].board)(arm);
-            parts.push(format!("{name} {} by {moved} points on {}", verb(change), plan.suites[*place].label));
+            parts.push(format!(
+                "{name} {} by {moved} points on {}",
+                verb(change),
+                plan.suites[*place].label
+            ));
         }
-        several => parts.push(format!("{} changed", words::count_of(several.len() as u64, "suites"))),
+        several => parts.push(format!(
+            "{} changed",
+            words::count_of(several.len() as u64, "suites")
+        )),
     }
-    let compared = listed.iter().filter(|(state, _, _)| *state != SuiteState::NothingToCompare).count() as u64;
-    let settled = listed.iter().map(|(_, suite, place)| (SuiteState::settled(suite), *suite, *place));
+    let compared = listed
+        .iter()
+        .filter(|(state, _, _)| *state != SuiteState::NothingToCompare)
+        .count() as u64;
+    let settled = listed
+        .iter()
+        .map(|(_, suite, place)| (SuiteState::settled(suite), *suite, *place));
     let ahead: Vec<(String, SuiteState, &SuitePlace)> = settled
         .clone()
         .filter(|(state, _, _)| matches!(state, SuiteState::Wins | SuiteState::FixedOrder))
         .filter_map(|(state, suite, place)| Some((leader(suite)?, state, place)))
         .collect();
-    let first =
-        ahead.iter().map(|(name, _, _)| (ahead.iter().filter(|(other, _, _)| other == name).count(), std::cmp::Reverse(name))).max();
-    let open = settled.filter(|(state, _, _)| *state == SuiteState::Open).count() as u64;
+    let first = ahead
+        .iter()
+        .map(|(name, _, _)| {
+            (
+                ahead.iter().filter(|(other, _, _)| other == name).count(),
+                std::cmp::Reverse(name),
+            )
+        })
+        .max();
+    let open = settled
+        .filter(|(state, _, _)| *state == SuiteState::Open)
+        .count() as u64;
     match first {
         Some((count, std::cmp::Reverse(name))) => {
-            let own: Vec<&(String, SuiteState, &SuitePlace)> = ahead.iter().filter(|(other, _, _)| other == name).collect();
-            let fixed = own.iter().filter(|(_, state, _)| *state == SuiteState::FixedOrder).count();
+            let own: Vec<&(String, SuiteState, &SuitePlace)> =
+                ahead.iter().filter(|(other, _, _)| other == name).collect();
+            let fixed = own
+                .iter()
+                .filter(|(_, state, _)| *state == SuiteState::FixedOrder)
+                .count();
             let of = match own.as_slice() {
                 [(_, _, place)] => place.label.clone(),
-                _ => format!("{} of {}", format::integer(count as u64), words::count_of(compared, "suites")),
+                _ => format!(
+                    "{} of {}",
+                    format::integer(count as u64),
+                    words::count_of(compared, "suites")
+                ),
             };
-            parts.push(format!("{name} {} {of}", words::heads(count - fixed, fixed)));
+            parts.push(format!(
+                "{name} {} {of}",
+                words::heads(count - fixed, fixed)
+            ));
         }
         None if compared == 0 => parts.push("There is nothing to compare yet".to_owned()),
         None => parts.push(format!(
             "No winner yet on {}",
-            if compared == 1 { "the one suite".to_owned() } else { format!("any of {}", words::count_of(compared, "suites")) }
+            if compared == 1 {
+                "the one suite".to_owned()
+            } else {
+                format!("any of {}", words::count_of(compared, "suites"))
+            }
         )),
     }
     if first.is_some() && open > 0 {
-        parts.push(format!("{} {} open", format::integer(open), if open == 1 { "is" } else { "are" }));
+        parts.push(format!(
+            "{} {} open",
+            format::integer(open),
+            if open == 1 { "is" } else { "are" }
+        ));
     }
     format!("{}.", parts.join("; "))
 }
 
 /// Returns the winner among all arms, or else the leader, named as on the suite's board.
 fn leader(suite: &OverviewSuite) -> Option<String> {
-    let winner = suite.board.evidence.as_ref().and_then(|evidence| evidence.winner.as_ref());
-    let ahead = winner.or_else(|| suite.top.as_ref()?.arms.first().map(|compared| &compared.arm))?;
+    let winner = suite
+        .board
+        .evidence
+        .as_ref()
+        .and_then(|evidence| evidence.winner.as_ref());
+    let ahead = winner.or_else(|| {
+        suite
+            .top
+            .as_ref()?
+            .arms
+            .first()
+            .map(|compared| &compared.arm)
+    })?;
     Some(words::names_on(&suite.board)(ahead))
 }
 
 fn verb(change: &LevelChange) -> &'static str {
-    if change.after < change.before { "fell" } else { "rose" }
+    if change.after < change.before {
+        "fell"
+    } else {
+        "rose"
+    }
 }
 
-fn change(overview: &Overview, plan: &Plan, (place, arm, change): (usize, &Arm, &LevelChange)) -> Change {
+fn change(
+    overview: &Overview,
+    plan: &Plan,
+    (place, arm, change): (usize, &Arm, &LevelChange),
+) -> Change {
     let (suite, place) = (&overview.suites[place], &plan.suites[place]);
     let [before, after] = [change.before, change.after].map(|level| format::percent(level, 1_000));
     Change {
-        said: Text::from(format!("{} {} from {before} to {after} on {}", words::names_on(&suite.board)(arm), verb(change), place.label)),
+        said: Text::from(format!(
+            "{} {} from {before} to {after} on {}",
+            words::names_on(&suite.board)(arm),
+            verb(change),
+            place.label
+        )),
         proof: Text::from(format!(
             "on {}: {} before, {} since, adjusted {}",
             change.date,
@@ -207,12 +313,19 @@ fn row(state: SuiteState, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan
     let settled = SuiteState::settled(suite);
     Row {
         sign: sign(state),
-        beside: if settled == state { "" } else { state::word(settled) },
+        beside: if settled == state {
+            ""
+        } else {
+            state::word(settled)
+        },
         label: Text::new(&place.label),
         href: place.path(),
         about: Text::from(about(suite)),
         leading: Leading::of(suite),
-        trend: suite.top.as_ref().and_then(|top| arms::trend(suite, &top.arms.first()?.arm)),
+        trend: suite
+            .top
+            .as_ref()
+            .and_then(|top| arms::trend(suite, &top.arms.first()?.arm)),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)),
         arms: [0, 1].map(|at| arm(at).unwrap_or_default()),
     }
@@ -221,11 +334,23 @@ fn row(state: SuiteState, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan
 /// Counts a suite's items and arms: `225 tasks, 69 arms`.
 fn about(suite: &OverviewSuite) -> String {
     let board = &suite.board;
-    let word = board.entries.iter().find_map(|entry| entry.primary.as_ref()).map_or("items", |figure| figure.n_of);
+    let word = board
+        .entries
+        .iter()
+        .find_map(|entry| entry.primary.as_ref())
+        .map_or("items", |figure| figure.n_of);
     let word = if word == "runs" { "items" } else { word };
     let items = (board.items > 0).then(|| words::count_of(board.items, word));
-    let judged = board.judged_by.as_ref().map(|judged| words::judged_briefly(judged).to_owned());
-    items.into_iter().chain([words::count_of(board.entries.len() as u64, "arms")]).chain(judged).collect::<Vec<_>>().join(", ")
+    let judged = board
+        .judged_by
+        .as_ref()
+        .map(|judged| words::judged_briefly(judged).to_owned());
+    items
+        .into_iter()
+        .chain([words::count_of(board.entries.len() as u64, "arms")])
+        .chain(judged)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn sentence(suite: &OverviewSuite, place: &SuitePlace) -> Sentence {
@@ -234,7 +359,14 @@ fn sentence(suite: &OverviewSuite, place: &SuitePlace) -> Sentence {
         label: Text::new(&place.label),
         href: place.path(),
         mark,
-        verdict: Text::from(sentences.iter().take(SENTENCES).map(String::as_str).collect::<Vec<&str>>().join(" ")),
+        verdict: Text::from(
+            sentences
+                .iter()
+                .take(SENTENCES)
+                .map(String::as_str)
+                .collect::<Vec<&str>>()
+                .join(" "),
+        ),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)),
     }
 }

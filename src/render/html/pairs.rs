@@ -35,32 +35,59 @@ struct PairsPage {
 }
 
 /// Lists a suite's pairs, or returns `None` without any.
-pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
+pub(super) fn page(
+    context: &SiteContext,
+    plan: &Plan,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+) -> Option<SiteFile> {
     if !Tab::Pairs.is_there(suite) {
         return None;
     }
     let path = place.pairs_path();
     let title = format!("Pairs on {} · {}", place.label, context.title);
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, format!("Two arms of {} side by side.", place.label));
+    let shell = Shell::new(
+        context,
+        &plan.assets,
+        &path,
+        Here::Below,
+        title,
+        format!("Two arms of {} side by side.", place.label),
+    );
     let bar = bar(suite, place, &shell.root, Tab::Pairs);
     let shell = shell.of_suite(bar).with(plan.assets.pair.clone());
     let any = any_pair::href(suite, place, &shell.root);
-    let others = if any.is_some() { "" } else { " The command line compares any two." };
+    let others = if any.is_some() {
+        ""
+    } else {
+        " The command line compares any two."
+    };
     let about = match &suite.baseline {
-        Some(baseline) => Text::from(format!("The leading two, and every other arm vs {baseline}.{others}")),
-        None if suite.board.entries.len() > ALL_PAIRS => {
-            Text::from(format!("Every arm vs the leader, and neighbours in the leaderboard.{others}"))
-        }
+        Some(baseline) => Text::from(format!(
+            "The leading two, and every other arm vs {baseline}.{others}"
+        )),
+        None if suite.board.entries.len() > ALL_PAIRS => Text::from(format!(
+            "Every arm vs the leader, and neighbours in the leaderboard.{others}"
+        )),
         None => Text::new("Every arm vs every other arm."),
     };
     let shell = if suite.charts.disagreements.is_some() {
-        shell.download(&format!("{}/index.json", place.data("compare")), "JSON").download(&ChartOf::Pairs.path(place), "CSV")
+        shell
+            .download(&format!("{}/index.json", place.data("compare")), "JSON")
+            .download(&ChartOf::Pairs.path(place), "CSV")
     } else {
         shell
     };
-    let link =
-        |pair| Some(Link { href: format!("{}{}", shell.root, place.pair_path(pair)?), label: Text::from(names(suite, pair).join(" vs ")) });
-    let (all, figure) = (all_pairs::of_suite(suite, place, plan, &shell.root), charts::of_pairs(suite, place, &shell.root));
+    let link = |pair| {
+        Some(Link {
+            href: format!("{}{}", shell.root, place.pair_path(pair)?),
+            label: Text::from(names(suite, pair).join(" vs ")),
+        })
+    };
+    let (all, figure) = (
+        all_pairs::of_suite(suite, place, plan, &shell.root),
+        charts::of_pairs(suite, place, &shell.root),
+    );
     let page = PairsPage {
         suite: Text::new(&place.label),
         about,

@@ -54,7 +54,13 @@ pub(super) struct RunPlace {
 
 impl Plan {
     pub fn new(overview: &Overview) -> Self {
-        let labels: Vec<String> = suite_labels(&overview.suites.iter().map(|suite| &suite.board).collect::<Vec<_>>());
+        let labels: Vec<String> = suite_labels(
+            &overview
+                .suites
+                .iter()
+                .map(|suite| &suite.board)
+                .collect::<Vec<_>>(),
+        );
         let suite_segments = segments(labels.iter().map(String::as_str), LONGEST);
         let colours = ArmColours::of(&overview.suites);
         let suites = overview
@@ -62,30 +68,83 @@ impl Plan {
             .iter()
             .zip(&labels)
             .map(|(suite, label)| {
-                let paired = suite.pairs.iter().chain(&suite.top).flat_map(|pair| pair.arms.iter().map(|arm| &arm.arm));
-                let arms: Vec<Arm> = suite.board.entries.iter().map(|entry| &entry.arm).chain(paired).cloned().collect();
-                let own = arms.iter().filter_map(|arm| Some((arm.clone(), colours.get(arm)?))).collect();
+                let paired = suite
+                    .pairs
+                    .iter()
+                    .chain(&suite.top)
+                    .flat_map(|pair| pair.arms.iter().map(|arm| &arm.arm));
+                let arms: Vec<Arm> = suite
+                    .board
+                    .entries
+                    .iter()
+                    .map(|entry| &entry.arm)
+                    .chain(paired)
+                    .cloned()
+                    .collect();
+                let own = arms
+                    .iter()
+                    .filter_map(|arm| Some((arm.clone(), colours.get(arm)?)))
+                    .collect();
                 let names: Vec<String> = arms.iter().map(words::arm_key).collect();
                 let given = segments(names.iter().map(String::as_str), LONGEST_ARM);
-                let arms = arms.into_iter().zip(&names).map(|(arm, name)| (arm, given[name.as_str()].clone())).collect();
-                let (items, criteria) = (ItemPlaces::of_items(&suite.items), ItemPlaces::of_criteria(&suite.criterion_keys));
-                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms, colours: own, items, criteria }
+                let arms = arms
+                    .into_iter()
+                    .zip(&names)
+                    .map(|(arm, name)| (arm, given[name.as_str()].clone()))
+                    .collect();
+                let (items, criteria) = (
+                    ItemPlaces::of_items(&suite.items),
+                    ItemPlaces::of_criteria(&suite.criterion_keys),
+                );
+                SuitePlace {
+                    segment: suite_segments[label.as_str()].clone(),
+                    label: label.clone(),
+                    arms,
+                    colours: own,
+                    items,
+                    criteria,
+                }
             })
             .collect();
         let of_suite = |(index, suite): (usize, &OverviewSuite)| {
             let turns = suite.turns();
-            suite.runs.iter().zip(turns).map(|(run, turn)| (run.id.clone(), index, turn)).collect::<Vec<_>>()
+            suite
+                .runs
+                .iter()
+                .zip(turns)
+                .map(|(run, turn)| (run.id.clone(), index, turn))
+                .collect::<Vec<_>>()
         };
-        let ids: Vec<(String, usize, RunTurn)> = (0..).zip(&overview.suites).flat_map(of_suite).collect();
+        let ids: Vec<(String, usize, RunTurn)> =
+            (0..).zip(&overview.suites).flat_map(of_suite).collect();
         let run_segments = segments(ids.iter().map(|(id, _, _)| id.as_str()), LONGEST);
         let place = |(id, suite, turn): (String, usize, RunTurn)| {
             let segment = run_segments[id.as_str()].clone();
-            (id, RunPlace { segment, suite, turn })
+            (
+                id,
+                RunPlace {
+                    segment,
+                    suite,
+                    turn,
+                },
+            )
         };
         let runs = ids.iter().cloned().map(place).collect();
-        let on_boards = overview.suites.iter().flat_map(|suite| suite.board.entries.iter().map(|entry| &entry.arm));
-        let of_runs = overview.suites.iter().flat_map(|suite| suite.runs.iter().map(|run| &run.arm));
-        Self { assets: Assets::names(), suites, arms: ArmPlaces::of(on_boards.chain(of_runs)), colours, runs }
+        let on_boards = overview
+            .suites
+            .iter()
+            .flat_map(|suite| suite.board.entries.iter().map(|entry| &entry.arm));
+        let of_runs = overview
+            .suites
+            .iter()
+            .flat_map(|suite| suite.runs.iter().map(|run| &run.arm));
+        Self {
+            assets: Assets::names(),
+            suites,
+            arms: ArmPlaces::of(on_boards.chain(of_runs)),
+            colours,
+            runs,
+        }
     }
 
     /// Returns the CSS class of an arm's colour, which is the same on all pages of the site.
@@ -131,13 +190,24 @@ impl SuitePlace {
 
     /// Returns the addresses on which pages of the suite's runs depend. They link to the suite and its items, but not to pairs of arms.
     pub fn for_runs(&self) -> impl Serialize + '_ {
-        let Self { segment, label, arms: _, colours: _, items, criteria } = self;
+        let Self {
+            segment,
+            label,
+            arms: _,
+            colours: _,
+            items,
+            criteria,
+        } = self;
         (segment, label, items, criteria)
     }
 
     /// Returns the addresses on which all pages of the suite depend.
     pub fn for_suite(&self) -> impl Serialize + '_ {
-        (self.for_runs(), self.arms.iter().collect::<Vec<_>>(), self.colours.values().collect::<Vec<_>>())
+        (
+            self.for_runs(),
+            self.arms.iter().collect::<Vec<_>>(),
+            self.colours.values().collect::<Vec<_>>(),
+        )
     }
 
     /// Returns the CSS class of an arm's colour.
@@ -205,8 +275,15 @@ impl SuitePlace {
 
     /// Returns the path, without extension, of a pair's files.
     pub fn pair_stem(&self, pair: &Comparison) -> Option<String> {
-        let [first, second] = pair.arms.as_slice() else { return None };
-        Some(format!("compare/{}/{}--{}", self.segment, self.arms.get(&first.arm)?, self.arms.get(&second.arm)?))
+        let [first, second] = pair.arms.as_slice() else {
+            return None;
+        };
+        Some(format!(
+            "compare/{}/{}--{}",
+            self.segment,
+            self.arms.get(&first.arm)?,
+            self.arms.get(&second.arm)?
+        ))
     }
 
     pub fn pair_path(&self, pair: &Comparison) -> Option<String> {
@@ -218,11 +295,20 @@ impl SuitePlace {
 fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
     let mut labels = Vec::<String>::new();
     for (index, board) in boards.iter().enumerate() {
-        let is_newest = boards[..index].iter().all(|earlier| earlier.suite != board.suite);
-        let name = if board.suite.trim().is_empty() { "(no name)" } else { board.suite.as_str() };
+        let is_newest = boards[..index]
+            .iter()
+            .all(|earlier| earlier.suite != board.suite);
+        let name = if board.suite.trim().is_empty() {
+            "(no name)"
+        } else {
+            board.suite.as_str()
+        };
         let mut label = match (&board.suite_version, is_newest) {
             (_, true) => name.to_owned(),
-            (_, false) if board.source.is_some() => format!("{name} (from {})", board.source.as_deref().unwrap_or_default()),
+            (_, false) if board.source.is_some() => format!(
+                "{name} (from {})",
+                board.source.as_deref().unwrap_or_default()
+            ),
             (Some(version), false) => format!("{name} (version {})", words::version(version)),
             (None, false) => format!("{name} (version unknown)"),
         };
@@ -237,5 +323,11 @@ fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
 
 /// Returns the CSS class of a colour, or the neutral class for `None`.
 pub(super) fn tone(colour: Option<u8>) -> &'static str {
-    colour.and_then(|colour| ["a0", "a1", "a2", "a3", "a4", "a5"].get(usize::from(colour)).copied()).unwrap_or("an")
+    colour
+        .and_then(|colour| {
+            ["a0", "a1", "a2", "a3", "a4", "a5"]
+                .get(usize::from(colour))
+                .copied()
+        })
+        .unwrap_or("an")
 }

@@ -5,7 +5,10 @@ use serde::Serialize;
 
 use crate::domain::Published;
 use crate::render::{audit, format, json, words};
-use crate::views::{Arm, Audit, Event, Interval, LevelChange, News, Overview, OverviewSuite, RankRange, Series, SuiteBoard};
+use crate::views::{
+    Arm, Audit, Event, Interval, LevelChange, News, Overview, OverviewSuite, RankRange, Series,
+    SuiteBoard,
+};
 
 use super::SiteFile;
 use super::plan::{Plan, SuitePlace};
@@ -95,21 +98,43 @@ struct Entry {
 }
 
 /// Makes the leaderboard file, the badges and the feed.
-pub fn published_files(overview: &Published<Overview>, plan: &Plan, news: &Published<Vec<News>>) -> Vec<SiteFile> {
+pub fn published_files(
+    overview: &Published<Overview>,
+    plan: &Plan,
+    news: &Published<Vec<News>>,
+) -> Vec<SiteFile> {
     let suites = || overview.suites.iter().zip(&plan.suites);
     let context = &overview.context;
-    let address = |path: String| context.base_url.as_ref().map_or(path.clone(), |base| format!("{base}/{path}"));
+    let address = |path: String| {
+        context
+            .base_url
+            .as_ref()
+            .map_or(path.clone(), |base| format!("{base}/{path}"))
+    };
     let boards = Leaderboards {
         title: &context.title,
         data_digest: &context.data_digest,
         newest: context.newest.map(|time| format::timestamp(&time)),
-        suites: suites().map(|(suite, place)| standing(suite, place, &address)).collect(),
+        suites: suites()
+            .map(|(suite, place)| standing(suite, place, &address))
+            .collect(),
     };
     let text = json::document("site", boards);
-    let mut files = vec![SiteFile { path: "leaderboard.json".to_owned(), bytes: text.into_bytes() }, feed(overview, plan, news)];
-    files.extend(suites().map(|(suite, place)| SiteFile::page(badge_path(place), &badge(&place.label, &suite.board))));
+    let mut files = vec![
+        SiteFile {
+            path: "leaderboard.json".to_owned(),
+            bytes: text.into_bytes(),
+        },
+        feed(overview, plan, news),
+    ];
+    files.extend(suites().map(|(suite, place)| {
+        SiteFile::page(badge_path(place), &badge(&place.label, &suite.board))
+    }));
     let of_order = |(suite, place): (&OverviewSuite, &SuitePlace)| {
-        Some(SiteFile::page(order_badge_path(place), &order_badge(&place.label, suite.audit.as_ref()?)))
+        Some(SiteFile::page(
+            order_badge_path(place),
+            &order_badge(&place.label, suite.audit.as_ref()?),
+        ))
     };
     files.extend(suites().filter_map(of_order));
     files
@@ -123,7 +148,11 @@ fn order_badge_path(place: &SuitePlace) -> String {
     format!("badge/order/{}.svg", place.segment)
 }
 
-fn standing<'a>(suite: &'a OverviewSuite, place: &SuitePlace, address: &impl Fn(String) -> String) -> Standing<'a> {
+fn standing<'a>(
+    suite: &'a OverviewSuite,
+    place: &SuitePlace,
+    address: &impl Fn(String) -> String,
+) -> Standing<'a> {
     let board = &suite.board;
     let evidence = board.evidence.as_ref();
     let leader = evidence.and_then(|evidence| evidence.winner.as_ref());
@@ -132,7 +161,10 @@ fn standing<'a>(suite: &'a OverviewSuite, place: &SuitePlace, address: &impl Fn(
         suite_version: board.suite_version.as_deref(),
         page: address(place.path()),
         badge: address(badge_path(place)),
-        order_badge: suite.audit.as_ref().map(|_| address(order_badge_path(place))),
+        order_badge: suite
+            .audit
+            .as_ref()
+            .map(|_| address(order_badge_path(place))),
         verdict: match (evidence, leader) {
             (_, Some(_)) => "leader",
             (Some(_), None) => "not_enough_evidence",
@@ -162,27 +194,63 @@ const FONT: f64 = 11.0;
 const LONGEST: usize = 40;
 
 fn badge(label: &str, board: &SuiteBoard) -> Badge {
-    let winner = board.evidence.as_ref().and_then(|evidence| evidence.winner.as_ref());
+    let winner = board
+        .evidence
+        .as_ref()
+        .and_then(|evidence| evidence.winner.as_ref());
     let entry = winner.and_then(|winner| board.entries.iter().find(|entry| entry.arm == *winner));
     let (class, said) = match (entry, &board.evidence) {
         (Some(entry), _) => {
             // The figure of the metric by which the arm wins.
             let figure = entry.primary.as_ref().map_or_else(String::new, |figure| {
-                let percent = if board.primary.unit == crate::domain::Unit::Fraction { "%" } else { "" };
-                format!(" {}{percent}", words::figure_with_interval(&board.primary, figure))
+                let percent = if board.primary.unit == crate::domain::Unit::Fraction {
+                    "%"
+                } else {
+                    ""
+                };
+                format!(
+                    " {}{percent}",
+                    words::figure_with_interval(&board.primary, figure)
+                )
             });
-            ("leads", format!("{}{figure}", short(&words::arm_name(&board.suite, &entry.arm))))
+            (
+                "leads",
+                format!(
+                    "{}{figure}",
+                    short(&words::arm_name(&board.suite, &entry.arm))
+                ),
+            )
         }
-        (None, evidence) if evidence.is_some() || board.entries.len() > 1 => ("open", "not enough evidence".to_owned()),
+        (None, evidence) if evidence.is_some() || board.entries.len() > 1 => {
+            ("open", "not enough evidence".to_owned())
+        }
         (None, _) => ("open", "nothing to compare".to_owned()),
     };
-    drawn(label, said, class, if class == "leads" { "the leader is " } else { "" })
+    drawn(
+        label,
+        said,
+        class,
+        if class == "leads" {
+            "the leader is "
+        } else {
+            ""
+        },
+    )
 }
 
 /// Says how many arms could be first; green if it is one, and not only by an unchecked judge.
 fn order_badge(label: &str, found: &Audit) -> Badge {
-    let is_settled = found.established.as_ref().is_some_and(|order| order.could_be_first == 1) && found.judged_by.is_none();
-    drawn(label, audit::could_be_first(found), if is_settled { "leads" } else { "open" }, "")
+    let is_settled = found
+        .established
+        .as_ref()
+        .is_some_and(|order| order.could_be_first == 1)
+        && found.judged_by.is_none();
+    drawn(
+        label,
+        audit::could_be_first(found),
+        if is_settled { "leads" } else { "open" },
+        "",
+    )
 }
 
 /// Draws a label and what is said of it. `before` introduces it for screen readers.
@@ -190,7 +258,10 @@ fn drawn(label: &str, said: String, class: &'static str, before: &str) -> Badge 
     let label = Text::from(short(label));
     let said = Text::from(said);
     let about = Text::from(format!("{label}: {before}{said}"));
-    let (left, right) = (width(&label.to_string()) + 2.0 * MARGIN, width(&said.to_string()) + 2.0 * MARGIN);
+    let (left, right) = (
+        width(&label.to_string()) + 2.0 * MARGIN,
+        width(&said.to_string()) + 2.0 * MARGIN,
+    );
     let pixels = |number: f64| format!("{number:.1}");
     Badge {
         label_width: pixels(left),
@@ -216,10 +287,11 @@ fn short(text: &str) -> String {
 
 /// Widths of the characters from space to tilde in common sans-serif fonts, in thousandths of the font size.
 const ADVANCES: [u16; 95] = [
-    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278,
-    278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722,
-    667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556,
-    556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
+    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
+    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
+    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 ];
 /// Width of other letters, assumed to be wide. The badge sets the text's length to this width, so that no font can exceed its field.
 const BROAD: u16 = 1000;
@@ -227,8 +299,18 @@ const BROAD: u16 = 1000;
 const SLACK: f64 = 1.08;
 
 fn width(text: &str) -> f64 {
-    let advance = |letter: char| (letter as usize).checked_sub(32).and_then(|place| ADVANCES.get(place).copied()).unwrap_or(BROAD);
-    text.chars().map(|letter| f64::from(advance(letter))).sum::<f64>() / 1000.0 * FONT * SLACK
+    let advance = |letter: char| {
+        (letter as usize)
+            .checked_sub(32)
+            .and_then(|place| ADVANCES.get(place).copied())
+            .unwrap_or(BROAD)
+    };
+    text.chars()
+        .map(|letter| f64::from(advance(letter)))
+        .sum::<f64>()
+        / 1000.0
+        * FONT
+        * SLACK
 }
 
 fn feed(overview: &Overview, plan: &Plan, news: &[News]) -> SiteFile {
@@ -236,12 +318,21 @@ fn feed(overview: &Overview, plan: &Plan, news: &[News]) -> SiteFile {
     let page = |news: &News| {
         let is_of = |suite: &OverviewSuite| {
             suite.board.suite == news.suite
-                && news.suite_version.as_ref().is_none_or(|version| Some(version) == suite.board.suite_version.as_ref())
+                && news
+                    .suite_version
+                    .as_ref()
+                    .is_none_or(|version| Some(version) == suite.board.suite_version.as_ref())
         };
-        let place = overview.suites.iter().position(is_of).map(|place| &plan.suites[place]);
+        let place = overview
+            .suites
+            .iter()
+            .position(is_of)
+            .map(|place| &plan.suites[place]);
         (
             place.map_or_else(|| "index.html".to_owned(), SuitePlace::path),
-            place.map_or(news.suite.as_str(), |place| place.label.as_str()).to_owned(),
+            place
+                .map_or(news.suite.as_str(), |place| place.label.as_str())
+                .to_owned(),
         )
     };
     let entries: Vec<Entry> = news
@@ -253,7 +344,12 @@ fn feed(overview: &Overview, plan: &Plan, news: &[News]) -> SiteFile {
                 id: news.id.clone(),
                 title: Text::from(format!("{label}: {title}")),
                 updated: format::timestamp(&news.time),
-                href: Text::from(context.base_url.as_ref().map_or(path.clone(), |base| format!("{base}/{path}"))),
+                href: Text::from(
+                    context
+                        .base_url
+                        .as_ref()
+                        .map_or(path.clone(), |base| format!("{base}/{path}")),
+                ),
                 said: Text::from(said),
             }
         })
@@ -262,8 +358,14 @@ fn feed(overview: &Overview, plan: &Plan, news: &[News]) -> SiteFile {
     let feed = Feed {
         title: Text::new(&context.title),
         id: feed_id(context.base_url.as_deref().unwrap_or(&context.title)),
-        base: context.base_url.as_ref().map(|base| Text::from(format!("{base}/"))),
-        updated: newest.map_or_else(|| "1970-01-01T00:00:00Z".to_owned(), |time| format::timestamp(&time)),
+        base: context
+            .base_url
+            .as_ref()
+            .map(|base| Text::from(format!("{base}/"))),
+        updated: newest.map_or_else(
+            || "1970-01-01T00:00:00Z".to_owned(),
+            |time| format::timestamp(&time),
+        ),
         version: Text::new(&context.version),
         entries,
     };
@@ -273,50 +375,101 @@ fn feed(overview: &Overview, plan: &Plan, news: &[News]) -> SiteFile {
 /// Returns the feed's id, which depends only on the site.
 fn feed_id(site: &str) -> String {
     use sha2::{Digest, Sha256};
-    let digest = crate::domain::hex(&Sha256::digest(format!("evalreport feed\n{site}").as_bytes()));
-    format!("urn:uuid:{}-{}-8{}-8{}-{}", &digest[..8], &digest[8..12], &digest[13..16], &digest[17..20], &digest[20..32])
+    let digest = crate::domain::hex(&Sha256::digest(
+        format!("evalreport feed\n{site}").as_bytes(),
+    ));
+    format!(
+        "urn:uuid:{}-{}-8{}-8{}-{}",
+        &digest[..8],
+        &digest[8..12],
+        &digest[13..16],
+        &digest[17..20],
+        &digest[20..32]
+    )
 }
 
 /// Describes an event as a headline and a sentence.
 fn told(suite: &str, event: &Event) -> (String, String) {
     const NOBODY: &str = "no arm beats every other";
     match event {
-        Event::Begins { arms, leader: Some(leader) } => {
+        Event::Begins {
+            arms,
+            leader: Some(leader),
+        } => {
             let name = words::arm_name(suite, leader);
-            (format!("{name} leads"), format!("The leaderboard begins with {arms} arms. {name} beats every other."))
+            (
+                format!("{name} leads"),
+                format!("The leaderboard begins with {arms} arms. {name} beats every other."),
+            )
         }
-        Event::Begins { arms, leader: None } => {
-            (format!("{arms} arms, no leader"), format!("The leaderboard begins with {arms} arms: {NOBODY}."))
-        }
-        Event::Leads { before: Some(before), now: Some(now) } => {
+        Event::Begins { arms, leader: None } => (
+            format!("{arms} arms, no leader"),
+            format!("The leaderboard begins with {arms} arms: {NOBODY}."),
+        ),
+        Event::Leads {
+            before: Some(before),
+            now: Some(now),
+        } => {
             let (before, now) = (words::arm_name(suite, before), words::arm_name(suite, now));
-            (format!("{now} leads"), format!("{now} beats every other arm. Before, {before} did."))
+            (
+                format!("{now} leads"),
+                format!("{now} beats every other arm. Before, {before} did."),
+            )
         }
-        Event::Leads { before: None, now: Some(now) } => {
+        Event::Leads {
+            before: None,
+            now: Some(now),
+        } => {
             let now = words::arm_name(suite, now);
             (
                 format!("{now} leads"),
-                format!("{now} beats every other arm. Before, {NOBODY}.").replace("Before, no arm beats", "Before, no arm beat"),
+                format!("{now} beats every other arm. Before, {NOBODY}.")
+                    .replace("Before, no arm beats", "Before, no arm beat"),
             )
         }
-        Event::Leads { before: Some(before), now: None } => {
+        Event::Leads {
+            before: Some(before),
+            now: None,
+        } => {
             let before = words::arm_name(suite, before);
-            (format!("{before} leads no more"), format!("{before} no longer beats every other arm; {NOBODY}."))
+            (
+                format!("{before} leads no more"),
+                format!("{before} no longer beats every other arm; {NOBODY}."),
+            )
         }
-        Event::Leads { before: None, now: None } => ("no leader".to_owned(), format!("{NOBODY}.")),
+        Event::Leads {
+            before: None,
+            now: None,
+        } => ("no leader".to_owned(), format!("{NOBODY}.")),
         Event::Level { arm, change } => level(&words::arm_name(suite, arm), change),
     }
 }
 
 fn level(name: &str, change: &LevelChange) -> (String, String) {
     let (what, before, after) = match change.series {
-        Series::PassRate => ("pass rate", format::percent(change.before, 1_000), format::percent(change.after, 1_000)),
-        Series::Cost => ("cost", format::money(change.before), format::money(change.after)),
-        Series::Duration => ("duration", format::seconds(change.before), format::seconds(change.after)),
+        Series::PassRate => (
+            "pass rate",
+            format::percent(change.before, 1_000),
+            format::percent(change.after, 1_000),
+        ),
+        Series::Cost => (
+            "cost",
+            format::money(change.before),
+            format::money(change.after),
+        ),
+        Series::Duration => (
+            "duration",
+            format::seconds(change.before),
+            format::seconds(change.after),
+        ),
     };
     let is_up = change.after > change.before;
     let is_better = is_up == (change.series == Series::PassRate);
-    let kind = if is_better { "improvement" } else { "regression" };
+    let kind = if is_better {
+        "improvement"
+    } else {
+        "regression"
+    };
     let verb = if is_up { "rose" } else { "fell" };
     (
         format!("{kind}: {what} of {name} {verb}"),
@@ -353,14 +506,32 @@ mod tests {
             p_adjusted: 0.002,
         };
         for (series, before, after, title) in [
-            (Series::PassRate, 0.5, 0.25, "regression: pass rate of a fell"),
-            (Series::PassRate, 0.25, 0.5, "improvement: pass rate of a rose"),
+            (
+                Series::PassRate,
+                0.5,
+                0.25,
+                "regression: pass rate of a fell",
+            ),
+            (
+                Series::PassRate,
+                0.25,
+                0.5,
+                "improvement: pass rate of a rose",
+            ),
             (Series::Cost, 1.0, 2.0, "regression: cost of a rose"),
-            (Series::Duration, 2.0, 1.0, "improvement: duration of a fell"),
+            (
+                Series::Duration,
+                2.0,
+                1.0,
+                "improvement: duration of a fell",
+            ),
         ] {
             let (found, said) = level("a", &change(series, before, after));
             assert_eq!(found, title);
-            assert!(said.contains("the mean of 5 nights, to") && said.ends_with("from 2026-01-02 on."), "{said}");
+            assert!(
+                said.contains("the mean of 5 nights, to") && said.ends_with("from 2026-01-02 on."),
+                "{said}"
+            );
         }
     }
 }

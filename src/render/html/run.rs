@@ -67,17 +67,29 @@ struct Fact {
 
 impl Fact {
     fn new(label: &str, text: impl Into<Text>) -> Self {
-        Self { label: Text::new(label), text: text.into(), is_unknown: false, href: None }
+        Self {
+            label: Text::new(label),
+            text: text.into(),
+            is_unknown: false,
+            href: None,
+        }
     }
 
     fn maybe(label: &str, text: Option<String>) -> Self {
         let is_unknown = text.is_none();
-        Self { is_unknown, ..Self::new(label, text.unwrap_or_else(|| "unknown".to_owned())) }
+        Self {
+            is_unknown,
+            ..Self::new(label, text.unwrap_or_else(|| "unknown".to_owned()))
+        }
     }
 }
 
 fn name(page: u64) -> String {
-    if page == 1 { "index.html".to_owned() } else { format!("items-{page:04}.html") }
+    if page == 1 {
+        "index.html".to_owned()
+    } else {
+        format!("items-{page:04}.html")
+    }
 }
 
 /// Makes the run's page with its first items, and one page for each further part of its items.
@@ -95,17 +107,36 @@ pub(super) fn pages(
     let mut grids = item_grids(run, items, transcripts, suite).into_iter();
     let path = |page: u64| format!("runs/{}/{}", place.segment, name(page));
     let shell = |page: u64, title: String, description: String| {
-        let shell = Shell::new(context, &plan.assets, &path(page), Here::Below, title, description);
-        let crumb = Crumb::new(format!("{}{}", shell.root, suite.path()), suite.label.as_str());
+        let shell = Shell::new(
+            context,
+            &plan.assets,
+            &path(page),
+            Here::Below,
+            title,
+            description,
+        );
+        let crumb = Crumb::new(
+            format!("{}{}", shell.root, suite.path()),
+            suite.label.as_str(),
+        );
         let mut crumbs = vec![crumb];
         if page > 1 {
             crumbs.push(Crumb::new("index.html", run_name.as_str()));
         }
-        shell.crumbs(crumbs).download(&format!("data/runs/{}.json", place.segment), "JSON")
+        shell
+            .crumbs(crumbs)
+            .download(&format!("data/runs/{}.json", place.segment), "JSON")
     };
     let first = items.first();
     let title = format!("{run_name} on {} · {}", suite.label, context.title);
-    let shell_of_run = shell(1, title, format!("One run of {arm} on {}: totals, provenance and items.", suite.label));
+    let shell_of_run = shell(
+        1,
+        title,
+        format!(
+            "One run of {arm} on {}: totals, provenance and items.",
+            suite.label
+        ),
+    );
     let page = RunHtml {
         title: Text::new(&run_name),
         id: Text::new(&run.line.id),
@@ -114,7 +145,11 @@ pub(super) fn pages(
         arm_href: plan.arm_href(&shell_of_run.root, &run.line.arm),
         suite: Text::new(&suite.label),
         suite_href: format!("{}{}", shell_of_run.root, suite.path()),
-        error: run.error.as_ref().filter(|error| !error.trim().is_empty()).map(|error| error.lines().map(Text::new).collect()),
+        error: run
+            .error
+            .as_ref()
+            .filter(|error| !error.trim().is_empty())
+            .map(|error| error.lines().map(Text::new).collect()),
         totals: totals(run),
         statuses: statuses(run),
         reasons: reasons(run),
@@ -124,7 +159,8 @@ pub(super) fn pages(
         scores: scores(run),
         stated: stated::of_run(&run.stated),
         provenance: provenance(run),
-        transcripts: transcript::note(transcripts).map(|note| (note, transcripts.links.get("").cloned())),
+        transcripts: transcript::note(transcripts)
+            .map(|note| (note, transcripts.links.get("").cloned())),
         items: grids.next().filter(|grid| !grid.rows.is_empty()),
         items_heading: first.map_or_else(String::new, heading),
         pager: first.and_then(|page| Pager::new(1, page.pages, name)),
@@ -133,9 +169,16 @@ pub(super) fn pages(
     let mut files = vec![SiteFile::page(path(1), &page)];
     for (page, grid) in items.iter().skip(1).zip(grids) {
         let heading = heading(page);
-        let title = format!("{heading} of {run_name} on {} · {}", suite.label, context.title);
+        let title = format!(
+            "{heading} of {run_name} on {} · {}",
+            suite.label, context.title
+        );
         let html = ItemsHtml {
-            shell: shell(page.page, title, format!("{heading} of one run of {arm} on {}.", suite.label)),
+            shell: shell(
+                page.page,
+                title,
+                format!("{heading} of one run of {arm} on {}.", suite.label),
+            ),
             title: Text::new(&run_name),
             suite: Text::new(&suite.label),
             heading,
@@ -150,27 +193,57 @@ pub(super) fn pages(
 /// Heading such as `Items 201 to 400 of 12,032`.
 fn heading(page: &ItemPage) -> String {
     if page.pages <= 1 {
-        return format!("{} {}", format::integer(page.total), if page.total == 1 { "item" } else { "items" });
+        return format!(
+            "{} {}",
+            format::integer(page.total),
+            if page.total == 1 { "item" } else { "items" }
+        );
     }
     let last = page.first + (page.rows.len() as u64).saturating_sub(1);
-    format!("Items {} to {} of {}", format::integer(page.first), format::integer(last), format::integer(page.total))
+    format!(
+        "Items {} to {} of {}",
+        format::integer(page.first),
+        format::integer(last),
+        format::integer(page.total)
+    )
 }
 
 fn totals(run: &RunPage) -> Vec<Fact> {
     let line = &run.line;
     let rate = |passed: u64, total: u64| {
-        let interval = line
-            .interval
-            .map_or_else(String::new, |interval| format!("\u{a0}{}", format::percent_interval(interval, total).replace(' ', "\u{a0}")));
-        let share =
-            if total > 0 { format!(" · {}{interval}", format::percent(passed as f64 / total as f64, total)) } else { String::new() };
-        format!("{} of {}{share}", format::integer(passed), format::integer(total))
+        let interval = line.interval.map_or_else(String::new, |interval| {
+            format!(
+                "\u{a0}{}",
+                format::percent_interval(interval, total).replace(' ', "\u{a0}")
+            )
+        });
+        let share = if total > 0 {
+            format!(
+                " · {}{interval}",
+                format::percent(passed as f64 / total as f64, total)
+            )
+        } else {
+            String::new()
+        };
+        format!(
+            "{} of {}{share}",
+            format::integer(passed),
+            format::integer(total)
+        )
     };
     let count = |number: Option<u64>| number.map(format::integer);
-    let cost = line.cost.as_ref().map(|cost| format!("{}, {}", words::money(cost), run.cost_source));
+    let cost = line
+        .cost
+        .as_ref()
+        .map(|cost| format!("{}, {}", words::money(cost), run.cost_source));
     let mut facts = vec![
         Fact::new("Status", line.status.as_str()),
-        Fact::maybe("Passed", line.passed.zip(line.total).map(|(passed, total)| rate(passed, total))),
+        Fact::maybe(
+            "Passed",
+            line.passed
+                .zip(line.total)
+                .map(|(passed, total)| rate(passed, total)),
+        ),
         Fact::maybe("Cost", cost),
         Fact::maybe("Duration", line.duration_seconds.map(format::seconds)),
         Fact::maybe("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0))),
@@ -178,7 +251,9 @@ fn totals(run: &RunPage) -> Vec<Fact> {
     let own_tests = run
         .own_tests_passed
         .zip(run.own_tests_total)
-        .map(|(passed, total)| format!("{} of {}", format::integer(passed), format::integer(total)));
+        .map(|(passed, total)| {
+            format!("{} of {}", format::integer(passed), format::integer(total))
+        });
     let known = [
         ("Input tokens", count(run.input_tokens)),
         ("Output tokens", count(run.output_tokens)),
@@ -190,33 +265,62 @@ fn totals(run: &RunPage) -> Vec<Fact> {
         ("Files generated", count(run.files_generated)),
         ("Lines generated", count(run.lines_generated)),
     ];
-    facts.extend(known.into_iter().filter_map(|(label, text)| Some(Fact::new(label, text?))));
+    facts.extend(
+        known
+            .into_iter()
+            .filter_map(|(label, text)| Some(Fact::new(label, text?))),
+    );
     facts
 }
 
 fn provenance(run: &RunPage) -> Vec<Fact> {
     let line = &run.line;
     let mut facts = vec![Fact::new("Id of the run", line.id.as_str())];
-    facts.extend(line.arm.has_approach().then(|| Fact::new("Approach", line.arm.approach.as_str())));
-    facts.extend(line.arm.has_model().then(|| Fact::new("Model", line.arm.model.as_str())));
+    facts.extend(
+        line.arm
+            .has_approach()
+            .then(|| Fact::new("Approach", line.arm.approach.as_str())),
+    );
+    facts.extend(
+        line.arm
+            .has_model()
+            .then(|| Fact::new("Model", line.arm.model.as_str())),
+    );
     let known = [
         ("Agent", run.agent.clone()),
         ("Model, as the agent reports it", run.reported_model.clone()),
         ("Ended", line.timestamp.map(|time| format::date(&time))),
         ("Batch", line.batch.clone()),
-        ("Place in the batch", run.run_index.map(|index| index.to_string())),
+        (
+            "Place in the batch",
+            run.run_index.map(|index| index.to_string()),
+        ),
         ("Seed", run.seed.map(|seed| seed.to_string())),
         ("Version of the suite", run.suite_version.clone()),
         ("Written by evalreport", run.tool_version.clone()),
         ("Isolation", run.isolation.clone()),
         ("Revision of the code", run.git_rev.clone()),
     ];
-    facts.extend(known.into_iter().filter_map(|(label, text)| Some(Fact::new(label, text?))));
-    facts.extend(run.resources.iter().flat_map(words::resources).map(|(label, text)| Fact::new(label, text)));
-    facts.extend(run.tags.iter().map(|(key, value)| Fact::new(&format!("Tag {key}"), value.as_str())));
     facts.extend(
-        run.provenance.iter().map(|(label, value)| Fact { href: external(value), ..Fact::new(&words::capital(label), value.as_str()) }),
+        known
+            .into_iter()
+            .filter_map(|(label, text)| Some(Fact::new(label, text?))),
     );
+    facts.extend(
+        run.resources
+            .iter()
+            .flat_map(words::resources)
+            .map(|(label, text)| Fact::new(label, text)),
+    );
+    facts.extend(
+        run.tags
+            .iter()
+            .map(|(key, value)| Fact::new(&format!("Tag {key}"), value.as_str())),
+    );
+    facts.extend(run.provenance.iter().map(|(label, value)| Fact {
+        href: external(value),
+        ..Fact::new(&words::capital(label), value.as_str())
+    }));
     facts.retain(|fact| !fact.text.is_blank());
     facts
 }
@@ -225,22 +329,44 @@ fn provenance(run: &RunPage) -> Vec<Fact> {
 fn external(value: &str) -> Option<String> {
     let lower = value.to_ascii_lowercase();
     let is_web = lower.starts_with("http://") || lower.starts_with("https://");
-    (is_web && !value.chars().any(|character| character.is_whitespace() || character.is_control())).then(|| value.to_owned())
+    (is_web
+        && !value
+            .chars()
+            .any(|character| character.is_whitespace() || character.is_control()))
+    .then(|| value.to_owned())
 }
 
 fn statuses(run: &RunPage) -> Option<Grid> {
     if run.statuses.is_empty() {
         return None;
     }
-    let mut grid = Grid::new("statuses-table", format!("{} outcomes", format::integer(run.outcomes))).fits();
+    let mut grid = Grid::new(
+        "statuses-table",
+        format!("{} outcomes", format::integer(run.outcomes)),
+    )
+    .fits();
     // The usual order of statuses. Unknown ones come last.
-    let known = ItemStatus::ALL.iter().filter_map(|status| Some((status.name(), *run.statuses.get(status.name())?)));
-    let unknown =
-        run.statuses.iter().filter(|(name, _)| ItemStatus::from_name(name).is_none()).map(|(name, count)| (name.as_str(), *count));
+    let known = ItemStatus::ALL
+        .iter()
+        .filter_map(|status| Some((status.name(), *run.statuses.get(status.name())?)));
+    let unknown = run
+        .statuses
+        .iter()
+        .filter(|(name, _)| ItemStatus::from_name(name).is_none())
+        .map(|(name, count)| (name.as_str(), *count));
     let rows: Vec<(&str, u64)> = known.chain(unknown).collect();
-    grid.column(Column::new("Outcomes", Look::Number, Sort::None), rows.iter().map(|(_, count)| Cell::count(*count)));
-    grid.column(Column::new("Status", Look::Words, Sort::None), rows.iter().map(|(name, _)| Cell::item_status(name)));
-    grid.column(Column::new("In the pass rate", Look::Words, Sort::None), rows.iter().map(|(name, _)| Cell::words(standing(name))));
+    grid.column(
+        Column::new("Outcomes", Look::Number, Sort::None),
+        rows.iter().map(|(_, count)| Cell::count(*count)),
+    );
+    grid.column(
+        Column::new("Status", Look::Words, Sort::None),
+        rows.iter().map(|(name, _)| Cell::item_status(name)),
+    );
+    grid.column(
+        Column::new("In the pass rate", Look::Words, Sort::None),
+        rows.iter().map(|(name, _)| Cell::words(standing(name))),
+    );
     Some(grid)
 }
 
@@ -251,13 +377,24 @@ fn reasons(run: &RunPage) -> Option<Grid> {
         return None;
     }
     let mut grid = Grid::new("reasons-table", "Why items did not pass").fits();
-    grid.column(Column::new("Outcomes", Look::Number, Sort::None), rows.iter().map(|reason| Cell::count(reason.count)));
-    grid.column(Column::new("Status", Look::Words, Sort::None), rows.iter().map(|reason| Cell::item_status(&reason.status)));
+    grid.column(
+        Column::new("Outcomes", Look::Number, Sort::None),
+        rows.iter().map(|reason| Cell::count(reason.count)),
+    );
+    grid.column(
+        Column::new("Status", Look::Words, Sort::None),
+        rows.iter().map(|reason| Cell::item_status(&reason.status)),
+    );
     grid.column(
         Column::new("Why", Look::Words, Sort::None),
-        rows.iter().map(|reason| Cell::words(cut(&render_reasons::words(&reason.reason)))),
+        rows.iter()
+            .map(|reason| Cell::words(cut(&render_reasons::words(&reason.reason)))),
     );
-    grid.column(Column::new("First", Look::Words, Sort::None), rows.iter().map(|reason| Cell::words(reason.example.as_str())));
+    grid.column(
+        Column::new("First", Look::Words, Sort::None),
+        rows.iter()
+            .map(|reason| Cell::words(reason.example.as_str())),
+    );
     Some(grid)
 }
 
@@ -273,29 +410,55 @@ fn standing(status: &str) -> &'static str {
 fn scores(run: &RunPage) -> Option<Grid> {
     // The pass rate is among the totals, and evaluators' scores have a section of their own.
     let is_told = |metric: &str| run.evaluators.iter().any(|score| score.evaluator == metric);
-    let scores: Vec<&ScoreLineView> = run.scores.iter().filter(|score| !score.is_pass_rate && !is_told(&score.metric)).collect();
+    let scores: Vec<&ScoreLineView> = run
+        .scores
+        .iter()
+        .filter(|score| !score.is_pass_rate && !is_told(&score.metric))
+        .collect();
     if scores.is_empty() {
         return None;
     }
     let mut grid = Grid::new("scores-table", "Scores of the run").fits();
-    grid.column(Column::new("Metric", Look::Key, Sort::Ascending), scores.iter().map(|score| Cell::head(score_label(&score.metric))));
-    let value =
-        |value: Option<f64>, unit, n: Option<u64>| Cell::maybe(value.map(|value| (format::value(value, unit, n.unwrap_or(1_000)), value)));
-    grid.column(Column::new("Value", Look::Number, Sort::Descending), scores.iter().map(|score| value(score.value, score.unit, score.n)));
+    grid.column(
+        Column::new("Metric", Look::Key, Sort::Ascending),
+        scores
+            .iter()
+            .map(|score| Cell::head(score_label(&score.metric))),
+    );
+    let value = |value: Option<f64>, unit, n: Option<u64>| {
+        Cell::maybe(value.map(|value| (format::value(value, unit, n.unwrap_or(1_000)), value)))
+    };
+    grid.column(
+        Column::new("Value", Look::Number, Sort::Descending),
+        scores
+            .iter()
+            .map(|score| value(score.value, score.unit, score.n)),
+    );
     if scores.iter().any(|score| score.standard_error.is_some()) {
-        let errors = scores.iter().map(|score| value(score.standard_error, score.unit, score.n));
-        grid.column(Column::new("Standard error", Look::Number, Sort::Ascending), errors);
+        let errors = scores
+            .iter()
+            .map(|score| value(score.standard_error, score.unit, score.n));
+        grid.column(
+            Column::new("Standard error", Look::Number, Sort::Ascending),
+            errors,
+        );
     }
     if scores.iter().any(|score| score.n.is_some()) {
         grid.column(
             Column::new("n", Look::Number, Sort::Descending),
-            scores.iter().map(|score| score.n.map_or_else(|| Cell::unknown("unknown"), Cell::count)),
+            scores.iter().map(|score| {
+                score
+                    .n
+                    .map_or_else(|| Cell::unknown("unknown"), Cell::count)
+            }),
         );
     }
     if scores.iter().any(|score| score.revision > 0) {
         grid.column(
             Column::new("Revision", Look::Number, Sort::Ascending),
-            scores.iter().map(|score| Cell::count(u64::from(score.revision))),
+            scores
+                .iter()
+                .map(|score| Cell::count(u64::from(score.revision))),
         );
     }
     Some(grid)
@@ -304,7 +467,12 @@ fn scores(run: &RunPage) -> Option<Grid> {
 const MOST_OF_A_PAGE: usize = 48_000;
 
 /// Lays out a run's items, one grid per page. All grids have the same columns.
-fn item_grids(run: &RunPage, pages: &[ItemPage], transcripts: &RunTranscripts, suite: &SuitePlace) -> Vec<Grid> {
+fn item_grids(
+    run: &RunPage,
+    pages: &[ItemPage],
+    transcripts: &RunTranscripts,
+    suite: &SuitePlace,
+) -> Vec<Grid> {
     let rows: Vec<&ItemRow> = pages.iter().flat_map(|page| &page.rows).collect();
     let longest = pages.iter().map(|page| page.rows.len()).max().unwrap_or(0);
     let texts: [&dyn Fn(&ItemRow) -> bool; 5] = [
@@ -314,23 +482,36 @@ fn item_grids(run: &RunPage, pages: &[ItemPage], transcripts: &RunTranscripts, s
         &|row| !row.expected.is_empty(),
         &|row| !row.scores.is_empty(),
     ];
-    let texts = texts.into_iter().filter(|has| rows.iter().any(|row| has(row))).count();
+    let texts = texts
+        .into_iter()
+        .filter(|has| rows.iter().any(|row| has(row)))
+        .count();
     let most = MOST_OF_A_TEXT.min(MOST_OF_A_PAGE / (longest * texts).max(1));
-    let mut table = shown::of_items(&run.line.id, &rows, &|text| fitting(text, most)).seen_as(Seen::Pages);
+    let mut table =
+        shown::of_items(&run.line.id, &rows, &|text| fitting(text, most)).seen_as(Seen::Pages);
     let place = |key: &str| table.columns.iter().position(|column| column.keys == [key]);
     let (item, outcome, evaluator) = (place("item"), place("status"), place("evaluator"));
-    let has_transcripts = rows.iter().any(|row| transcripts.links.contains_key(&row.item));
+    let has_transcripts = rows
+        .iter()
+        .any(|row| transcripts.links.contains_key(&row.item));
     let mut grids = Vec::new();
     for page in pages {
         let cells = table.rows.drain(..page.rows.len()).collect();
-        let of_page = Table { columns: table.columns.clone(), rows: cells, ..Table::default() };
+        let of_page = Table {
+            columns: table.columns.clone(),
+            rows: cells,
+            ..Table::default()
+        };
         let mut grid = Grid::of_seen(&of_page, "items-table", heading(page));
         if let (None, Some(row)) = (evaluator, page.rows.first()) {
             grid = grid.about(format!("decided by {}", row.evaluator));
         }
         for (cells, row) in grid.rows.iter_mut().zip(&page.rows) {
             let href = item_href(suite, "../../", &row.item, Some(&row.kind));
-            for (place, cell) in [(item, Cell::head(row.item.as_str()).link(href)), (outcome, Cell::item_status(&row.status))] {
+            for (place, cell) in [
+                (item, Cell::head(row.item.as_str()).link(href)),
+                (outcome, Cell::item_status(&row.status)),
+            ] {
                 if let Some(cells) = place.and_then(|place| cells.get_mut(place)) {
                     *cells = cell;
                 }
@@ -341,7 +522,10 @@ fn item_grids(run: &RunPage, pages: &[ItemPage], transcripts: &RunTranscripts, s
                 let link = transcripts.links.get(&row.item);
                 link.map_or_else(
                     || Cell::words(""),
-                    |link| Cell::words(format!("Transcript of {}", cut(&row.item))).link(Some(link.clone())),
+                    |link| {
+                        Cell::words(format!("Transcript of {}", cut(&row.item)))
+                            .link(Some(link.clone()))
+                    },
                 )
             };
             grid.insert(
@@ -359,7 +543,11 @@ fn item_grids(run: &RunPage, pages: &[ItemPage], transcripts: &RunTranscripts, s
 fn fitting(text: &str, most: usize) -> String {
     let shown = beginning(text, most);
     let bytes = escaped_length(&shown);
-    if bytes > most { beginning(text, most * shown.chars().count() / bytes) } else { shown }
+    if bytes > most {
+        beginning(text, most * shown.chars().count() / bytes)
+    } else {
+        shown
+    }
 }
 
 #[cfg(test)]
@@ -368,8 +556,18 @@ mod tests {
 
     #[test]
     fn only_web_addresses_become_links() {
-        assert_eq!(external("HTTPS://example.org/a?b=\"c\"").as_deref(), Some("HTTPS://example.org/a?b=\"c\""));
-        for text in ["javascript:alert(1)", " https://example.org", "data:text/html,x", "https://a\tb", "file:///etc/passwd", ""] {
+        assert_eq!(
+            external("HTTPS://example.org/a?b=\"c\"").as_deref(),
+            Some("HTTPS://example.org/a?b=\"c\"")
+        );
+        for text in [
+            "javascript:alert(1)",
+            " https://example.org",
+            "data:text/html,x",
+            "https://a\tb",
+            "file:///etc/passwd",
+            "",
+        ] {
             assert_eq!(external(text), None, "{text}");
         }
     }

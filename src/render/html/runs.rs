@@ -38,26 +38,58 @@ impl Pager {
         (pages > 1).then(|| Self {
             previous: (page > 1).then(|| name(page - 1)),
             next: (page < pages).then(|| name(page + 1)),
-            place: format!("Page {} of {}", format::integer(page), format::integer(pages)),
+            place: format!(
+                "Page {} of {}",
+                format::integer(page),
+                format::integer(pages)
+            ),
         })
     }
 }
 
 pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
     let runs = overview.runs_by_name();
-    let name = |page: u64| if page == 1 { "index.html".to_owned() } else { format!("p{page:04}.html") };
-    let chunks: Vec<&[&RunLine]> = if runs.is_empty() { vec![&[]] } else { runs.chunks(PER_PAGE).collect() };
+    let name = |page: u64| {
+        if page == 1 {
+            "index.html".to_owned()
+        } else {
+            format!("p{page:04}.html")
+        }
+    };
+    let chunks: Vec<&[&RunLine]> = if runs.is_empty() {
+        vec![&[]]
+    } else {
+        runs.chunks(PER_PAGE).collect()
+    };
     let count = chunks.len() as u64;
     (1..)
         .zip(chunks)
         .map(|(page, chunk)| {
             let path = format!("runs/{}", name(page));
-            let heading = if page == 1 { "All runs".to_owned() } else { format!("All runs, page {page}") };
+            let heading = if page == 1 {
+                "All runs".to_owned()
+            } else {
+                format!("All runs, page {page}")
+            };
             let title = format!("{heading} · {}", overview.context.title);
-            let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Runs, title, "Every run, by suite, approach and model.")
-                .download("data/runs.csv", "CSV")
-                .foot(&overview.context);
-            let grid = run_grid("runs-table", "Runs by suite and arm", chunk, plan, &shell.root, Of::AllSuites);
+            let shell = Shell::new(
+                &overview.context,
+                &plan.assets,
+                &path,
+                Here::Runs,
+                title,
+                "Every run, by suite, approach and model.",
+            )
+            .download("data/runs.csv", "CSV")
+            .foot(&overview.context);
+            let grid = run_grid(
+                "runs-table",
+                "Runs by suite and arm",
+                chunk,
+                plan,
+                &shell.root,
+                Of::AllSuites,
+            );
             let within = if count > 1 { "on this page" } else { "" };
             let page = RunsPage {
                 about: format!("{} runs.", format::integer(runs.len() as u64)),
@@ -82,10 +114,22 @@ pub(super) enum Of {
 }
 
 /// Lists runs with links to their pages and their suites' pages.
-pub(super) fn run_grid(id: &str, caption: &str, runs: &[&RunLine], plan: &Plan, root: &str, of: Of) -> Grid {
+pub(super) fn run_grid(
+    id: &str,
+    caption: &str,
+    runs: &[&RunLine],
+    plan: &Plan,
+    root: &str,
+    of: Of,
+) -> Grid {
     let mut table = tables::runs(runs.iter().copied());
     if of == Of::OneSuite {
-        let suite: Vec<usize> = table.columns.iter().position(|column| column.keys == ["suite"]).into_iter().collect();
+        let suite: Vec<usize> = table
+            .columns
+            .iter()
+            .position(|column| column.keys == ["suite"])
+            .into_iter()
+            .collect();
         table.drop_columns(&suite);
     }
     let arm = usize::from(of != Of::OneSuite) + 1;
@@ -98,13 +142,20 @@ pub(super) fn run_grid(id: &str, caption: &str, runs: &[&RunLine], plan: &Plan, 
             let link = plan.run_path(&run.id).map(|path| format!("{root}{path}"));
             *head = match plan.run_turn(&run.id) {
                 // A suite's own page may list hundreds of runs and has no room for ids.
-                Some(turn) if of == Of::OneSuite => Cell::head(run_title(&run.arm, turn)).link(link),
-                Some(turn) => Cell::head(run_title(&run.arm, turn)).sub(short_id(&run.id)).link(link),
+                Some(turn) if of == Of::OneSuite => {
+                    Cell::head(run_title(&run.arm, turn)).link(link)
+                }
+                Some(turn) => Cell::head(run_title(&run.arm, turn))
+                    .sub(short_id(&run.id))
+                    .link(link),
                 None => Cell::head(run.id.as_str()).link(link),
             };
         }
         if let (Of::AllSuites | Of::OneArm, Some(suite)) = (of, row.get_mut(1)) {
-            let place = plan.runs.get(&run.id).map(|place| &plan.suites[place.suite]);
+            let place = plan
+                .runs
+                .get(&run.id)
+                .map(|place| &plan.suites[place.suite]);
             let label = place.map_or(run.suite.as_str(), |place| place.label.as_str());
             *suite = Cell::name(label).link(place.map(|place| format!("{root}{}", place.path())));
         }

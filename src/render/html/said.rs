@@ -40,9 +40,21 @@ struct Said<'a> {
 /// Lists the parts of the index; `names` are the search's own parts. The list's address never changes, so that pages need not be written
 /// again when there are more parts.
 pub(super) fn parts(plan: &Plan, names: &[String]) -> SiteFile {
-    let said =
-        plan.suites.iter().filter(|place| place.items.count() > 0).take(MOST_SUITES).map(|place| shard::path(&stem(place), 0)).collect();
-    shard::file("palette", 0, &Parts { names: names.to_vec(), said })
+    let said = plan
+        .suites
+        .iter()
+        .filter(|place| place.items.count() > 0)
+        .take(MOST_SUITES)
+        .map(|place| shard::path(&stem(place), 0))
+        .collect();
+    shard::file(
+        "palette",
+        0,
+        &Parts {
+            names: names.to_vec(),
+            said,
+        },
+    )
 }
 
 /// Makes the index of one suite, or returns `None` for a suite without items.
@@ -52,17 +64,34 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Site
     }
     let folder = format!("suites/{}/i/", place.segment);
     let mut left = MOST_BYTES;
-    let hrefs: Vec<String> = (0..suite.items.items.len()).map(|index| item_href_at(place, "", index)).collect();
+    let hrefs: Vec<String> = (0..suite.items.items.len())
+        .map(|index| item_href_at(place, "", index))
+        .collect();
     let mut items = Vec::new();
     for (line, href) in suite.items.items.iter().zip(&hrefs) {
-        let Some(text) = suite.stories.of(&line.item, &line.kind).map(told).filter(|text| !text.is_empty()) else {
+        let Some(text) = suite
+            .stories
+            .of(&line.item, &line.kind)
+            .map(told)
+            .filter(|text| !text.is_empty())
+        else {
             continue;
         };
-        let Some(rest) = left.checked_sub(text.len() + href.len() + 20) else { break };
+        let Some(rest) = left.checked_sub(text.len() + href.len() + 20) else {
+            break;
+        };
         left = rest;
         items.push((name(line).to_string(), href.as_str(), text));
     }
-    Some(shard::file(&stem(place), 0, &Said { about: visible(&place.label), folder, items }))
+    Some(shard::file(
+        &stem(place),
+        0,
+        &Said {
+            about: visible(&place.label),
+            folder,
+            items,
+        },
+    ))
 }
 
 /// Returns the stem of a suite's part. It does not depend on the suite's position.
@@ -74,10 +103,20 @@ fn stem(place: &SuitePlace) -> String {
 fn told(story: &ItemStory) -> String {
     let mut parts = Vec::<String>::new();
     let mut known = BTreeSet::<String>::new();
-    let (mut bytes, asked) = (0, story.asked.as_deref().map(|text| beginning(text, LONGEST_ASKED)));
+    let (mut bytes, asked) = (
+        0,
+        story
+            .asked
+            .as_deref()
+            .map(|text| beginning(text, LONGEST_ASKED)),
+    );
     let notes = || story.notes.values().flatten();
-    let reasons = notes().filter_map(|note| note.reason.as_deref()).map(|reason| beginning(&reasons::words(reason), LONGEST));
-    let answers = notes().filter_map(|note| note.answer.as_deref()).map(|answer| beginning(answer, LONGEST));
+    let reasons = notes()
+        .filter_map(|note| note.reason.as_deref())
+        .map(|reason| beginning(&reasons::words(reason), LONGEST));
+    let answers = notes()
+        .filter_map(|note| note.answer.as_deref())
+        .map(|answer| beginning(answer, LONGEST));
     for text in asked.into_iter().chain(reasons).chain(answers) {
         let text = visible(&text.split_whitespace().collect::<Vec<&str>>().join(" "));
         if text.is_empty() || bytes + text.len() > MOST_OF_AN_ITEM || !known.insert(text.clone()) {
@@ -105,12 +144,27 @@ mod tests {
             transcript: None,
             times: 1,
         };
-        let arm = Arm { approach: "a".to_owned(), model: String::new() };
-        let mut notes: Vec<ItemNote> = (0..40).map(|number| note(&format!("{number:080}"))).collect();
+        let arm = Arm {
+            approach: "a".to_owned(),
+            model: String::new(),
+        };
+        let mut notes: Vec<ItemNote> = (0..40)
+            .map(|number| note(&format!("{number:080}")))
+            .collect();
         notes.push(note("green"));
-        let story = ItemStory { asked: Some("What colour?".to_owned()), notes: [(arm, notes)].into(), ..ItemStory::default() };
+        let story = ItemStory {
+            asked: Some("What colour?".to_owned()),
+            notes: [(arm, notes)].into(),
+            ..ItemStory::default()
+        };
         let text = told(&story);
-        assert!(text.starts_with("What colour? · no file found · 000") && text.ends_with("green"), "{text}");
-        assert!(text.len() < 2 * MOST_OF_AN_ITEM && text.matches("no file").count() == 1, "{text}");
+        assert!(
+            text.starts_with("What colour? · no file found · 000") && text.ends_with("green"),
+            "{text}"
+        );
+        assert!(
+            text.len() < 2 * MOST_OF_AN_ITEM && text.matches("no file").count() == 1,
+            "{text}"
+        );
     }
 }

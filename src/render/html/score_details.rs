@@ -19,14 +19,23 @@ pub(super) fn grids(details: &Value, id: &str) -> Vec<Grid> {
     found.walk("", details);
     let mut grids = Vec::new();
     if !found.said.is_empty() {
-        let mut grid = Grid::new(format!("{id}-details"), "Made of").about(left_out(found.said.len()));
+        let mut grid =
+            Grid::new(format!("{id}-details"), "Made of").about(left_out(found.said.len()));
         let said = || found.said.iter().take(MOST_ROWS);
-        grid.column(Column::new("Part", Look::Key, Sort::None), said().map(|(path, _)| Cell::head(cut(path))));
-        grid.column(Column::new("Value", Look::Words, Sort::None), said().map(|(_, value)| Cell::words(scalar(value))));
+        grid.column(
+            Column::new("Part", Look::Key, Sort::None),
+            said().map(|(path, _)| Cell::head(cut(path))),
+        );
+        grid.column(
+            Column::new("Value", Look::Words, Sort::None),
+            said().map(|(_, value)| Cell::words(scalar(value))),
+        );
         grids.push(grid);
     }
     let lists = found.lists.iter().take(MOST_TABLES).enumerate();
-    grids.extend(lists.map(|(place, (path, records))| table(format!("{id}-details-{place}"), path, records)));
+    grids.extend(
+        lists.map(|(place, (path, records))| table(format!("{id}-details-{place}"), path, records)),
+    );
     grids
 }
 
@@ -42,16 +51,25 @@ impl<'a> Found<'a> {
         match value {
             Value::Object(fields) => {
                 for (key, value) in fields {
-                    let below = if path.is_empty() { key.clone() } else { format!("{path} · {key}") };
+                    let below = if path.is_empty() {
+                        key.clone()
+                    } else {
+                        format!("{path} · {key}")
+                    };
                     self.walk(&below, value);
                 }
             }
             Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => {
-                self.lists.push((path.to_owned(), items.iter().filter_map(Value::as_object).collect()));
+                self.lists.push((
+                    path.to_owned(),
+                    items.iter().filter_map(Value::as_object).collect(),
+                ));
             }
             Value::Array(items) if items.is_empty() => {}
             Value::Null => {}
-            Value::Array(_) | Value::Bool(_) | Value::Number(_) | Value::String(_) => self.said.push((path.to_owned(), value)),
+            Value::Array(_) | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                self.said.push((path.to_owned(), value))
+            }
         }
     }
 }
@@ -63,15 +81,40 @@ fn table(id: String, path: &str, records: &[&Map<String, Value>]) -> Grid {
             keys.push(key);
         }
     }
-    let mut grid = Grid::new(id, if path.is_empty() { "Made of".to_owned() } else { cut(path) }).about(left_out(records.len()));
+    let mut grid = Grid::new(
+        id,
+        if path.is_empty() {
+            "Made of".to_owned()
+        } else {
+            cut(path)
+        },
+    )
+    .about(left_out(records.len()));
     let shown = &records[..records.len().min(MOST_ROWS)];
     for key in keys {
-        let value = |record: &&Map<String, Value>| record.get(key.as_str()).filter(|value| !value.is_null()).cloned();
-        if shown.iter().filter_map(value).all(|value| value.is_number()) {
-            let cells = shown.iter().map(|record| Cell::maybe(value(record).and_then(|value| value.as_f64()).map(number)));
+        let value = |record: &&Map<String, Value>| {
+            record
+                .get(key.as_str())
+                .filter(|value| !value.is_null())
+                .cloned()
+        };
+        if shown
+            .iter()
+            .filter_map(value)
+            .all(|value| value.is_number())
+        {
+            let cells = shown.iter().map(|record| {
+                Cell::maybe(value(record).and_then(|value| value.as_f64()).map(number))
+            });
             grid.column(Column::new(cut(key), Look::Number, Sort::Descending), cells);
         } else {
-            let cells = shown.iter().map(|record| Cell::words(value(record).map(|value| scalar(&value)).unwrap_or_default()));
+            let cells = shown.iter().map(|record| {
+                Cell::words(
+                    value(record)
+                        .map(|value| scalar(&value))
+                        .unwrap_or_default(),
+                )
+            });
             grid.column(Column::new(cut(key), Look::Words, Sort::Ascending), cells);
         }
     }
@@ -84,7 +127,11 @@ fn number(number: f64) -> (String, f64) {
 
 fn left_out(rows: usize) -> String {
     let more = rows.saturating_sub(MOST_ROWS);
-    if more > 0 { format!("and {} more", format::integer(more as u64)) } else { String::new() }
+    if more > 0 {
+        format!("and {} more", format::integer(more as u64))
+    } else {
+        String::new()
+    }
 }
 
 /// Formats a value for one cell. Lists and objects become JSON.
@@ -93,9 +140,15 @@ fn scalar(value: &Value) -> String {
         Value::Null => String::new(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
-        Value::Number(found) => found.as_f64().map_or_else(|| found.to_string(), format::plain),
+        Value::Number(found) => found
+            .as_f64()
+            .map_or_else(|| found.to_string(), format::plain),
         Value::String(text) => cut(text),
-        Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
+        Value::Array(items)
+            if items
+                .iter()
+                .all(|item| !item.is_object() && !item.is_array()) =>
+        {
             cut(&items.iter().map(scalar).collect::<Vec<_>>().join(", "))
         }
         Value::Array(_) | Value::Object(_) => cut(&value.to_string()),
@@ -112,8 +165,19 @@ mod tests {
     fn read(details: &Value) -> Vec<(String, Vec<String>, Vec<Vec<String>>)> {
         let text = |cell: &Cell| cell.text.to_string();
         let of = |grid: Grid| {
-            let rows = grid.rows.iter().map(|row| row.iter().map(text).collect()).collect();
-            (grid.caption.to_string(), grid.columns.iter().map(|column| column.name.to_string()).collect(), rows)
+            let rows = grid
+                .rows
+                .iter()
+                .map(|row| row.iter().map(text).collect())
+                .collect();
+            (
+                grid.caption.to_string(),
+                grid.columns
+                    .iter()
+                    .map(|column| column.name.to_string())
+                    .collect(),
+                rows,
+            )
         };
         grids(details, "x").into_iter().map(of).collect()
     }
@@ -128,13 +192,24 @@ mod tests {
             "turns": 25, "taken_off": {"turns": 10.5, "errors": []}, "unmeasured": ["cost", "tokens"], "none": null,
             "files": [{"file": "a.py", "score": 3.5, "ok": true}, {"file": "b.py", "score": 4, "parts": {"calls": 1}}],
         });
-        let said = [["turns", "25"], ["taken_off · turns", "10.50"], ["unmeasured", "cost, tokens"]];
+        let said = [
+            ["turns", "25"],
+            ["taken_off · turns", "10.50"],
+            ["unmeasured", "cost, tokens"],
+        ];
         let expected = [
-            ("Made of".to_owned(), words(&["Part", "Value"]), said.map(|row| words(&row)).to_vec()),
+            (
+                "Made of".to_owned(),
+                words(&["Part", "Value"]),
+                said.map(|row| words(&row)).to_vec(),
+            ),
             (
                 "files".to_owned(),
                 words(&["file", "score", "ok", "parts"]),
-                vec![words(&["a.py", "3.50", "yes", ""]), words(&["b.py", "4", "", "{\"calls\":1}"])],
+                vec![
+                    words(&["a.py", "3.50", "yes", ""]),
+                    words(&["b.py", "4", "", "{\"calls\":1}"]),
+                ],
             ),
         ];
         assert_eq!(read(&details), expected);
@@ -145,6 +220,9 @@ mod tests {
     fn what_is_long_is_cut_and_says_so() {
         let many: Vec<Value> = (0..150).map(|number| json!({"n": number})).collect();
         let grids = grids(&json!({ "many": many }), "x");
-        assert_eq!((grids.len(), grids[0].rows.len(), grids[0].about.to_string()), (1, 100, "and 50 more".to_owned()));
+        assert_eq!(
+            (grids.len(), grids[0].rows.len(), grids[0].about.to_string()),
+            (1, 100, "and 50 more".to_owned())
+        );
     }
 }

@@ -110,7 +110,14 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
     let path = "search.html";
     let title = format!("Search · {}", overview.context.title);
     let about = "Suites, arms, runs, criteria and items from A to Z.";
-    let shell = Shell::new(&overview.context, &plan.assets, path, Here::Search, title, about);
+    let shell = Shell::new(
+        &overview.context,
+        &plan.assets,
+        path,
+        Here::Search,
+        title,
+        about,
+    );
     let all: usize = lists.iter().map(|list| list.names.len()).sum();
     let note = (all > indexed).then(|| {
         format!(
@@ -121,68 +128,140 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
     });
     let (mut groups, mut inline) = (Vec::new(), 0);
     for (number, list) in (1..).zip(&lists).filter(|(_, list)| !list.names.is_empty()) {
-        let heading = Text::from(format!("{}: {}", list.heading, format::integer(list.names.len() as u64)));
+        let heading = Text::from(format!(
+            "{}: {}",
+            list.heading,
+            format::integer(list.names.len() as u64)
+        ));
         let anchor = format!("names-{number}");
         let length = list.names.iter().map(length).sum::<usize>();
         if length <= MOST_INLINE && inline + length <= MOST_INLINE_OF_ALL {
             inline += length;
-            groups.push(Group { anchor, heading, entries: list.names.iter().map(|name| link(name, "")).collect() });
+            groups.push(Group {
+                anchor,
+                heading,
+                entries: list.names.iter().map(|name| link(name, "")).collect(),
+            });
         } else {
             let parts = parts(&list.names);
-            groups.push(Group { anchor, heading, entries: (1..).zip(&parts).map(|(page, part)| range(list, page, part)).collect() });
+            groups.push(Group {
+                anchor,
+                heading,
+                entries: (1..)
+                    .zip(&parts)
+                    .map(|(page, part)| range(list, page, part))
+                    .collect(),
+            });
             files.extend(names_pages(overview, plan, list, &parts));
         }
     }
-    files.push(SiteFile::page(path.to_owned(), &SearchPage { shell, shards: shards.join(" "), note, groups }));
+    files.push(SiteFile::page(
+        path.to_owned(),
+        &SearchPage {
+            shell,
+            shards: shards.join(" "),
+            note,
+            groups,
+        },
+    ));
     files
 }
 
 /// Collects all names, each list from A to Z.
 fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
     let list = |heading: &str, stem: &str, names: Vec<Named>| {
-        let order = |name: &Named| (name.name.to_lowercase(), name.name.clone(), name.about.clone(), name.href.clone());
-        let names: BTreeMap<_, Named> = names.into_iter().map(|name| (order(&name), name)).collect();
-        List { heading: heading.to_owned(), stem: stem.to_owned(), names: names.into_values().collect() }
+        let order = |name: &Named| {
+            (
+                name.name.to_lowercase(),
+                name.name.clone(),
+                name.about.clone(),
+                name.href.clone(),
+            )
+        };
+        let names: BTreeMap<_, Named> =
+            names.into_iter().map(|name| (order(&name), name)).collect();
+        List {
+            heading: heading.to_owned(),
+            stem: stem.to_owned(),
+            names: names.into_values().collect(),
+        }
     };
     let arm = |page: ArmPage<'_>| {
         let about = match page.suites.as_slice() {
             [only] => plan.suites[only.place].label.clone(),
             several => words::count_of(several.len() as u64, "suites"),
         };
-        Named { sort: Sort::Arm, name: words::arm_over(&page.suite_names(), page.arm), href: plan.arm_href("", page.arm), about }
+        Named {
+            sort: Sort::Arm,
+            name: words::arm_over(&page.suite_names(), page.arm),
+            href: plan.arm_href("", page.arm),
+            about,
+        }
     };
     let arms = overview.arm_pages().into_iter().map(arm).collect();
     let mut suites = Vec::new();
     let mut of_suites = Vec::new();
     for (suite, place) in overview.suites.iter().zip(&plan.suites) {
-        let of_suite = |sort, name: &str, href: String| Named { sort, name: name.to_owned(), href, about: place.label.clone() };
-        suites.push(Named { about: String::new(), ..of_suite(Sort::Suite, &place.label, place.path()) });
+        let of_suite = |sort, name: &str, href: String| Named {
+            sort,
+            name: name.to_owned(),
+            href,
+            about: place.label.clone(),
+        };
+        suites.push(Named {
+            about: String::new(),
+            ..of_suite(Sort::Suite, &place.label, place.path())
+        });
         let criteria = suite.criterion_keys.iter().filter_map(|key| {
             let href = criterion_href(place, "", &key.criterion, &key.evaluator)?;
             Some(of_suite(Sort::Criterion, &key.criterion, href))
         });
-        of_suites.push(list(&format!("Criteria of {}", place.label), &format!("{}-criteria", place.segment), criteria.collect()));
+        of_suites.push(list(
+            &format!("Criteria of {}", place.label),
+            &format!("{}-criteria", place.segment),
+            criteria.collect(),
+        ));
         let with_place = suite.items.items.iter().filter_map(|item| {
             let href = item_href(place, "", &item.item, Some(&item.kind))?;
             Some(of_suite(Sort::Item, &item.item, href))
         });
-        of_suites.push(list(&format!("Items of {}", place.label), &format!("{}-items", place.segment), with_place.collect()));
+        of_suites.push(list(
+            &format!("Items of {}", place.label),
+            &format!("{}-items", place.segment),
+            with_place.collect(),
+        ));
     }
     let run = |run: &&crate::views::RunLine| {
         let place = plan.runs.get(&run.id)?;
-        let about = format!("{} on {}", run_title(&run.arm, place.turn), plan.suites[place.suite].label);
-        Some(Named { sort: Sort::Run, name: run.id.clone(), href: plan.run_path(&run.id)?, about })
+        let about = format!(
+            "{} on {}",
+            run_title(&run.arm, place.turn),
+            plan.suites[place.suite].label
+        );
+        Some(Named {
+            sort: Sort::Run,
+            name: run.id.clone(),
+            href: plan.run_path(&run.id)?,
+            about,
+        })
     };
     let runs = overview.runs_by_name().iter().filter_map(run).collect();
     // A suite's segment never begins with a dot, so these stems collide with no suite.
-    let mut lists = vec![list("Suites", "all-suites", suites), list("Arms", "all-arms", arms), list("Runs", "all-runs", runs)];
+    let mut lists = vec![
+        list("Suites", "all-suites", suites),
+        list("Arms", "all-arms", arms),
+        list("Runs", "all-runs", runs),
+    ];
     lists.extend(of_suites);
     lists
 }
 
 /// Returns the bytes of an entry in a page.
 fn length(name: &Named) -> usize {
-    escaped_length(&shown(&name.name)) + escaped_length(&shown(&name.about)) + escaped_length(&name.href) + FRAME
+    escaped_length(&shown(&name.name))
+        + escaped_length(&shown(&name.about))
+        + escaped_length(&name.href)
+        + FRAME
 }
 
 /// Splits a list into parts that each fit on a page.
@@ -206,24 +285,44 @@ fn file_name(list: &List, page: u64) -> String {
 
 /// Links a part of a list by its first and last name.
 fn range(list: &List, page: u64, part: &[Named]) -> Link {
-    let ends = [part.first(), part.last()].map(|name| name.map_or_else(String::new, |name| shown(named(&name.name))));
+    let ends = [part.first(), part.last()]
+        .map(|name| name.map_or_else(String::new, |name| shown(named(&name.name))));
     let name = Text::from(format!("{} … {}", ends[0], ends[1]));
     let count = part.len() as u64;
-    Link { href: format!("search/{}", file_name(list, page)), name, about: Text::from(format::integer(count)) }
+    Link {
+        href: format!("search/{}", file_name(list, page)),
+        name,
+        about: Text::from(format::integer(count)),
+    }
 }
 
 fn names_pages(overview: &Overview, plan: &Plan, list: &List, parts: &[&[Named]]) -> Vec<SiteFile> {
     let pages = parts.len() as u64;
     let page = |(number, part): (u64, &&[Named])| {
         let path = format!("search/{}", file_name(list, number));
-        let of = if pages > 1 { format!(", page {number} of {pages}") } else { String::new() };
+        let of = if pages > 1 {
+            format!(", page {number} of {pages}")
+        } else {
+            String::new()
+        };
         let heading = format!("{} from A to Z{of}", list.heading);
         let title = format!("{heading} · {}", overview.context.title);
-        let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Below, title, heading.clone());
+        let shell = Shell::new(
+            &overview.context,
+            &plan.assets,
+            &path,
+            Here::Below,
+            title,
+            heading.clone(),
+        );
         let entries = part.iter().map(|name| link(name, &shell.root)).collect();
         let html = NamesPage {
             heading: Text::from(heading),
-            about: format!("{} of {} names.", format::integer(part.len() as u64), format::integer(list.names.len() as u64)),
+            about: format!(
+                "{} of {} names.",
+                format::integer(part.len() as u64),
+                format::integer(list.names.len() as u64)
+            ),
             entries,
             pager: Pager::new(number, pages, |page| file_name(list, page)),
             shell: shell.crumbs(vec![Crumb::new("../search.html", "Search")]),
@@ -235,13 +334,25 @@ fn names_pages(overview: &Overview, plan: &Plan, list: &List, parts: &[&[Named]]
 
 fn link(name: &Named, root: &str) -> Link {
     // A list of items or criteria has its suite in its heading.
-    let about = if matches!(name.sort, Sort::Criterion | Sort::Item) { String::new() } else { shown(&name.about) };
-    Link { href: format!("{root}{}", name.href), name: Text::from(shown(named(&name.name))), about: Text::from(about) }
+    let about = if matches!(name.sort, Sort::Criterion | Sort::Item) {
+        String::new()
+    } else {
+        shown(&name.about)
+    };
+    Link {
+        href: format!("{root}{}", name.href),
+        name: Text::from(shown(named(&name.name))),
+        about: Text::from(about),
+    }
 }
 
 /// Replaces a blank name: screen readers and pointers need something to find.
 fn named(name: &str) -> &str {
-    if name.trim().is_empty() { "(no name)" } else { name }
+    if name.trim().is_empty() {
+        "(no name)"
+    } else {
+        name
+    }
 }
 
 fn shown(name: &str) -> String {
@@ -288,7 +399,11 @@ fn row_length(name: &Named) -> usize {
     let escaped = |text: &str| literal(&literal(text)).len();
     let ((sort, about, folder), rest) = split(name);
     // Each run has a context of its own.
-    let own = if sort == Sort::Run { escaped(&visible(about)) + escaped(folder) + 10 } else { 0 };
+    let own = if sort == Sort::Run {
+        escaped(&visible(about)) + escaped(folder) + 10
+    } else {
+        0
+    };
     escaped(&visible(&name.name)) + escaped(rest) + 10 + own
 }
 
@@ -299,10 +414,17 @@ fn shard(number: usize, names: &[&Named]) -> SiteFile {
         .iter()
         .map(|name| {
             let (shared, rest) = split(name);
-            (groups.binary_search(&shared).unwrap_or(0), visible(&name.name), rest)
+            (
+                groups.binary_search(&shared).unwrap_or(0),
+                visible(&name.name),
+                rest,
+            )
         })
         .collect();
-    let groups = groups.iter().map(|(sort, about, folder)| (*sort, visible(about), *folder)).collect();
+    let groups = groups
+        .iter()
+        .map(|(sort, about, folder)| (*sort, visible(about), *folder))
+        .collect();
     shard::file("search", number, &Shard { groups, names })
 }
 
@@ -311,18 +433,35 @@ mod tests {
     use super::*;
 
     fn name(name: &str) -> Named {
-        Named { sort: Sort::Item, name: name.to_owned(), href: format!("x/{}.html", name.len()), about: "s".to_owned() }
+        Named {
+            sort: Sort::Item,
+            name: name.to_owned(),
+            href: format!("x/{}.html", name.len()),
+            about: "s".to_owned(),
+        }
     }
 
     #[test]
     fn a_list_is_split_by_names_and_by_bytes_and_loses_none() {
-        let many: Vec<Named> = (0..1_200).map(|number| name(&format!("item-{number:05}"))).collect();
-        assert_eq!(parts(&many).iter().map(|part| part.len()).collect::<Vec<_>>(), [500, 500, 200]);
+        let many: Vec<Named> = (0..1_200)
+            .map(|number| name(&format!("item-{number:05}")))
+            .collect();
+        assert_eq!(
+            parts(&many)
+                .iter()
+                .map(|part| part.len())
+                .collect::<Vec<_>>(),
+            [500, 500, 200]
+        );
         let heavy: Vec<Named> = (0..400).map(|_| name(&"<".repeat(300))).collect();
         let parts = parts(&heavy);
         assert!(parts.len() > 1);
         assert_eq!(parts.iter().map(|part| part.len()).sum::<usize>(), 400);
-        assert!(parts.iter().all(|part| part.iter().map(length).sum::<usize>() <= MOST_BYTES));
+        assert!(
+            parts
+                .iter()
+                .all(|part| part.iter().map(length).sum::<usize>() <= MOST_BYTES)
+        );
     }
 
     #[test]
@@ -331,26 +470,49 @@ mod tests {
         let file = shard(3, &[&hostile]);
         let text = String::from_utf8(file.bytes).expect("a text");
         assert_eq!(file.path, "d/search-3.js");
-        assert!(!text.contains('<') && !text.contains('\u{2028}') && text.is_ascii(), "{text}");
-        let literal =
-            text.strip_prefix("evalreportShard(\"search\",3,JSON.parse(").and_then(|rest| rest.strip_suffix("));\n")).expect("a call");
+        assert!(
+            !text.contains('<') && !text.contains('\u{2028}') && text.is_ascii(),
+            "{text}"
+        );
+        let literal = text
+            .strip_prefix("evalreportShard(\"search\",3,JSON.parse(")
+            .and_then(|rest| rest.strip_suffix("));\n"))
+            .expect("a call");
         let json: String = serde_json::from_str(literal).expect("a string");
         let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(value["names"][0][1], visible(&hostile.name));
-        assert_eq!((&value["groups"][0][2], &value["names"][0][2]), (&"x/".into(), &format!("{}.html", hostile.name.len()).into()));
+        assert_eq!(
+            (&value["groups"][0][2], &value["names"][0][2]),
+            (&"x/".into(), &format!("{}.html", hostile.name.len()).into())
+        );
     }
 
     #[test]
     fn large_indexes_are_a_few_parts_within_their_budget() {
         let lists = |many: usize, long: usize| {
-            let names = (0..many).map(|number| name(&format!("{:long$}{number:05}", ""))).collect();
-            [List { heading: String::new(), stem: String::new(), names }]
+            let names = (0..many)
+                .map(|number| name(&format!("{:long$}{number:05}", "")))
+                .collect();
+            [List {
+                heading: String::new(),
+                stem: String::new(),
+                names,
+            }]
         };
         let (files, indexed) = shards(&lists(40_000, 30));
-        assert!(files.len() > 1 && indexed == 40_000, "{} parts of {indexed} names", files.len());
+        assert!(
+            files.len() > 1 && indexed == 40_000,
+            "{} parts of {indexed} names",
+            files.len()
+        );
         let (many, some) = shards(&lists(50_000, 300));
         assert_eq!(many.len(), MOST_SHARDS);
         assert!(some > 10_000 && some < 50_000, "{some}");
-        assert!(files.iter().chain(&many).all(|file| file.bytes.len() <= MOST_OF_A_SHARD + 1_000));
+        assert!(
+            files
+                .iter()
+                .chain(&many)
+                .all(|file| file.bytes.len() <= MOST_OF_A_SHARD + 1_000)
+        );
     }
 }

@@ -12,12 +12,21 @@ pub(super) fn path(name: &str, number: usize) -> String {
 pub(super) fn file(name: &str, number: usize, content: &impl Serialize) -> SiteFile {
     let json = serde_json::to_string(content).expect("texts and numbers can be written");
     // A JSON string is also a valid string in scripts. Browsers parse JSON faster than a literal.
-    let text = format!("evalreportShard(\"{name}\",{number},JSON.parse({}));\n", literal(&json));
-    SiteFile { path: path(name, number), bytes: text.into_bytes() }
+    let text = format!(
+        "evalreportShard(\"{name}\",{number},JSON.parse({}));\n",
+        literal(&json)
+    );
+    SiteFile {
+        path: path(name, number),
+        bytes: text.into_bytes(),
+    }
 }
 
 /// Writes a text as a string of a script. Escapes `<`, which could end the script or begin a comment.
 pub(super) fn literal(text: &str) -> String {
     let literal = serde_json::to_string(text).expect("a text can be written");
-    literal.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    literal
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
 }

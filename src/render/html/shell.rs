@@ -22,7 +22,16 @@ impl Text {
 
     /// Returns the text's length in a page, in bytes.
     pub fn escaped_length(&self) -> usize {
-        self.0.bytes().map(|byte| if matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'') { 5 } else { 1 }).sum()
+        self.0
+            .bytes()
+            .map(|byte| {
+                if matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'') {
+                    5
+                } else {
+                    1
+                }
+            })
+            .sum()
     }
 
     /// Says whether there is anything to read.
@@ -54,7 +63,11 @@ pub(super) fn escaped_length(text: &str) -> usize {
     let bytes = |character: char| match character {
         '&' | '<' | '>' | '"' | '\'' => 5,
         // Shown as an escape.
-        '\u{80}'..='\u{9f}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => 8,
+        '\u{80}'..='\u{9f}'
+        | '\u{200e}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' => 8,
         '\u{0}'..='\u{1f}' | '\u{7f}' => 3,
         other => other.len_utf8(),
     };
@@ -83,7 +96,10 @@ pub(super) struct Crumb {
 
 impl Crumb {
     pub fn new(href: impl Into<String>, label: impl Into<Text>) -> Self {
-        Self { href: href.into(), label: label.into() }
+        Self {
+            href: href.into(),
+            label: label.into(),
+        }
     }
 }
 
@@ -159,7 +175,10 @@ impl Shell {
             root: "../".repeat(path.matches('/').count()),
             title: title.into(),
             description: description.into(),
-            canonical: context.base_url.as_ref().map(|base| Text::from(format!("{base}/{path}"))),
+            canonical: context
+                .base_url
+                .as_ref()
+                .map(|base| Text::from(format!("{base}/{path}"))),
             noindex: context.noindex,
             site: Text::new(&context.title),
             version: Text::new(&context.version),
@@ -193,37 +212,68 @@ impl Shell {
 
     /// Adds only the stylesheet of `extra`: its script is for other pages.
     pub fn styled(self, extra: &Extra) -> Self {
-        self.with(Extra { js: String::new(), ..extra.clone() })
+        self.with(Extra {
+            js: String::new(),
+            ..extra.clone()
+        })
     }
 
     /// Adds only the script of `extra`.
     pub fn scripted(self, extra: &Extra) -> Self {
-        self.with(Extra { css: String::new(), ..extra.clone() })
+        self.with(Extra {
+            css: String::new(),
+            ..extra.clone()
+        })
     }
 
     /// Links the page's numbers in every form. `stem` is their path without extension.
     pub fn downloads(self, stem: &str) -> Self {
-        self.download(&format!("{stem}.json"), "JSON").download(&format!("{stem}.csv"), "CSV").download(&format!("{stem}.md"), "Markdown")
+        self.download(&format!("{stem}.json"), "JSON")
+            .download(&format!("{stem}.csv"), "CSV")
+            .download(&format!("{stem}.md"), "Markdown")
     }
 
     pub fn download(mut self, path: &str, label: &'static str) -> Self {
-        self.downloads.push(Download { href: format!("{}{path}", self.root), label });
+        self.downloads.push(Download {
+            href: format!("{}{path}", self.root),
+            label,
+        });
         self
     }
 
     pub fn foot(mut self, context: &SiteContext) -> Self {
         let count = |number: u64, one: &str, many: &str| {
-            (number > 0).then(|| format!("{} {}", format::integer(number), if number == 1 { one } else { many }))
+            (number > 0).then(|| {
+                format!(
+                    "{} {}",
+                    format::integer(number),
+                    if number == 1 { one } else { many }
+                )
+            })
         };
         self.foot = Some(Foot {
             digest: Text::new(&context.data_digest),
-            newest: context.newest.map(|time| (format::timestamp(&time), format::date(&time))),
-            retracted: count(context.retracted, "retracted run is left out", "retracted runs are left out"),
+            newest: context
+                .newest
+                .map(|time| (format::timestamp(&time), format::date(&time))),
+            retracted: count(
+                context.retracted,
+                "retracted run is left out",
+                "retracted runs are left out",
+            ),
             aliased: context.aliased,
-            problems: count(context.problems, "problem was met in reading the results", "problems were met in reading the results"),
-            results: context
-                .results
-                .map(|held| format!("{} and {}", format::count(held.runs, "run"), format::count(held.outcomes, "outcome"))),
+            problems: count(
+                context.problems,
+                "problem was met in reading the results",
+                "problems were met in reading the results",
+            ),
+            results: context.results.map(|held| {
+                format!(
+                    "{} and {}",
+                    format::count(held.runs, "run"),
+                    format::count(held.outcomes, "outcome")
+                )
+            }),
         });
         self
     }

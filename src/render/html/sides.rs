@@ -52,7 +52,10 @@ pub(super) struct OneSide {
 impl Sides {
     /// Returns the anchor of an item, or `None` if it is not on the page.
     pub fn anchor(&self, item: &ListedItem) -> Option<String> {
-        self.places.iter().position(|known| known == item).map(|place| format!("#{}", anchor(place)))
+        self.places
+            .iter()
+            .position(|known| known == item)
+            .map(|place| format!("#{}", anchor(place)))
     }
 }
 
@@ -71,19 +74,40 @@ pub(super) fn of_pair(
     if pair.sides.is_empty() {
         return None;
     }
-    let mut sides = Sides { items: Vec::new(), notes: Vec::new(), places: Vec::new() };
+    let mut sides = Sides {
+        items: Vec::new(),
+        notes: Vec::new(),
+        places: Vec::new(),
+    };
     let (mut bytes, mut is_cut) = (0, false);
     for (place, both) in pair.sides.iter().enumerate() {
         let arms = [&both.first, &both.second];
-        is_cut |= arms.iter().flat_map(|side| texts(side)).any(|text| text.chars().count() > MOST_OF_A_TEXT);
+        is_cut |= arms
+            .iter()
+            .flat_map(|side| texts(side))
+            .any(|text| text.chars().count() > MOST_OF_A_TEXT);
         let replies = arms.map(|side| side.reply.as_deref().map(short).unwrap_or_default());
         let beside = if replies.iter().any(String::is_empty) {
-            Beside { first: Beside::alone(&replies[0]), second: Beside::alone(&replies[1]), note: None }
+            Beside {
+                first: Beside::alone(&replies[0]),
+                second: Beside::alone(&replies[1]),
+                note: None,
+            }
         } else {
             Beside::of(&replies[0], &replies[1])
         };
-        bytes += arms.iter().flat_map(|side| texts(side)).map(|text| escaped_length(&short(text))).sum::<usize>();
-        bytes += 11 * beside.first.iter().chain(&beside.second).filter(|piece| piece.is_own).count();
+        bytes += arms
+            .iter()
+            .flat_map(|side| texts(side))
+            .map(|text| escaped_length(&short(text)))
+            .sum::<usize>();
+        bytes += 11
+            * beside
+                .first
+                .iter()
+                .chain(&beside.second)
+                .filter(|piece| piece.is_own)
+                .count();
         if bytes > MOST_OF_A_PAGE && !sides.items.is_empty() {
             break;
         }
@@ -97,7 +121,8 @@ pub(super) fn of_pair(
             } else {
                 format!("only {} passed", labels[passed])
             }),
-            expected: (!both.expected.is_empty()).then(|| Text::from(short(&both.expected.join(" or ")))),
+            expected: (!both.expected.is_empty())
+                .then(|| Text::from(short(&both.expected.join(" or ")))),
             note: beside.note,
             sides: arms
                 .into_iter()
@@ -113,15 +138,33 @@ pub(super) fn of_pair(
     Some(sides)
 }
 
-fn one_side(side: &Side, label: &str, reply: Vec<Piece>, link: &ItemLink, plan: &Plan, root: &str) -> OneSide {
+fn one_side(
+    side: &Side,
+    label: &str,
+    reply: Vec<Piece>,
+    link: &ItemLink,
+    plan: &Plan,
+    root: &str,
+) -> OneSide {
     let cell = Cell::item_status(&side.status);
-    let (class, mark) = if let Kind::Status(class, mark) = cell.kind { (class, mark) } else { ("", "") };
+    let (class, mark) = if let Kind::Status(class, mark) = cell.kind {
+        (class, mark)
+    } else {
+        ("", "")
+    };
     let text = |text: &Option<String>| text.as_deref().map(|text| Text::from(short(text)));
     OneSide {
         arm: Text::new(label),
-        run: Text::from(plan.run_turn(&side.run).map_or_else(|| side.run.clone(), run_turn)),
+        run: Text::from(
+            plan.run_turn(&side.run)
+                .map_or_else(|| side.run.clone(), run_turn),
+        ),
         href: plan.run_path(&side.run).map(|path| format!("{root}{path}")),
-        transcript: side.transcript.as_ref().zip(plan.run_segment(&side.run)).map(|(link, segment)| format!("{root}runs/{segment}/{link}")),
+        transcript: side
+            .transcript
+            .as_ref()
+            .zip(plan.run_segment(&side.run))
+            .map(|(link, segment)| format!("{root}runs/{segment}/{link}")),
         status: (class, mark, cell.text),
         answer: text(&side.answer),
         reply,
@@ -132,13 +175,18 @@ fn one_side(side: &Side, label: &str, reply: Vec<Piece>, link: &ItemLink, plan: 
 }
 
 fn texts(side: &Side) -> impl Iterator<Item = &String> {
-    [&side.answer, &side.reply, &side.reason, &side.judge].into_iter().flatten()
+    [&side.answer, &side.reply, &side.reason, &side.judge]
+        .into_iter()
+        .flatten()
 }
 
 /// Says which items or texts are not shown, and where they are.
 fn notes(pair: &Comparison, shown: usize, is_cut: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    let differing = pair.flips.as_ref().map_or(0, |flips| flips.only_first + flips.only_second);
+    let differing = pair
+        .flips
+        .as_ref()
+        .map_or(0, |flips| flips.only_first + flips.only_second);
     if differing > shown as u64 {
         let shown = shown as u64;
         notes.push(format!(
@@ -157,7 +205,9 @@ fn notes(pair: &Comparison, shown: usize, is_cut: bool) -> Vec<String> {
     }
     if is_cut {
         let most = format::integer(MOST_OF_A_TEXT as u64);
-        notes.push(format!("Texts are cut after {most} characters; the runs' pages have the stored text."));
+        notes.push(format!(
+            "Texts are cut after {most} characters; the runs' pages have the stored text."
+        ));
     }
     if pair.arms.iter().any(|arm| arm.run_ids.len() > 1) {
         notes.push(

@@ -43,17 +43,30 @@ const SCRIPT: &str = "\u{1}script";
 pub fn single_file(overview: &Published<Overview>, plan: &Plan, results: &str) -> Vec<u8> {
     // The search loads its index from separate files, and the page for any two arms their outcomes.
     let is_loading = |path: &str| path.starts_with("search") || path.ends_with(ANY_PAIR);
-    let is_left_out =
-        |path: &str| path.starts_with("runs/") || path.starts_with("embed/") || is_loading(path) || super::items::is_item_page(path);
+    let is_left_out = |path: &str| {
+        path.starts_with("runs/")
+            || path.starts_with("embed/")
+            || is_loading(path)
+            || super::items::is_item_page(path)
+    };
     let is_in = |file: &SiteFile| file.path.ends_with(PAGE_ENDING) && !is_left_out(&file.path);
     let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
-    let numbers: BTreeMap<&str, usize> = pages.iter().map(|page| page.path.as_str()).zip(1..).collect();
-    let sections: String = (1..).zip(&pages).map(|(number, page)| section(page, number, &numbers)).collect();
+    let numbers: BTreeMap<&str, usize> = pages
+        .iter()
+        .map(|page| page.path.as_str())
+        .zip(1..)
+        .collect();
+    let sections: String = (1..)
+        .zip(&pages)
+        .map(|(number, page)| section(page, number, &numbers))
+        .collect();
     let [style, script] = assets::all_texts();
     let context = &overview.context;
     let frame = Single {
         title: Text::new(&context.title),
-        description: Text::new("Leaderboards and comparisons of AI agent evaluations, with intervals and costs."),
+        description: Text::new(
+            "Leaderboards and comparisons of AI agent evaluations, with intervals and costs.",
+        ),
         noindex: context.noindex,
         version: Text::new(&context.version),
         style_digest: digest(&style),
@@ -62,12 +75,24 @@ pub fn single_file(overview: &Published<Overview>, plan: &Plan, results: &str) -
         pages: PAGES,
         script: SCRIPT,
     };
-    let frame = frame.render().expect("a template of text writes into memory");
-    let (head, rest) = frame.split_once(STYLE).expect("the template has a place for the style");
-    let (middle, rest) = rest.split_once(PAGES).expect("the template has a place for the pages");
-    let (tail, end) = rest.split_once(SCRIPT).expect("the template has a place for the script");
+    let frame = frame
+        .render()
+        .expect("a template of text writes into memory");
+    let (head, rest) = frame
+        .split_once(STYLE)
+        .expect("the template has a place for the style");
+    let (middle, rest) = rest
+        .split_once(PAGES)
+        .expect("the template has a place for the pages");
+    let (tail, end) = rest
+        .split_once(SCRIPT)
+        .expect("the template has a place for the script");
     let (before, after) = end.split_once("</body>").expect("the template has a body");
-    [head, &style, middle, &sections, tail, &script, before, results, "</body>", after].concat().into_bytes()
+    [
+        head, &style, middle, &sections, tail, &script, before, results, "</body>", after,
+    ]
+    .concat()
+    .into_bytes()
 }
 
 /// Returns whether bytes are a page of [`single_file`] that shows runs.
@@ -84,10 +109,17 @@ fn digest(text: &str) -> String {
 /// Returns the main part of a page, with unique ids and its headings one level lower.
 fn section(page: &SiteFile, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
     let html = String::from_utf8_lossy(&page.bytes);
-    let main = html.split_once("<main id=\"main\">").and_then(|(_, rest)| rest.split_once("</main>")).map_or("", |(main, _)| main);
+    let main = html
+        .split_once("<main id=\"main\">")
+        .and_then(|(_, rest)| rest.split_once("</main>"))
+        .map_or("", |(main, _)| main);
     // The links between a suite's pages are above the main part.
-    let bar = html.split_once("<nav class=\"bar\"").and_then(|(_, rest)| rest.split_once("</nav>"));
-    let bar = bar.map_or_else(String::new, |(bar, _)| format!("<nav class=\"bar\"{bar}</nav>"));
+    let bar = html
+        .split_once("<nav class=\"bar\"")
+        .and_then(|(_, rest)| rest.split_once("</nav>"));
+    let bar = bar.map_or_else(String::new, |(bar, _)| {
+        format!("<nav class=\"bar\"{bar}</nav>")
+    });
     let mut shown = format!("<section id=\"p{number}\">\n");
     let whole = format!("{bar}{main}");
     let mut rest = whole.as_str();
@@ -118,8 +150,14 @@ fn tag_end(text: &str) -> Option<usize> {
 
 fn tag(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
     for (from, to) in [("h3", "h4"), ("h2", "h3"), ("h1", "h2")] {
-        for (from, to) in [(format!("<{from}"), format!("<{to}")), (format!("</{from}"), format!("</{to}"))] {
-            if let Some(rest) = tag.strip_prefix(&from).filter(|rest| rest.starts_with([' ', '>'])) {
+        for (from, to) in [
+            (format!("<{from}"), format!("<{to}")),
+            (format!("</{from}"), format!("</{to}")),
+        ] {
+            if let Some(rest) = tag
+                .strip_prefix(&from)
+                .filter(|rest| rest.starts_with([' ', '>']))
+            {
                 return attributes(&format!("{to}{rest}"), path, number, numbers);
             }
         }
@@ -136,31 +174,54 @@ fn attributes(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usi
             shown.push_str(before);
             break;
         };
-        let name = before.trim_end_matches('=').rsplit(' ').next().unwrap_or_default();
-        let prefixed = || value.split(' ').map(|id| format!("p{number}-{id}")).collect::<Vec<String>>().join(" ");
+        let name = before
+            .trim_end_matches('=')
+            .rsplit(' ')
+            .next()
+            .unwrap_or_default();
+        let prefixed = || {
+            value
+                .split(' ')
+                .map(|id| format!("p{number}-{id}"))
+                .collect::<Vec<String>>()
+                .join(" ")
+        };
         let value = match name {
-            "id" | "for" | "headers" | "aria-labelledby" | "aria-describedby" | "aria-controls" => Some(prefixed()),
+            "id" | "for" | "headers" | "aria-labelledby" | "aria-describedby" | "aria-controls" => {
+                Some(prefixed())
+            }
             "href" | "data-any" => address(value, path, number, numbers),
             _ => Some(value.replace("url(#", &format!("url(#p{number}-"))),
         };
         match value {
             Some(value) => shown.push_str(&format!("{before}\"{value}\"")),
             // If the target is not in the file, drop the attribute and keep the text.
-            None => shown.push_str(before.trim_end_matches(format!("{name}=").as_str()).trim_end()),
+            None => shown.push_str(
+                before
+                    .trim_end_matches(format!("{name}=").as_str())
+                    .trim_end(),
+            ),
         }
     }
     shown
 }
 
 /// Returns the link's target within the file, or `None` if the file lacks that page.
-fn address(href: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) -> Option<String> {
+fn address(
+    href: &str,
+    path: &str,
+    number: usize,
+    numbers: &BTreeMap<&str, usize>,
+) -> Option<String> {
     if href.starts_with("https://") || href.starts_with("http://") {
         return Some(href.to_owned());
     }
     if let Some(id) = href.strip_prefix('#') {
         return Some(format!("#p{number}-{id}"));
     }
-    let (target, id) = href.split_once('#').map_or((href, None), |(target, id)| (target, Some(id)));
+    let (target, id) = href
+        .split_once('#')
+        .map_or((href, None), |(target, id)| (target, Some(id)));
     let mut folders: Vec<&str> = path.split('/').collect();
     folders.pop();
     for part in target.split('/') {
@@ -192,16 +253,33 @@ mod tests {
     #[test]
     fn ids_and_links_stay_within_the_file() {
         let numbers = BTreeMap::from([("index.html", 1), ("suites/s/index.html", 2)]);
-        let check = |given: &str, expected: &str| assert_eq!(tag(given, "suites/s/index.html", 2, &numbers), expected);
+        let check = |given: &str, expected: &str| {
+            assert_eq!(tag(given, "suites/s/index.html", 2, &numbers), expected)
+        };
         check("<h1 id=\"a\">", "<h2 id=\"p2-a\">");
         check("</h2>", "</h3>");
         check("<hr>", "<hr>");
-        check("<a class=\"x\" href=\"../../index.html\">", "<a class=\"x\" href=\"#p1\">");
-        check("<a href=\"../../index.html#suite-1\">", "<a href=\"#p1-suite-1\">");
+        check(
+            "<a class=\"x\" href=\"../../index.html\">",
+            "<a class=\"x\" href=\"#p1\">",
+        );
+        check(
+            "<a href=\"../../index.html#suite-1\">",
+            "<a href=\"#p1-suite-1\">",
+        );
         check("<a href=\"#a\">", "<a href=\"#p2-a\">");
-        check("<a href=\"../../runs/r/index.html\" class=\"x\">", "<a class=\"x\">");
-        check("<a href=\"https://e.org/?a\" rel=\"nofollow\">", "<a href=\"https://e.org/?a\" rel=\"nofollow\">");
-        check("<div aria-labelledby=\"a b\">", "<div aria-labelledby=\"p2-a p2-b\">");
+        check(
+            "<a href=\"../../runs/r/index.html\" class=\"x\">",
+            "<a class=\"x\">",
+        );
+        check(
+            "<a href=\"https://e.org/?a\" rel=\"nofollow\">",
+            "<a href=\"https://e.org/?a\" rel=\"nofollow\">",
+        );
+        check(
+            "<div aria-labelledby=\"a b\">",
+            "<div aria-labelledby=\"p2-a p2-b\">",
+        );
         assert_eq!(tag_end("<a title=\"1 > 0\">x"), Some(17));
     }
 }

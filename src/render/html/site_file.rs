@@ -12,8 +12,13 @@ pub struct SiteFile {
 
 impl SiteFile {
     pub(super) fn page(path: String, template: &impl Template) -> Self {
-        let text = template.render().expect("a template of text and numbers writes into memory");
-        Self { path, bytes: text.into_bytes() }
+        let text = template
+            .render()
+            .expect("a template of text and numbers writes into memory");
+        Self {
+            path,
+            bytes: text.into_bytes(),
+        }
     }
 }
 

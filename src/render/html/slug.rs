@@ -15,10 +15,16 @@ const DIGITS: [usize; 5] = [0, 8, 16, 32, 64];
 ///
 /// A name that loses characters gets a part of its hash, and so do all names that would share a segment. So a name's segment does not
 /// depend on the order of the names.
-pub(in crate::render) fn segments<'a>(names: impl IntoIterator<Item = &'a str>, longest: usize) -> BTreeMap<&'a str, String> {
+pub(in crate::render) fn segments<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+    longest: usize,
+) -> BTreeMap<&'a str, String> {
     let mut levels: BTreeMap<&str, usize> = names.into_iter().map(|name| (name, 0)).collect();
     loop {
-        let given: BTreeMap<&str, String> = levels.iter().map(|(name, level)| (*name, segment(name, DIGITS[*level], longest))).collect();
+        let given: BTreeMap<&str, String> = levels
+            .iter()
+            .map(|(name, level)| (*name, segment(name, DIGITS[*level], longest)))
+            .collect();
         let mut users = BTreeMap::<&str, u32>::new();
         for segment in given.values() {
             *users.entry(segment).or_default() += 1;
@@ -45,7 +51,9 @@ fn segment(name: &str, digits: usize, longest: usize) -> String {
             'a'..='z' | '0'..='9' | '_' => plain.push(character),
             'A'..='Z' => plain.push(character.to_ascii_lowercase()),
             // Keep a dot only after a letter or digit: no hidden names, no `..`, and no final dot, which Windows drops.
-            '.' if plain.ends_with(|before: char| before.is_ascii_alphanumeric()) => plain.push('.'),
+            '.' if plain.ends_with(|before: char| before.is_ascii_alphanumeric()) => {
+                plain.push('.')
+            }
             ' '..='~' => {
                 let kept = plain.trim_end_matches(['-', '.']).len();
                 plain.truncate(kept);
@@ -61,18 +69,29 @@ fn segment(name: &str, digits: usize, longest: usize) -> String {
         plain.insert_str(0, "x-");
         is_lossy = true;
     }
-    let digits = if is_lossy { digits.max(DIGITS[1]) } else { digits };
+    let digits = if is_lossy {
+        digits.max(DIGITS[1])
+    } else {
+        digits
+    };
     if digits == 0 {
         return plain;
     }
     let hash = hex(&Sha256::digest(name.as_bytes()), digits);
     plain.truncate(longest.saturating_sub(digits + 1));
     let kept = plain.trim_end_matches(['-', '.']);
-    if kept.is_empty() { format!("x-{hash}") } else { format!("{kept}-{hash}") }
+    if kept.is_empty() {
+        format!("x-{hash}")
+    } else {
+        format!("{kept}-{hash}")
+    }
 }
 
 fn is_reserved(stem: &str) -> bool {
-    let numbered = |prefix: &str| stem.strip_prefix(prefix).is_some_and(|rest| rest.len() == 1 && rest.as_bytes()[0].is_ascii_digit());
+    let numbered = |prefix: &str| {
+        stem.strip_prefix(prefix)
+            .is_some_and(|rest| rest.len() == 1 && rest.as_bytes()[0].is_ascii_digit())
+    };
     RESERVED.contains(&stem) || numbered("com") || numbered("lpt")
 }
 
@@ -109,16 +128,41 @@ mod tests {
     #[test]
     fn hostile_names_are_harmless() {
         let long = "n".repeat(300);
-        let names = ["", "..", ".", "con", "CON", "con.txt", "lpt1", "漢字", "a\0b", "trailing. ", "\u{202e}x", &long, "nul"];
+        let names = [
+            "",
+            "..",
+            ".",
+            "con",
+            "CON",
+            "con.txt",
+            "lpt1",
+            "漢字",
+            "a\0b",
+            "trailing. ",
+            "\u{202e}x",
+            &long,
+            "nul",
+        ];
         let given = segments(names, 120);
         for (name, segment) in &given {
-            assert!(!segment.is_empty() && segment.len() <= 120, "{name:?} gives {segment:?}");
             assert!(
-                segment.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte)),
+                !segment.is_empty() && segment.len() <= 120,
+                "{name:?} gives {segment:?}"
+            );
+            assert!(
+                segment.bytes().all(|byte| byte.is_ascii_lowercase()
+                    || byte.is_ascii_digit()
+                    || b"-_.".contains(&byte)),
                 "{segment:?}"
             );
-            assert!(!segment.contains("..") && !segment.starts_with('.') && !segment.ends_with('.'), "{segment:?}");
-            assert!(!is_reserved(segment.split('.').next().unwrap_or_default()), "{segment:?}");
+            assert!(
+                !segment.contains("..") && !segment.starts_with('.') && !segment.ends_with('.'),
+                "{segment:?}"
+            );
+            assert!(
+                !is_reserved(segment.split('.').next().unwrap_or_default()),
+                "{segment:?}"
+            );
         }
         let distinct: std::collections::BTreeSet<&String> = given.values().collect();
         assert_eq!(distinct.len(), given.len());

@@ -73,6 +73,14 @@ pub(super) struct Sign {
 }
 
 pub(super) fn sign(state: SuiteState) -> Sign {
-    let order = SuiteState::ALL.iter().position(|known| *known == state).unwrap_or_default();
-    Sign { word: word(state), class: class(state), shape: shape(state), order }
+    let order = SuiteState::ALL
+        .iter()
+        .position(|known| *known == state)
+        .unwrap_or_default();
+    Sign {
+        word: word(state),
+        class: class(state),
+        shape: shape(state),
+        order,
+    }
 }

@@ -29,19 +29,31 @@ pub(super) struct Level {
 impl Steps {
     /// Draws the newest nights of an arm. `words` are its levels before and after.
     pub fn of(arm: &ArmHistory, change: &LevelChange, words: [String; 2]) -> Self {
-        let rated: Vec<(bool, f64)> =
-            arm.nights.iter().filter_map(|night| Some((night.date >= change.date, night.pass_rate.as_ref()?.value))).collect();
+        let rated: Vec<(bool, f64)> = arm
+            .nights
+            .iter()
+            .filter_map(|night| Some((night.date >= change.date, night.pass_rate.as_ref()?.value)))
+            .collect();
         let shown = &rated[rated.len().saturating_sub(MOST)..];
         let levels = [change.before, change.after];
         let values = || shown.iter().map(|(_, value)| *value).chain(levels);
-        let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) = (
+            values().fold(f64::INFINITY, f64::min),
+            values().fold(f64::NEG_INFINITY, f64::max),
+        );
         let y = |value: f64| TOP + HEIGHT * (high - value) / (high - low).max(f64::MIN_POSITIVE);
         let x = |number: usize| WIDTH * (number as f64 + 0.5) / shown.len().max(1) as f64;
         let mut dots = [String::new(), String::new()];
         for (number, (is_after, value)) in shown.iter().enumerate() {
-            let _ = write!(dots[usize::from(*is_after)], "M{:.1} {:.1}h0", x(number), y(*value));
+            let _ = write!(
+                dots[usize::from(*is_after)],
+                "M{:.1} {:.1}h0",
+                x(number),
+                y(*value)
+            );
         }
-        let turn = WIDTH * shown.iter().filter(|(is_after, _)| !is_after).count() as f64 / shown.len().max(1) as f64;
+        let turn = WIDTH * shown.iter().filter(|(is_after, _)| !is_after).count() as f64
+            / shown.len().max(1) as f64;
         let [before, after] = words;
         let level = |left: f64, right: f64, value: f64, words: String| Level {
             left: format!("{left:.1}"),
@@ -50,6 +62,12 @@ impl Steps {
             words,
         };
         let [high, low] = levels;
-        Self { dots, levels: [level(0.0, turn, high, before), level(turn, WIDTH, low, after)] }
+        Self {
+            dots,
+            levels: [
+                level(0.0, turn, high, before),
+                level(turn, WIDTH, low, after),
+            ],
+        }
     }
 }

@@ -28,21 +28,40 @@ impl Axis {
     pub fn around(numbers: &[f64], within: Option<(f64, f64)>) -> Option<Self> {
         let finite = || numbers.iter().copied().filter(|number| number.is_finite());
         let (low, high) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
-        let span = if high > low { high - low } else { low.abs().max(1.0) * 0.1 };
+        let span = if high > low {
+            high - low
+        } else {
+            low.abs().max(1.0) * 0.1
+        };
         let (low, high) = (low - AIR * span, high + AIR * span);
         let step = round_step((high - low) / 4.0);
         let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
         Some(match within {
-            Some((least, most)) => Self { low: low.max(least), high: high.min(most) },
+            Some((least, most)) => Self {
+                low: low.max(least),
+                high: high.min(most),
+            },
             None => Self { low, high },
         })
     }
 
     /// Returns an axis with zero in its middle that includes all finite numbers with some space.
     pub fn around_zero(numbers: &[f64]) -> Self {
-        let reach = numbers.iter().copied().filter(|number| number.is_finite()).map(f64::abs).fold(0.0, f64::max);
-        let reach = if reach > 0.0 { reach * (1.0 + 2.0 * AIR) } else { 1.0 };
-        Self { low: -reach, high: reach }
+        let reach = numbers
+            .iter()
+            .copied()
+            .filter(|number| number.is_finite())
+            .map(f64::abs)
+            .fold(0.0, f64::max);
+        let reach = if reach > 0.0 {
+            reach * (1.0 + 2.0 * AIR)
+        } else {
+            1.0
+        };
+        Self {
+            low: -reach,
+            high: reach,
+        }
     }
 
     /// Returns evenly spaced round numbers from one end to the other.
@@ -54,7 +73,9 @@ impl Axis {
             (round_step(step * (1.0 + 1e-9)) - step).abs() <= 1e-6 * step
         };
         let count = (3..=12).find(is_round).unwrap_or(4);
-        (0..=count).map(|number| self.low + span * f64::from(number) / f64::from(count)).collect()
+        (0..=count)
+            .map(|number| self.low + span * f64::from(number) / f64::from(count))
+            .collect()
     }
 
     /// Returns a number's position, as a share of the width.
@@ -68,7 +89,10 @@ impl Axis {
     }
 
     pub fn mark(&self, value: f64, interval: Option<Interval>) -> Mark {
-        Mark { x: self.at(value), ends: interval.map(|ends| (self.at(ends.low), self.at(ends.high))) }
+        Mark {
+            x: self.at(value),
+            ends: interval.map(|ends| (self.at(ends.low), self.at(ends.high))),
+        }
     }
 }
 
@@ -87,11 +111,19 @@ pub(super) struct LogAxis {
 impl LogAxis {
     /// Returns an axis that includes all positive amounts with some space, or `None` without any.
     pub fn around(amounts: &[f64]) -> Option<Self> {
-        let above = || amounts.iter().copied().filter(|amount| amount.is_finite() && *amount > 0.0);
+        let above = || {
+            amounts
+                .iter()
+                .copied()
+                .filter(|amount| amount.is_finite() && *amount > 0.0)
+        };
         let (low, high) = (above().reduce(f64::min)?, above().reduce(f64::max)?);
         let ratio = high / low;
         let air = ratio.powf(2.0 * AIR).max((LEAST_RATIO / ratio).sqrt());
-        Some(Self { low: low / air, high: high * air })
+        Some(Self {
+            low: low / air,
+            high: high * air,
+        })
     }
 
     /// Returns an amount's position, as a share of the width.
@@ -102,11 +134,21 @@ impl LogAxis {
     /// Returns at least two round amounts on the axis: powers of ten, or as many digits between them as there is room for.
     pub fn ticks(&self) -> Vec<f64> {
         let of = |digits: &[f64]| -> Vec<f64> {
-            let all = (-9..=9).flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)));
-            all.filter(|tick| (self.low..=self.high).contains(tick)).collect()
+            let all = (-9..=9)
+                .flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)));
+            all.filter(|tick| (self.low..=self.high).contains(tick))
+                .collect()
         };
-        let finest_first: [&[f64]; 3] = [&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0], &[1.0, 2.0, 5.0], &[1.0]];
-        finest_first.into_iter().map(of).find(|ticks| ticks.len() <= 5).unwrap_or_else(|| of(&[1.0]))
+        let finest_first: [&[f64]; 3] = [
+            &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0],
+            &[1.0, 2.0, 5.0],
+            &[1.0],
+        ];
+        finest_first
+            .into_iter()
+            .map(of)
+            .find(|ticks| ticks.len() <= 5)
+            .unwrap_or_else(|| of(&[1.0]))
     }
 }
 
@@ -119,7 +161,11 @@ pub(super) fn end(number: f64) -> String {
 /// Returns the largest of 1, 2, 2.5 and 5 times a power of ten up to `most`.
 fn round_step(most: f64) -> f64 {
     let power = 10f64.powf(most.log10().floor());
-    [5.0, 2.5, 2.0].into_iter().map(|digit| digit * power).find(|step| *step <= most * (1.0 + 1e-9)).unwrap_or(power)
+    [5.0, 2.5, 2.0]
+        .into_iter()
+        .map(|digit| digit * power)
+        .find(|step| *step <= most * (1.0 + 1e-9))
+        .unwrap_or(power)
 }
 
 #[cfg(test)]
@@ -133,7 +179,10 @@ mod tests {
 
     #[test]
     fn an_axis_fits_its_numbers_and_ends_at_round_ones() {
-        assert_eq!(ends(&[0.831, 0.916, 0.816], Some((0.0, 1.0))), ["0.8000", "0.9250"]);
+        assert_eq!(
+            ends(&[0.831, 0.916, 0.816], Some((0.0, 1.0))),
+            ["0.8000", "0.9250"]
+        );
         assert_eq!(ends(&[0.639, 1.0], Some((0.0, 1.0))), ["0.6000", "1.0000"]);
         assert_eq!(ends(&[0.0, 0.135, 0.19], None), ["-0.0500", "0.2500"]);
         // A single number has an axis, too.
@@ -144,22 +193,51 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_reach_both_ends() {
-        let ticks = |low: f64, high: f64| Axis { low, high }.ticks().into_iter().map(|tick| format!("{tick:.3}")).collect::<Vec<String>>();
-        assert_eq!(ticks(0.0, 1.0), ["0.000", "0.250", "0.500", "0.750", "1.000"]);
-        assert_eq!(ticks(0.3, 1.0), ["0.300", "0.400", "0.500", "0.600", "0.700", "0.800", "0.900", "1.000"]);
+        let ticks = |low: f64, high: f64| {
+            Axis { low, high }
+                .ticks()
+                .into_iter()
+                .map(|tick| format!("{tick:.3}"))
+                .collect::<Vec<String>>()
+        };
+        assert_eq!(
+            ticks(0.0, 1.0),
+            ["0.000", "0.250", "0.500", "0.750", "1.000"]
+        );
+        assert_eq!(
+            ticks(0.3, 1.0),
+            [
+                "0.300", "0.400", "0.500", "0.600", "0.700", "0.800", "0.900", "1.000"
+            ]
+        );
         assert_eq!(ticks(0.175, 0.375).len(), 5);
         let costs = LogAxis::around(&[0.05, 0.9, 0.0]).expect("amounts");
-        let round: Vec<String> = costs.ticks().into_iter().map(|tick| format!("{tick:.2}")).collect();
+        let round: Vec<String> = costs
+            .ticks()
+            .into_iter()
+            .map(|tick| format!("{tick:.2}"))
+            .collect();
         assert_eq!(round, ["0.05", "0.10", "0.20", "0.50", "1.00"]);
         let narrow = LogAxis::around(&[2.19]).expect("an amount");
         assert!(narrow.ticks().len() >= 2, "{:?}", narrow.ticks());
-        assert!(costs.share(0.05) > 0.0 && costs.share(0.9) < 1.0 && LogAxis::around(&[0.0]).is_none());
+        assert!(
+            costs.share(0.05) > 0.0 && costs.share(0.9) < 1.0 && LogAxis::around(&[0.0]).is_none()
+        );
     }
 
     #[test]
     fn marks_stand_at_shares_of_the_width() {
-        let axis = Axis { low: 0.5, high: 1.0 };
+        let axis = Axis {
+            low: 0.5,
+            high: 1.0,
+        };
         let mark = axis.mark(0.75, Interval::new(0.6, 1.2));
-        assert_eq!(mark, Mark { x: "50.00".to_owned(), ends: Some(("20.00".to_owned(), "100.00".to_owned())) });
+        assert_eq!(
+            mark,
+            Mark {
+                x: "50.00".to_owned(),
+                ends: Some(("20.00".to_owned(), "100.00".to_owned()))
+            }
+        );
     }
 }

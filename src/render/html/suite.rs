@@ -70,14 +70,30 @@ struct Fact {
     text: Text,
 }
 
-pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {
+pub(super) fn page(
+    context: &SiteContext,
+    plan: &Plan,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+) -> SiteFile {
     let path = place.path();
     let title = format!("{}: verdict · {}", place.label, context.title);
     let (mark, sentences) = verdict(suite);
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" ")).downloads(&place.data("suites"));
+    let shell = Shell::new(
+        context,
+        &plan.assets,
+        &path,
+        Here::Below,
+        title,
+        sentences.join(" "),
+    )
+    .downloads(&place.data("suites"));
     let bar = bar(suite, place, &shell.root, Tab::Verdict);
     let signs = bar.signs.clone();
-    let shell = shell.of_suite(bar).scripted(&plan.assets.pair).download(&super::embed::path(place), "Page to embed");
+    let shell = shell
+        .of_suite(bar)
+        .scripted(&plan.assets.pair)
+        .download(&super::embed::path(place), "Page to embed");
     let below = |path: String| format!("{}{path}", shell.root);
     let has_items = Tab::Items.is_there(suite);
     let leading = Leading::of(suite);
@@ -95,7 +111,11 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             .and_then(comparison::judged)
             .or_else(|| suite.board.judged_by.as_ref().map(words::judged_by))
             .map(Text::from),
-        pair: suite.top.as_ref().and_then(|top| place.pair_path(top)).map(below),
+        pair: suite
+            .top
+            .as_ref()
+            .and_then(|top| place.pair_path(top))
+            .map(below),
         arms: arms::of_suite(suite, place, plan, &shell.root),
         frontier: frontier::of_suite(suite, place),
         leaderboard: below(place.leaderboard_path()),
@@ -105,16 +125,29 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         heat: (suite.board.entries.len() <= MOST_SHADED)
             .then(|| suite.categories())
             .flatten()
-            .map(|found| Heat { any_pair: None, ..categories::heat(&found, suite, place, MOST_SHADED, plan, &shell.root) }),
+            .map(|found| Heat {
+                any_pair: None,
+                ..categories::heat(&found, suite, place, MOST_SHADED, plan, &shell.root)
+            }),
         attempts: panes::attempts(suite, place, plan, &shell.root),
         categories: below(place.categories_path()),
         history: below(place.history_path()),
         facts: facts(suite),
         since: board::since(&suite.board),
-        notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
-        left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
+        notes: board::notes(&suite.board)
+            .into_iter()
+            .map(Text::from)
+            .collect(),
+        left_out: board::left_out(&suite.board)
+            .into_iter()
+            .map(Text::from)
+            .collect(),
         items: has_items.then(|| below(place.items_path())),
-        items_said: if has_items { matrix::finding(suite).into_iter().map(Text::from).collect() } else { Vec::new() },
+        items_said: if has_items {
+            matrix::finding(suite).into_iter().map(Text::from).collect()
+        } else {
+            Vec::new()
+        },
         shortlists: matrix::shortlists(suite, place, &shell.root),
         criteria: Tab::Criteria.is_there(suite).then(|| {
             let (said, links) = criteria::finding(suite, place, &shell.root);
@@ -128,28 +161,55 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
 fn facts(suite: &OverviewSuite) -> Vec<Fact> {
     let board = &suite.board;
     let mut facts = vec![
-        Fact { label: "Arms", text: Text::from(format::integer(board.entries.len() as u64)) },
-        Fact { label: "Runs", text: Text::from(format::integer(suite.runs.len() as u64)) },
+        Fact {
+            label: "Arms",
+            text: Text::from(format::integer(board.entries.len() as u64)),
+        },
+        Fact {
+            label: "Runs",
+            text: Text::from(format::integer(suite.runs.len() as u64)),
+        },
     ];
     if board.items > 0 {
-        facts.push(Fact { label: "Items", text: Text::from(format::integer(board.items)) });
+        facts.push(Fact {
+            label: "Items",
+            text: Text::from(format::integer(board.items)),
+        });
     }
     if board.attempts > 1 {
-        facts.push(Fact { label: "Most attempts at an item", text: Text::from(format::integer(u64::from(board.attempts))) });
+        facts.push(Fact {
+            label: "Most attempts at an item",
+            text: Text::from(format::integer(u64::from(board.attempts))),
+        });
     }
     if let Some(baseline) = &suite.baseline {
-        facts.push(Fact { label: "Compared to", text: Text::new(baseline) });
+        facts.push(Fact {
+            label: "Compared to",
+            text: Text::new(baseline),
+        });
     }
     if let Some(version) = &board.suite_version {
-        facts.push(Fact { label: "Version of the suite", text: Text::from(words::version(version)) });
+        facts.push(Fact {
+            label: "Version of the suite",
+            text: Text::from(words::version(version)),
+        });
     }
     match board.sources.as_slice() {
         [] => {}
-        [source] => facts.push(Fact { label: "Source", text: Text::new(source) }),
-        several => facts.push(Fact { label: "Sources, pooled", text: Text::new(&several.join(", ")) }),
+        [source] => facts.push(Fact {
+            label: "Source",
+            text: Text::new(source),
+        }),
+        several => facts.push(Fact {
+            label: "Sources, pooled",
+            text: Text::new(&several.join(", ")),
+        }),
     }
     if let Some(newest) = board.entries.iter().filter_map(|entry| entry.newest).max() {
-        facts.push(Fact { label: "Newest run", text: Text::from(format::date(&newest)) });
+        facts.push(Fact {
+            label: "Newest run",
+            text: Text::from(format::date(&newest)),
+        });
     }
     facts
 }

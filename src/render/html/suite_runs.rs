@@ -25,10 +25,22 @@ struct SuiteRuns {
     runs: Grid,
 }
 
-pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {
+pub(super) fn page(
+    context: &SiteContext,
+    plan: &Plan,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+) -> SiteFile {
     let path = place.runs_path();
     let title = format!("Runs of {} · {}", place.label, context.title);
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, format!("The runs of {}, newest first.", place.label));
+    let shell = Shell::new(
+        context,
+        &plan.assets,
+        &path,
+        Here::Below,
+        title,
+        format!("The runs of {}, newest first.", place.label),
+    );
     let bar = bar(suite, place, &shell.root, Tab::Runs);
     let shell = shell.of_suite(bar).download("data/runs.csv", "CSV");
     let (shown, all) = (suite.runs.len().min(MOST), suite.runs.len());

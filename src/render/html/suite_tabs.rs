@@ -87,7 +87,10 @@ impl Tab {
             Self::Horizons => suite.horizons.is_some(),
             Self::Published => suite.claims.is_some(),
             Self::Cost => {
-                let is_spread = [&charts.cost, &charts.duration].into_iter().flatten().any(crate::views::Distribution::can_be_drawn);
+                let is_spread = [&charts.cost, &charts.duration]
+                    .into_iter()
+                    .flatten()
+                    .any(crate::views::Distribution::can_be_drawn);
                 charts.spent.is_some() || charts.pareto.is_some() || is_spread
             }
             Self::Categories => suite.has_categories(),
@@ -102,11 +105,23 @@ impl Tab {
 /// Makes the bar that links a suite's pages. `root` is the relative path to the site's root.
 pub(super) fn bar(suite: &OverviewSuite, place: &SuitePlace, root: &str, here: Tab) -> Bar {
     let (state, settled) = (SuiteState::of(suite), SuiteState::settled(suite));
-    let tab = |tab: Tab| shell::Tab { word: tab.word(), href: format!("{root}{}", tab.path(place)), is_here: tab == here };
+    let tab = |tab: Tab| shell::Tab {
+        word: tab.word(),
+        href: format!("{root}{}", tab.path(place)),
+        is_here: tab == here,
+    };
     Bar {
         label: Text::new(&place.label),
         href: format!("{root}{}", place.path()),
-        signs: if state == settled { vec![sign(state)] } else { vec![sign(state), sign(settled)] },
-        tabs: Tab::ALL.into_iter().filter(|tab| tab.is_there(suite)).map(tab).collect(),
+        signs: if state == settled {
+            vec![sign(state)]
+        } else {
+            vec![sign(state), sign(settled)]
+        },
+        tabs: Tab::ALL
+            .into_iter()
+            .filter(|tab| tab.is_there(suite))
+            .map(tab)
+            .collect(),
     }
 }

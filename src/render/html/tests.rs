@@ -6,20 +6,25 @@ use chrono::{DateTime, TimeZone, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::domain::{
-    ClaimedRow, ClaimedTable, Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, Published, RunId, Unit,
+    ClaimedRow, ClaimedTable, Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric,
+    MetricKind, Published, RunId, Unit,
 };
 use crate::views::{
-    Adjustment, Apart, Arm, ArmHistory, ArmHorizon, ArmSpread, AskedApart, AuditedBoard, BoardEvidence, Break, Cell, ChangedItem,
-    ClaimedFile, Comparability, ComparedArm, Comparison, ComparisonRow, CourseKind, Coverage, CriteriaCount, CriteriaTable, CriterionCell,
-    CriterionKey, CriterionRow, CriterionVerdict, Decision, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance,
-    Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, Grade, History,
-    Horizon, Horizons, Interval, ItemCell, ItemChange, ItemCourse, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories,
-    ItemTranscript, JudgeView, JudgedBy, Leader, LengthGroup, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing,
-    ModelNames, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint,
-    RankRange, Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, Severity, SharedItems,
-    Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuccessCurve, SuiteBoard, SuiteCharts,
-    SuiteClaims, Summary, Threshold, TranscriptPart, Undefined, UnlikePairs, Verdict, abilities, audit_published, audited, facts_of_scores,
-    items_of, overall_of_table, system_name,
+    Adjustment, Apart, Arm, ArmHistory, ArmHorizon, ArmSpread, AskedApart, AuditedBoard,
+    BoardEvidence, Break, Cell, ChangedItem, ClaimedFile, Comparability, ComparedArm, Comparison,
+    ComparisonRow, CourseKind, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey,
+    CriterionRow, CriterionVerdict, Decision, Delta, DeltaUnit, Design, Difference, Disagreements,
+    Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event,
+    Evidence, Figure, Flips, Front, Go, Grade, History, Horizon, Horizons, Interval, ItemCell,
+    ItemChange, ItemCourse, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories,
+    ItemTranscript, JudgeView, JudgedBy, Leader, LengthGroup, ListedItem, ListedItems, MatrixArm,
+    Method, Mismatch, MismatchKind, Missing, ModelNames, Money, Needed, News, Night, NightlyDuel,
+    NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange,
+    Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn,
+    ScoreLineView, Severity, SharedItems, Side, SideBySide, SiteContext, Sizes, Spread, Standing,
+    StatedLine, Step, StoredVerification, SuccessCurve, SuiteBoard, SuiteCharts, SuiteClaims,
+    Summary, Threshold, TranscriptPart, Undefined, UnlikePairs, Verdict, abilities,
+    audit_published, audited, facts_of_scores, items_of, overall_of_table, system_name,
 };
 
 use super::*;
@@ -44,7 +49,10 @@ fn day(day: u32) -> Option<DateTime<Utc>> {
 }
 
 fn arm(approach: &str, model: &str) -> Arm {
-    Arm { approach: approach.to_owned(), model: model.to_owned() }
+    Arm {
+        approach: approach.to_owned(),
+        model: model.to_owned(),
+    }
 }
 
 fn estimate(passed: u64, total: u64, half: f64) -> Estimate {
@@ -66,8 +74,18 @@ fn estimate(passed: u64, total: u64, half: f64) -> Estimate {
 }
 
 fn figure(mean: f64) -> Figure {
-    let summary = Summary { n: 3, mean, sd: Some(mean / 10.0), min: mean * 0.9, max: mean * 1.1 };
-    Figure { summary, interval: Interval::new(mean * 0.75, mean * 1.25), coverage: Coverage { known: 3, runs: 4 } }
+    let summary = Summary {
+        n: 3,
+        mean,
+        sd: Some(mean / 10.0),
+        min: mean * 0.9,
+        max: mean * 1.1,
+    };
+    Figure {
+        summary,
+        interval: Interval::new(mean * 0.75, mean * 1.25),
+        coverage: Coverage { known: 3, runs: 4 },
+    }
 }
 
 fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
@@ -88,7 +106,8 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
             coverage: Coverage { known: 2, runs: 3 },
         }),
         cost_per_solved_interval: None,
-        cost_per_solved_usd: (!passed.is_multiple_of(5) && !passed.is_multiple_of(4)).then(|| cost / passed as f64),
+        cost_per_solved_usd: (!passed.is_multiple_of(5) && !passed.is_multiple_of(4))
+            .then(|| cost / passed as f64),
         tokens: Some(figure(120_000.0 + passed as f64)),
         duration: Some(Spread {
             median: 300.0 + passed as f64,
@@ -108,14 +127,24 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
             letters: Some("ab".to_owned()),
             first_in_resamples: Some(0.25),
         }),
-        cost_front: Some(if passed.is_multiple_of(2) { Front::OnFront } else { Front::Dominated { by: arm.clone() } }),
+        cost_front: Some(if passed.is_multiple_of(2) {
+            Front::OnFront
+        } else {
+            Front::Dominated { by: arm.clone() }
+        }),
         duration_front: None,
         arm,
     }
 }
 
 fn metric(name: &str, label: &str, unit: Unit, direction: Direction, kind: MetricKind) -> Metric {
-    Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }
+    Metric {
+        name: name.to_owned(),
+        label: label.to_owned(),
+        unit,
+        direction,
+        kind,
+    }
 }
 
 /// Makes evidence with the same verdict for all pairs of the arms.
@@ -134,24 +163,39 @@ fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence
         test: None,
         p: Some(0.2),
         p_adjusted: Some(0.2),
-        sizes: Sizes { first: n, second: n, of, ..Sizes::default() },
+        sizes: Sizes {
+            first: n,
+            second: n,
+            of,
+            ..Sizes::default()
+        },
         judge: None,
         variation: None,
         record: None,
         bounds: None,
         detectable: Some(0.08),
-        needed: Some(Needed { n: 2 * n, of: "items" }),
+        needed: Some(Needed {
+            n: 2 * n,
+            of: "items",
+        }),
         margin: None,
         beyond: None,
         detail: crate::views::Detail::default(),
     };
-    let pairs = (0..arms).flat_map(|first| (first + 1..arms).map(move |second| pair(first, second)));
+    let pairs =
+        (0..arms).flat_map(|first| (first + 1..arms).map(move |second| pair(first, second)));
     Evidence {
         pairs: pairs.collect(),
         winner: None,
         leading: (0..arms).collect(),
         partial: Vec::new(),
-        ranks: vec![RankRange { best: 1, worst: arms }; arms],
+        ranks: vec![
+            RankRange {
+                best: 1,
+                worst: arms
+            };
+            arms
+        ],
         letters: Vec::new(),
         alpha: 0.05,
         adjustment: Adjustment::Holm,
@@ -164,7 +208,13 @@ fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence
 fn board_evidence(arms: u64) -> BoardEvidence {
     let pairs = arms * (arms - 1) / 2;
     BoardEvidence {
-        metric: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
+        metric: metric(
+            "shared_tests",
+            "Questions",
+            Unit::Fraction,
+            Direction::Up,
+            MetricKind::Rate,
+        ),
         alpha: 0.05,
         adjustment: Adjustment::Holm,
         arms,
@@ -178,8 +228,17 @@ fn board_evidence(arms: u64) -> BoardEvidence {
         reason: None,
         winner: None,
         partial: Vec::new(),
-        resolution: Some(Resolution { difference: 0.08, scale: Scale::Share, level: 0.05 / pairs as f64, pairs }),
-        drawn: Some(Drawn { resamples: 2000, units: 500, of: "items" }),
+        resolution: Some(Resolution {
+            difference: 0.08,
+            scale: Scale::Share,
+            level: 0.05 / pairs as f64,
+            pairs,
+        }),
+        drawn: Some(Drawn {
+            resamples: 2000,
+            units: 500,
+            of: "items",
+        }),
     }
 }
 
@@ -210,42 +269,108 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
     };
     let rate = |index: usize| {
         let estimate = estimate(260 - 20 * index as u64, 500, 0.043);
-        Cell { value: Some(estimate.value), passed: estimate.passed, total: estimate.total, figure: None, estimate: Some(estimate) }
+        Cell {
+            value: Some(estimate.value),
+            passed: estimate.passed,
+            total: estimate.total,
+            figure: None,
+            estimate: Some(estimate),
+        }
     };
-    let leads = |value, unit| Leader::Leads { arm: 0, over: 1, delta: Some(Delta { value, unit }) };
+    let leads = |value, unit| Leader::Leads {
+        arm: 0,
+        over: 1,
+        delta: Some(Delta { value, unit }),
+    };
     let rows = vec![
         ComparisonRow {
-            metric: metric("duration_seconds", "Duration", Unit::Seconds, Direction::Down, MetricKind::Amount),
+            metric: metric(
+                "duration_seconds",
+                "Duration",
+                Unit::Seconds,
+                Direction::Down,
+                MetricKind::Amount,
+            ),
             role: Role::Secondary,
             cells: amounts(135.0),
             leader: leads(-82.0, DeltaUnit::Percent),
-            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence { reason: None }, 3, "runs"),
+            evidence: evidence(
+                arms.len(),
+                Verdict::NotEnoughEvidence { reason: None },
+                3,
+                "runs",
+            ),
         },
         ComparisonRow {
-            metric: metric("cost_usd", "Cost", Unit::Usd, Direction::Down, MetricKind::Amount),
+            metric: metric(
+                "cost_usd",
+                "Cost",
+                Unit::Usd,
+                Direction::Down,
+                MetricKind::Amount,
+            ),
             role: Role::Secondary,
             cells: amounts(0.18),
             leader: leads(-65.0, DeltaUnit::Percent),
-            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence { reason: None }, 2, "runs"),
+            evidence: evidence(
+                arms.len(),
+                Verdict::NotEnoughEvidence { reason: None },
+                2,
+                "runs",
+            ),
         },
         ComparisonRow {
-            metric: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
+            metric: metric(
+                "shared_tests",
+                "Questions",
+                Unit::Fraction,
+                Direction::Up,
+                MetricKind::Rate,
+            ),
             role: Role::Primary,
             cells: (0..arms.len()).map(rate).collect(),
             leader: leads(4.0, DeltaUnit::PercentagePoints),
-            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence { reason: None }, 500, "questions"),
+            evidence: evidence(
+                arms.len(),
+                Verdict::NotEnoughEvidence { reason: None },
+                500,
+                "questions",
+            ),
         },
         ComparisonRow {
-            metric: metric(hostile, hostile, Unit::Points, Direction::None, MetricKind::Score),
+            metric: metric(
+                hostile,
+                hostile,
+                Unit::Points,
+                Direction::None,
+                MetricKind::Score,
+            ),
             role: Role::Descriptive,
-            cells: (0..arms.len()).map(|_| Cell { value: None, passed: None, total: None, figure: None, estimate: None }).collect(),
+            cells: (0..arms.len())
+                .map(|_| Cell {
+                    value: None,
+                    passed: None,
+                    total: None,
+                    figure: None,
+                    estimate: None,
+                })
+                .collect(),
             leader: Leader::NotAvailable,
-            evidence: evidence(arms.len(), Verdict::NoData { reason: Missing::NotMeasured }, 0, "runs"),
+            evidence: evidence(
+                arms.len(),
+                Verdict::NoData {
+                    reason: Missing::NotMeasured,
+                },
+                0,
+                "runs",
+            ),
         },
     ];
     let compared = |arm: &Arm| ComparedArm {
         arm: arm.clone(),
-        run_ids: (1..4).map(|number| format!("{}-{number}", run_stem(suite, version, arm))).collect(),
+        run_ids: (1..4)
+            .map(|number| format!("{}-{number}", run_stem(suite, version, arm)))
+            .collect(),
         not_completed: BTreeMap::from([("failed".to_owned(), 1)]),
         excluded_runs: 1,
         crashed_runs: 0,
@@ -257,7 +382,10 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
     Comparison {
         primary_not_measured: None,
         judged_by: Some(judged_by(hostile)),
-        perhaps_one_model: vec![ModelNames { name: hostile.to_owned(), perhaps: BTreeSet::from([hostile.to_owned()]) }],
+        perhaps_one_model: vec![ModelNames {
+            name: hostile.to_owned(),
+            perhaps: BTreeSet::from([hostile.to_owned()]),
+        }],
         criteria: None,
         sides: sides(hostile),
         since: None,
@@ -267,7 +395,10 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         arms: arms.iter().map(compared).collect(),
         decided_on: None,
         decision: (arms.len() == 2).then_some(Decision::Measure {
-            more: Needed { n: 500, of: "items" },
+            more: Needed {
+                n: 500,
+                of: "items",
+            },
             usd: Some(12.5),
             seconds: Some(900.0),
         }),
@@ -277,7 +408,9 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         confidence: 0.95,
         excluded_items: Vec::new(),
         with_excluded: None,
-        comparability: (1..arms.len()).map(|second| comparability(0, second, hostile)).collect(),
+        comparability: (1..arms.len())
+            .map(|second| comparability(0, second, hostile))
+            .collect(),
         flips: (arms.len() == 2).then_some(Flips {
             shared: 500,
             both_passed: 214,
@@ -286,14 +419,23 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             only_second: 26,
             neither: 214,
             items: None,
-            listed: Some(ListedItems { only_first: vec![listed(hostile), listed("plain")], ..ListedItems::default() }),
+            listed: Some(ListedItems {
+                only_first: vec![listed(hostile), listed("plain")],
+                ..ListedItems::default()
+            }),
         }),
     }
 }
 
 fn mismatch(kind: MismatchKind, hostile: &str) -> Mismatch {
     let some = || Some(hostile.to_owned());
-    Mismatch { kind, grade: kind.grade(), what: some(), first: some(), second: some() }
+    Mismatch {
+        kind,
+        grade: kind.grade(),
+        what: some(),
+        first: some(),
+        second: some(),
+    }
 }
 
 fn comparability(first: usize, second: usize, hostile: &str) -> Comparability {
@@ -301,14 +443,31 @@ fn comparability(first: usize, second: usize, hostile: &str) -> Comparability {
         first,
         second,
         grade: Grade::E,
-        items: Some(SharedItems { shared: 500, of: 900, changed: 2, unknown: 0 }),
-        mismatches: MismatchKind::ALL.into_iter().rev().map(|kind| mismatch(kind, hostile)).collect(),
-        changed_items: vec![ChangedItem { kind: ItemKind::Question, evaluator: hostile.to_owned(), item: hostile.to_owned() }],
+        items: Some(SharedItems {
+            shared: 500,
+            of: 900,
+            changed: 2,
+            unknown: 0,
+        }),
+        mismatches: MismatchKind::ALL
+            .into_iter()
+            .rev()
+            .map(|kind| mismatch(kind, hostile))
+            .collect(),
+        changed_items: vec![ChangedItem {
+            kind: ItemKind::Question,
+            evaluator: hostile.to_owned(),
+            item: hostile.to_owned(),
+        }],
     }
 }
 
 fn listed(item: &str) -> ListedItem {
-    ListedItem { kind: ItemKind::Question, item: item.to_owned(), evaluator: "answers".to_owned() }
+    ListedItem {
+        kind: ItemKind::Question,
+        item: item.to_owned(),
+        evaluator: "answers".to_owned(),
+    }
 }
 
 /// Makes both arms' answers, long enough to be cut.
@@ -329,11 +488,25 @@ fn sides(hostile: &str) -> Vec<SideBySide> {
         first: side("pass", "one"),
         second: side("fail", "two"),
     };
-    (0..3).map(|number| item(if number == 0 { hostile.to_owned() } else { format!("{hostile} {number}") })).collect()
+    (0..3)
+        .map(|number| {
+            item(if number == 0 {
+                hostile.to_owned()
+            } else {
+                format!("{hostile} {number}")
+            })
+        })
+        .collect()
 }
 
 fn run_stem(suite: &str, version: Option<&str>, arm: &Arm) -> String {
-    slug::hex(&Sha256::digest(format!("{suite}\n{version:?}\n{}\n{}", arm.approach, arm.model)), 12)
+    slug::hex(
+        &Sha256::digest(format!(
+            "{suite}\n{version:?}\n{}\n{}",
+            arm.approach, arm.model
+        )),
+        12,
+    )
 }
 
 fn run_line(suite: &str, version: Option<&str>, arm: &Arm, number: u32) -> RunLine {
@@ -347,7 +520,11 @@ fn run_line(suite: &str, version: Option<&str>, arm: &Arm, number: u32) -> RunLi
         total: Some(500),
         interval: Interval::new(0.456, 0.544),
         cost_usd: (number != 2).then_some(1.25),
-        cost: Some(crate::views::Money { usd: 1.25, is_lower_bound: number == 2, coverage: crate::views::Coverage { known: 1, runs: 1 } }),
+        cost: Some(crate::views::Money {
+            usd: 1.25,
+            is_lower_bound: number == 2,
+            coverage: crate::views::Coverage { known: 1, runs: 1 },
+        }),
         tokens: Some(123_456.0),
         duration_seconds: Some(754.0),
         batch: Some("batch".to_owned()),
@@ -360,7 +537,13 @@ fn audited_board(name: &str, arms: &[Arm], hostile: &str) -> AuditedBoard {
         name: name.to_owned(),
         systems: arms.iter().map(|arm| system_name("suite", arm)).collect(),
         items: (0..12).map(|item| format!("{hostile}{item}")).collect(),
-        scores: (0..arms.len()).map(|arm| (0..12).map(|item| Some(f64::from(u8::from(item > arm)))).collect()).collect(),
+        scores: (0..arms.len())
+            .map(|arm| {
+                (0..12)
+                    .map(|item| Some(f64::from(u8::from(item > arm))))
+                    .collect()
+            })
+            .collect(),
         clusters: None,
         provenance: facts_of_scores(arms.len() as u64),
         are_rates: true,
@@ -374,25 +557,77 @@ fn claims(hostile: &str) -> SuiteClaims {
     let row = |number: u64, passed: u64, rate: &str| ClaimedRow {
         number,
         line: Some(number + 1),
-        cells: [format!("{hostile}{number}"), passed.to_string(), "200".to_owned(), rate.to_owned()].map(Some).to_vec(),
+        cells: [
+            format!("{hostile}{number}"),
+            passed.to_string(),
+            "200".to_owned(),
+            rate.to_owned(),
+        ]
+        .map(Some)
+        .to_vec(),
         doubled: Vec::new(),
     };
-    let rows = vec![row(1, 171, "85.5"), row(2, 163, "81.5"), row(3, 150, "72.7"), row(4, 118, "59.0")];
-    let columns = ["model", "correct", "total", "accuracy"].map(str::to_owned).to_vec();
-    let audit = audit_published(&[ClaimedTable { name: format!("{hostile}.csv"), columns, rows }], None);
-    assert_eq!(audit.findings.iter().filter(|found| found.severity != Severity::NotEstablished).count(), 1, "{audit:?}");
-    SuiteClaims { audit, files: vec![ClaimedFile { file: hostile.to_owned(), source: Some("https://example.org/board".to_owned()) }] }
+    let rows = vec![
+        row(1, 171, "85.5"),
+        row(2, 163, "81.5"),
+        row(3, 150, "72.7"),
+        row(4, 118, "59.0"),
+    ];
+    let columns = ["model", "correct", "total", "accuracy"]
+        .map(str::to_owned)
+        .to_vec();
+    let audit = audit_published(
+        &[ClaimedTable {
+            name: format!("{hostile}.csv"),
+            columns,
+            rows,
+        }],
+        None,
+    );
+    assert_eq!(
+        audit
+            .findings
+            .iter()
+            .filter(|found| found.severity != Severity::NotEstablished)
+            .count(),
+        1,
+        "{audit:?}"
+    );
+    SuiteClaims {
+        audit,
+        files: vec![ClaimedFile {
+            file: hostile.to_owned(),
+            source: Some("https://example.org/board".to_owned()),
+        }],
+    }
 }
 
 fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> OverviewSuite {
-    let entries: Vec<Entry> = (0..).zip(arms).map(|(index, arm)| entry(arm.clone(), 260_u64.saturating_sub(11 * index), 500)).collect();
+    let entries: Vec<Entry> = (0..)
+        .zip(arms)
+        .map(|(index, arm)| entry(arm.clone(), 260_u64.saturating_sub(11 * index), 500))
+        .collect();
     let pairs: Vec<Comparison> = crate::views::comparison_pairs(arms.len())
         .into_iter()
-        .map(|(left, right)| comparison(name, version, &[arms[left].clone(), arms[right].clone()], hostile))
+        .map(|(left, right)| {
+            comparison(
+                name,
+                version,
+                &[arms[left].clone(), arms[right].clone()],
+                hostile,
+            )
+        })
         .collect();
-    let criteria = if arms.len() > 20 { Vec::new() } else { criteria(arms, hostile) };
+    let criteria = if arms.len() > 20 {
+        Vec::new()
+    } else {
+        criteria(arms, hostile)
+    };
     let of_table = |table: &CriteriaTable| {
-        let key = |row: &CriterionRow| CriterionKey { criterion: row.criterion.clone(), evaluator: table.evaluator.clone() };
+        let key = |row: &CriterionRow| CriterionKey {
+            criterion: row.criterion.clone(),
+            evaluator: table.evaluator.clone(),
+        };
         table.rows.iter().map(key).collect::<Vec<_>>()
     };
     OverviewSuite {
@@ -407,8 +642,17 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             attempts: 2,
             primary_not_measured: None,
             judged_by: Some(judged_by(hostile)),
-            perhaps_one_model: vec![ModelNames { name: hostile.to_owned(), perhaps: BTreeSet::from([hostile.to_owned()]) }],
-            primary: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
+            perhaps_one_model: vec![ModelNames {
+                name: hostile.to_owned(),
+                perhaps: BTreeSet::from([hostile.to_owned()]),
+            }],
+            primary: metric(
+                "shared_tests",
+                "Questions",
+                Unit::Fraction,
+                Direction::Up,
+                MetricKind::Rate,
+            ),
             excluded_items: Vec::new(),
             score_columns: vec![ScoreColumn {
                 metric: "fulfilment".to_owned(),
@@ -421,19 +665,37 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
                 pairs: 1,
                 of: 3,
                 worst: Grade::E,
-                mismatches: vec![mismatch(MismatchKind::FewItems, hostile), mismatch(MismatchKind::Judge, hostile)],
+                mismatches: vec![
+                    mismatch(MismatchKind::FewItems, hostile),
+                    mismatch(MismatchKind::Judge, hostile),
+                ],
             }),
             apart: vec![Apart {
                 suite: name.to_owned(),
-                first: vec![Arm { approach: hostile.to_owned(), model: hostile.to_owned() }],
-                second: vec![Arm { approach: "other".to_owned(), model: hostile.to_owned() }],
+                first: vec![Arm {
+                    approach: hostile.to_owned(),
+                    model: hostile.to_owned(),
+                }],
+                second: vec![Arm {
+                    approach: "other".to_owned(),
+                    model: hostile.to_owned(),
+                }],
                 grade: Grade::E,
                 mismatches: vec![mismatch(MismatchKind::SuiteVersion, hostile)],
             }],
             entries,
         },
         top: pairs.first().cloned(),
-        tables: if arms.len() > 1 { vec![comparison(name, version, &arms[..arms.len().min(4)], hostile)] } else { Vec::new() },
+        tables: if arms.len() > 1 {
+            vec![comparison(
+                name,
+                version,
+                &arms[..arms.len().min(4)],
+                hostile,
+            )]
+        } else {
+            Vec::new()
+        },
         baseline: (arms.len() == 12).then(|| hostile.to_owned()),
         pairs,
         criteria,
@@ -450,19 +712,26 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
                 },
             })
             .to_vec(),
-        runs: arms.iter().flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number))).collect(),
+        runs: arms
+            .iter()
+            .flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number)))
+            .collect(),
         retracted: 1,
         items: item_matrix(name, version, arms),
         noise: None,
         stories: stories(name, version, arms, hostile),
         charts: charts(arms),
-        audit: (arms.len() <= 20).then(|| audited(&audited_board(name, arms, hostile)).ok()).flatten(),
+        audit: (arms.len() <= 20)
+            .then(|| audited(&audited_board(name, arms, hostile)).ok())
+            .flatten(),
         horizons: (arms.len() > 1).then(|| horizons(name, arms)),
-        abilities: abilities(&audited_board(name, arms, hostile)).ok().map(|found| AskedApart {
-            lacking: 1,
-            arms: arms.len() as u64,
-            found,
-        }),
+        abilities: abilities(&audited_board(name, arms, hostile))
+            .ok()
+            .map(|found| AskedApart {
+                lacking: 1,
+                arms: arms.len() as u64,
+                found,
+            }),
         claims: Some(claims(hostile)),
         pair_table: None,
         history: (arms.len() > 1).then(|| history(name, arms)),
@@ -478,8 +747,13 @@ fn horizons(suite: &str, arms: &[Arm]) -> Horizons {
         no_interval: (!is_known).then_some(Undefined::TooFew),
         is_extrapolated: !is_known,
     };
-    let group =
-        |from: f64, observed: f64| LengthGroup { from_minutes: from, to_minutes: 3.0 * from, attempts: 20, observed, expected: Some(0.5) };
+    let group = |from: f64, observed: f64| LengthGroup {
+        from_minutes: from,
+        to_minutes: 3.0 * from,
+        attempts: 20,
+        observed,
+        expected: Some(0.5),
+    };
     let arm = |(place, arm): (usize, &Arm)| ArmHorizon {
         arm: arm.clone(),
         attempts: 60,
@@ -489,32 +763,60 @@ fn horizons(suite: &str, arms: &[Arm]) -> Horizons {
         success: 0.5,
         shortest_minutes: 0.5,
         longest_minutes: 700.0,
-        curve: (place % 3 < 2).then_some(SuccessCurve { intercept: 3.0, slope: -0.6 }),
+        curve: (place % 3 < 2).then_some(SuccessCurve {
+            intercept: 3.0,
+            slope: -0.6,
+        }),
         half: (place % 3 < 2).then(|| horizon(32.0 / (place + 1) as f64, place % 2 == 0)),
         most: (place % 3 < 1).then(|| horizon(6.5, true)),
         lengths: vec![group(0.5, 1.0), group(20.0, 0.55), group(200.0, 0.0)],
     };
     let arms = arms.iter().enumerate().map(arm).collect();
-    Horizons { suite: suite.to_owned(), suite_version: None, arms, confidence: 0.95, draws: 2000, penalty: 0.1 }
+    Horizons {
+        suite: suite.to_owned(),
+        suite_version: None,
+        arms,
+        confidence: 0.95,
+        draws: 2000,
+        penalty: 0.1,
+    }
 }
 
 /// Names that would share a segment, and harmful names.
 fn item_names() -> Vec<String> {
     let plain = ["q-1", "Q-1", "q 1", "con", "../../x", "漢字", "__proto__"].map(str::to_owned);
-    plain.into_iter().chain(HOSTILE.map(str::to_owned)).chain(["n".repeat(300), "N".repeat(300)]).collect()
+    plain
+        .into_iter()
+        .chain(HOSTILE.map(str::to_owned))
+        .chain(["n".repeat(300), "N".repeat(300)])
+        .collect()
 }
 
 fn item_matrix(name: &str, version: Option<&str>, arms: &[Arm]) -> ItemMatrix {
     let names = item_names();
-    let runs = |arm: &Arm| (1..4).map(|number| run_line(name, version, arm, number).id).collect::<Vec<String>>();
+    let runs = |arm: &Arm| {
+        (1..4)
+            .map(|number| run_line(name, version, arm, number).id)
+            .collect::<Vec<String>>()
+    };
     let of = |item: usize, arm: usize, run: usize| {
-        let statuses = [Some(ItemStatus::Pass), Some(ItemStatus::Fail), Some(ItemStatus::Error), Some(ItemStatus::Infra), None];
+        let statuses = [
+            Some(ItemStatus::Pass),
+            Some(ItemStatus::Fail),
+            Some(ItemStatus::Error),
+            Some(ItemStatus::Infra),
+            None,
+        ];
         statuses[(item * 7 + arm * 3 + run) % statuses.len()]
     };
     let item = |(index, name): (usize, &String)| ItemLine {
         item: name.clone(),
         kind: "question".to_owned(),
-        evaluator: if index % 5 == 0 { HOSTILE[2].to_owned() } else { "answers".to_owned() },
+        evaluator: if index % 5 == 0 {
+            HOSTILE[2].to_owned()
+        } else {
+            "answers".to_owned()
+        },
         cluster: (index % 2 == 0).then(|| HOSTILE[1].to_owned()),
         passed: 2,
         counted: 7,
@@ -522,18 +824,50 @@ fn item_matrix(name: &str, version: Option<&str>, arms: &[Arm]) -> ItemMatrix {
         rate: (index % 6 != 5).then_some(0.25),
         solved_by: 1,
         tried_by: 2,
-        discrimination: (index % 3 == 0).then_some(Discrimination { value: -0.75, n: 24, by_chance: 0.41 }),
-        signs: if index % 4 == 0 { vec![ItemSign::AgainstTheRest, ItemSign::NeverSolved] } else { Vec::new() },
-        cells: (0u32..).zip(arms).map(|(arm, _)| ItemCell { passed: 1, counted: arm % 4, broken: 0, missing: 1, skipped: 0 }).collect(),
+        discrimination: (index % 3 == 0).then_some(Discrimination {
+            value: -0.75,
+            n: 24,
+            by_chance: 0.41,
+        }),
+        signs: if index % 4 == 0 {
+            vec![ItemSign::AgainstTheRest, ItemSign::NeverSolved]
+        } else {
+            Vec::new()
+        },
+        cells: (0u32..)
+            .zip(arms)
+            .map(|(arm, _)| ItemCell {
+                passed: 1,
+                counted: arm % 4,
+                broken: 0,
+                missing: 1,
+                skipped: 0,
+            })
+            .collect(),
     };
-    let goes =
-        arms.iter().enumerate().flat_map(|(place, arm)| runs(arm).into_iter().enumerate().map(move |(number, run)| (place, number, run)));
+    let goes = arms.iter().enumerate().flat_map(|(place, arm)| {
+        runs(arm)
+            .into_iter()
+            .enumerate()
+            .map(move |(number, run)| (place, number, run))
+    });
     ItemMatrix {
         word: Some("questions"),
-        arms: arms.iter().map(|arm| MatrixArm { arm: arm.clone(), runs: runs(arm) }).collect(),
+        arms: arms
+            .iter()
+            .map(|arm| MatrixArm {
+                arm: arm.clone(),
+                runs: runs(arm),
+            })
+            .collect(),
         items: names.iter().enumerate().map(item).collect(),
         goes: goes
-            .map(|(arm, number, run)| Go { run, arm, attempt: 1, statuses: (0..names.len()).map(|item| of(item, arm, number)).collect() })
+            .map(|(arm, number, run)| Go {
+                run,
+                arm,
+                attempt: 1,
+                statuses: (0..names.len()).map(|item| of(item, arm, number)).collect(),
+            })
             .collect(),
         orders: ItemOrders {
             hardest: vec![2, 0, 1],
@@ -558,8 +892,15 @@ fn stories(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> It
                 row.evaluator = "answers".to_owned();
                 row.kind = "question".to_owned();
             }
-            let own = RunPage { criteria: Vec::new(), ..page.clone() };
-            stories.add(&Published::of_test(own), &Published::of_test(pages), &transcripts(text));
+            let own = RunPage {
+                criteria: Vec::new(),
+                ..page.clone()
+            };
+            stories.add(
+                &Published::of_test(own),
+                &Published::of_test(pages),
+                &transcripts(text),
+            );
         }
     }
     stories
@@ -591,7 +932,13 @@ fn criteria(arms: &[Arm], hostile: &str) -> Vec<CriteriaTable> {
 }
 
 fn verdict(text: &str) -> CriterionVerdict {
-    CriterionVerdict { run: text.to_owned(), attempt: 2, revision: 1, status: "fail".to_owned(), reason: Some(text.to_owned()) }
+    CriterionVerdict {
+        run: text.to_owned(),
+        attempt: 2,
+        revision: 1,
+        status: "fail".to_owned(),
+        reason: Some(text.to_owned()),
+    }
 }
 
 /// Makes data for every chart.
@@ -604,7 +951,13 @@ fn charts(arms: &[Arm]) -> SuiteCharts {
         interval: Interval::new(0.1, 5.0),
         is_lower_bound: index == 3,
         coverage,
-        front: Some(if index % 2 == 0 { Front::OnFront } else { Front::Dominated { by: arms[0].clone() } }),
+        front: Some(if index % 2 == 0 {
+            Front::OnFront
+        } else {
+            Front::Dominated {
+                by: arms[0].clone(),
+            }
+        }),
     };
     let spread = |arm: &Arm| ArmSpread {
         arm: arm.clone(),
@@ -613,10 +966,19 @@ fn charts(arms: &[Arm]) -> SuiteCharts {
         median: 2.0,
         p90: 2.8,
         largest: 3.0,
-        steps: (1..4).map(|step| Step { value: f64::from(step), share: f64::from(step) / 3.0 }).collect(),
+        steps: (1..4)
+            .map(|step| Step {
+                value: f64::from(step),
+                share: f64::from(step) / 3.0,
+            })
+            .collect(),
         values: 3,
     };
-    let distribution = |unit| Distribution { unit, arms: arms.iter().map(spread).collect(), left_out: 0 };
+    let distribution = |unit| Distribution {
+        unit,
+        arms: arms.iter().map(spread).collect(),
+        left_out: 0,
+    };
     let pair = |(first, second)| Discordance {
         first,
         second,
@@ -629,32 +991,59 @@ fn charts(arms: &[Arm]) -> SuiteCharts {
         difference: None,
     };
     SuiteCharts {
-        pareto: (arms.len() > 1).then(|| Pareto { points: arms.iter().enumerate().map(point).collect(), unplaced: Vec::new() }),
+        pareto: (arms.len() > 1).then(|| Pareto {
+            points: arms.iter().enumerate().map(point).collect(),
+            unplaced: Vec::new(),
+        }),
         cost: Some(distribution(Unit::Usd)),
         duration: Some(distribution(Unit::Seconds)),
         disagreements: (arms.len() > 1).then(|| Disagreements {
             arms: arms.to_vec(),
-            pairs: crate::views::comparison_pairs(arms.len()).into_iter().map(pair).collect(),
-            curve: (3..40).map(|half| Threshold { discordant: 2 * half, net: 2 * (half / 4 + 2) }).collect(),
+            pairs: crate::views::comparison_pairs(arms.len())
+                .into_iter()
+                .map(pair)
+                .collect(),
+            curve: (3..40)
+                .map(|half| Threshold {
+                    discordant: 2 * half,
+                    net: 2 * (half / 4 + 2),
+                })
+                .collect(),
             alpha: 0.05,
             left_out: 0,
         }),
-        spent: Some(Money { usd: 12.5, is_lower_bound: true, coverage }),
+        spent: Some(Money {
+            usd: 12.5,
+            is_lower_bound: true,
+            coverage,
+        }),
     }
 }
 
 fn history(suite: &str, arms: &[Arm]) -> History {
     let night = |number: u32| Night {
-        date: day(number).map(|time| time.date_naive()).expect("a day of November"),
+        date: day(number)
+            .map(|time| time.date_naive())
+            .expect("a day of November"),
         commit: None,
         runs: 1,
         pass_rate: Some(estimate(250 - u64::from(number), 500, 0.04)),
         cost_usd: Some(1.5),
         duration_seconds: None,
         suite_version: None,
-        breaks: if number == 3 { vec![Break::Judge] } else { Vec::new() },
+        breaks: if number == 3 {
+            vec![Break::Judge]
+        } else {
+            Vec::new()
+        },
     };
-    let item = |text: &str| NoisyItem { item: text.to_owned(), passed: 2, counted: 4, flaky: 0.95, noise: 0.5 };
+    let item = |text: &str| NoisyItem {
+        item: text.to_owned(),
+        passed: 2,
+        counted: 4,
+        flaky: 0.95,
+        noise: 0.5,
+    };
     let course = ItemCourse {
         kind: CourseKind::Broken,
         since: day(3).map(|time| time.date_naive()),
@@ -665,7 +1054,10 @@ fn history(suite: &str, arms: &[Arm]) -> History {
         attempts_before: 6,
         p: Some(0.048),
     };
-    let broken = |text: &str| ItemChange { item: text.to_owned(), course: course.clone() };
+    let broken = |text: &str| ItemChange {
+        item: text.to_owned(),
+        course: course.clone(),
+    };
     let of = |arm: &Arm| ArmHistory {
         accepted: Vec::new(),
         arm: arm.clone(),
@@ -678,7 +1070,16 @@ fn history(suite: &str, arms: &[Arm]) -> History {
         noisiest: vec![item("plain")],
         precision: None,
     };
-    let duel = NightlyDuel { first: 0, second: 1, won: 3, lost: 1, same: 1, e_value: 1.5, interval: None, better: None };
+    let duel = NightlyDuel {
+        first: 0,
+        second: 1,
+        won: 3,
+        lost: 1,
+        same: 1,
+        e_value: 1.5,
+        interval: None,
+        better: None,
+    };
     History {
         suite: suite.to_owned(),
         arms: arms.iter().map(of).collect(),
@@ -701,10 +1102,18 @@ fn over_suites(arms: &[Arm]) -> Overall {
 
 fn made_up() -> Overview {
     let models = ["small", "middle", "large", "largest-2026"];
-    let all: Vec<Arm> =
-        ["planner-v3", "rag-hybrid", "oneshot"].iter().flat_map(|approach| models.iter().map(|model| arm(approach, model))).collect();
-    let many: Vec<Arm> = (1..=20).map(|number| arm("0-shot", &format!("model-{number}"))).collect();
-    let hostile: Vec<Arm> = HOSTILE.iter().zip(HOSTILE.iter().rev()).map(|(approach, model)| arm(approach, model)).collect();
+    let all: Vec<Arm> = ["planner-v3", "rag-hybrid", "oneshot"]
+        .iter()
+        .flat_map(|approach| models.iter().map(|model| arm(approach, model)))
+        .collect();
+    let many: Vec<Arm> = (1..=20)
+        .map(|number| arm("0-shot", &format!("model-{number}")))
+        .collect();
+    let hostile: Vec<Arm> = HOSTILE
+        .iter()
+        .zip(HOSTILE.iter().rev())
+        .map(|(approach, model)| arm(approach, model))
+        .collect();
     let long = "n".repeat(300);
     Overview {
         context: SiteContext {
@@ -760,7 +1169,10 @@ fn run_page(line: &RunLine, text: &str) -> RunPage {
         tags: BTreeMap::from([(text.to_owned(), text.to_owned())]),
         provenance: vec![
             ("source".to_owned(), text.to_owned()),
-            ("source".to_owned(), "https://example.org/\"><script>".to_owned()),
+            (
+                "source".to_owned(),
+                "https://example.org/\"><script>".to_owned(),
+            ),
             (text.to_owned(), "plain".to_owned()),
         ],
         stated: vec![StatedLine {
@@ -782,9 +1194,17 @@ fn run_page(line: &RunLine, text: &str) -> RunPage {
         }],
         evaluators: vec![evaluator(text)],
         criteria: many_items(line, text, 7).swap_remove(0).rows,
-        criteria_count: Some(CriteriaCount { passed: 3, total: 17, missing: 3 }),
+        criteria_count: Some(CriteriaCount {
+            passed: 3,
+            total: 17,
+            missing: 3,
+        }),
         verification: Some(verification(text)),
-        statuses: BTreeMap::from([("pass".to_owned(), 250), ("not_evaluated".to_owned(), 3), ("fail".to_owned(), 247)]),
+        statuses: BTreeMap::from([
+            ("pass".to_owned(), 250),
+            ("not_evaluated".to_owned(), 3),
+            ("fail".to_owned(), 247),
+        ]),
         outcomes: 500,
         item_word: Some("questions".to_owned()),
     }
@@ -862,13 +1282,20 @@ fn many_items(line: &RunLine, text: &str, count: u32) -> Vec<ItemPage> {
             output_tokens: None,
         })
         .collect();
-    let details = outcomes.iter().map(|outcome| ((outcome.key(), 1), item_details(text))).collect();
+    let details = outcomes
+        .iter()
+        .map(|outcome| ((outcome.key(), 1), item_details(text)))
+        .collect();
     items_of(&line.id, &outcomes, &details, ITEMS_PER_PAGE)
 }
 
 /// Makes a transcript in which every text is `text`.
 fn transcripts(text: &str) -> RunTranscripts {
-    let part = TranscriptPart { role: Some(text.to_owned()), text: text.to_owned(), spent: None };
+    let part = TranscriptPart {
+        role: Some(text.to_owned()),
+        text: text.to_owned(),
+        spent: None,
+    };
     let entry = ItemTranscript {
         item: Some(text.to_owned()),
         digest: "d".to_owned(),
@@ -877,8 +1304,15 @@ fn transcripts(text: &str) -> RunTranscripts {
         same_as: None,
         parts: Published::of_test(vec![part.clone(), TranscriptPart { role: None, ..part }]),
     };
-    let links = [(text.to_owned(), "t/0001.html#t-1".to_owned())].into_iter().collect();
-    RunTranscripts { pages: vec![vec![entry]], links, shown: 1, ..RunTranscripts::default() }
+    let links = [(text.to_owned(), "t/0001.html#t-1".to_owned())]
+        .into_iter()
+        .collect();
+    RunTranscripts {
+        pages: vec![vec![entry]],
+        links,
+        shown: 1,
+        ..RunTranscripts::default()
+    }
 }
 
 /// Makes every file of the made-up site, with hostile text in every field of its runs.
@@ -886,23 +1320,54 @@ fn whole_site() -> Vec<SiteFile> {
     let overview = Published::of_test(made_up());
     let plan = Plan::new(&overview);
     let mut files: Vec<SiteFile> = site_files(&overview, &plan).collect();
-    let event = Event::Begins { arms: 2, leader: Some(overview.suites[0].board.entries[0].arm.clone()) };
+    let event = Event::Begins {
+        arms: 2,
+        leader: Some(overview.suites[0].board.entries[0].arm.clone()),
+    };
     let time = DateTime::from_timestamp(0, 0).expect("the first second");
-    let news = News { id: "urn:uuid:0".to_owned(), suite: HOSTILE[0].to_owned(), suite_version: None, time, event };
-    files.extend(published_files(&overview, &plan, &Published::of_test(vec![news])));
+    let news = News {
+        id: "urn:uuid:0".to_owned(),
+        suite: HOSTILE[0].to_owned(),
+        suite_version: None,
+        time,
+        event,
+    };
+    files.extend(published_files(
+        &overview,
+        &plan,
+        &Published::of_test(vec![news]),
+    ));
     let lines = overview.suites.iter().flat_map(|suite| &suite.runs);
     for (index, line) in lines.enumerate() {
         let text = HOSTILE[index % HOSTILE.len()];
-        let items = if index % 9 == 0 { items(line, text) } else { Vec::new() };
-        let (page, items) = (Published::of_test(run_page(line, text)), Published::of_test(items));
-        files.extend(run_files(&overview, &plan, &page, &items, &transcripts(text)));
+        let items = if index % 9 == 0 {
+            items(line, text)
+        } else {
+            Vec::new()
+        };
+        let (page, items) = (
+            Published::of_test(run_page(line, text)),
+            Published::of_test(items),
+        );
+        files.extend(run_files(
+            &overview,
+            &plan,
+            &page,
+            &items,
+            &transcripts(text),
+        ));
     }
     files
 }
 
 fn pages(files: &[SiteFile]) -> impl Iterator<Item = (&str, &str)> {
     let is_page = |file: &&SiteFile| file.path.strip_suffix(".html").is_some();
-    files.iter().filter(is_page).map(|file| (file.path.as_str(), std::str::from_utf8(&file.bytes).expect("templates write text")))
+    files.iter().filter(is_page).map(|file| {
+        (
+            file.path.as_str(),
+            std::str::from_utf8(&file.bytes).expect("templates write text"),
+        )
+    })
 }
 
 /// Returns the start tags of a page.
@@ -918,7 +1383,11 @@ fn attribute<'a>(html: &'a str, name: &'a str) -> impl Iterator<Item = String> +
     let opening = format!(" {name}=\"");
     tags(html).filter_map(move |tag| {
         let value = tag.split_once(opening.as_str())?.1;
-        Some(value[..value.find('"')?].replace("&#38;", "&").replace("&amp;", "&"))
+        Some(
+            value[..value.find('"')?]
+                .replace("&#38;", "&")
+                .replace("&amp;", "&"),
+        )
     })
 }
 
@@ -933,8 +1402,20 @@ fn paths_are_distinct_whatever_the_case_and_stay_inside() {
     let mut seen = BTreeSet::new();
     for file in &files {
         assert!(seen.insert(file.path.to_lowercase()), "{} twice", file.path);
-        assert!(file.path.split('/').all(|part| !part.is_empty() && !part.starts_with('.') && part.len() <= 130), "{}", file.path);
-        assert!(file.path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte)), "{}", file.path);
+        assert!(
+            file.path
+                .split('/')
+                .all(|part| !part.is_empty() && !part.starts_with('.') && part.len() <= 130),
+            "{}",
+            file.path
+        );
+        assert!(
+            file.path
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte)),
+            "{}",
+            file.path
+        );
     }
 }
 
@@ -942,13 +1423,26 @@ fn paths_are_distinct_whatever_the_case_and_stay_inside() {
 fn every_link_leads_to_a_file_of_the_site() {
     let files = whole_site();
     let text = |file: &'_ SiteFile| String::from_utf8_lossy(&file.bytes).into_owned();
-    let paths: BTreeMap<&str, String> = files.iter().map(|file| (file.path.as_str(), text(file))).collect();
+    let paths: BTreeMap<&str, String> = files
+        .iter()
+        .map(|file| (file.path.as_str(), text(file)))
+        .collect();
     let mut checked = 0;
     for (path, html) in pages(&files) {
-        let folder: Vec<&str> = path.split('/').rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect();
+        let folder: Vec<&str> = path
+            .split('/')
+            .rev()
+            .skip(1)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect();
         for address in attribute(html, "href").chain(attribute(html, "src")) {
             if let Some(id) = address.strip_prefix('#') {
-                assert!(html.contains(&format!(" id=\"{id}\"")), "{path} links to its own `{id}`");
+                assert!(
+                    html.contains(&format!(" id=\"{id}\"")),
+                    "{path} links to its own `{id}`"
+                );
                 continue;
             }
             if address.starts_with("https://example.org/") {
@@ -965,7 +1459,9 @@ fn every_link_leads_to_a_file_of_the_site() {
             }
             let target = paths.get(parts.join("/").as_str());
             assert!(
-                target.is_some_and(|text| fragment.is_empty() || text.contains(&format!(" id=\"{fragment}\""))),
+                target.is_some_and(
+                    |text| fragment.is_empty() || text.contains(&format!(" id=\"{fragment}\""))
+                ),
                 "{path} links to {address}#{fragment}"
             );
             checked += 1;
@@ -983,63 +1479,120 @@ fn hostile_text_stays_text() {
             "{path}"
         );
         for tag in tags(html) {
-            let names = tag.split('"').step_by(2).flat_map(str::split_whitespace).skip(1);
+            let names = tag
+                .split('"')
+                .step_by(2)
+                .flat_map(str::split_whitespace)
+                .skip(1);
             for name in names {
                 let name = name.trim_end_matches('=').trim_end_matches('/');
-                assert!(name != "style" && !name.starts_with("on"), "{path}: <{tag}>");
+                assert!(
+                    name != "style" && !name.starts_with("on"),
+                    "{path}: <{tag}>"
+                );
             }
             assert!(!tag.starts_with("img"), "{path}: <{tag}>");
-            assert!(!tag.starts_with("style") && !tag.starts_with("iframe"), "{path}: <{tag}>");
-            assert!(!tag.starts_with("script") || tag.starts_with(KNOWN[0]), "{path}: <{tag}>");
+            assert!(
+                !tag.starts_with("style") && !tag.starts_with("iframe"),
+                "{path}: <{tag}>"
+            );
+            assert!(
+                !tag.starts_with("script") || tag.starts_with(KNOWN[0]),
+                "{path}: <{tag}>"
+            );
         }
         // One script of all pages, and one or two more of this kind of page. Pages for embedding have none.
         let ours = tags(html).filter(|tag| tag.starts_with(KNOWN[0])).count();
         assert_eq!(html.matches("<script").count(), ours, "{path}");
-        assert!(if path.starts_with("embed/") { ours == 0 } else { (1..=3).contains(&ours) }, "{path} has {ours} scripts");
+        assert!(
+            if path.starts_with("embed/") {
+                ours == 0
+            } else {
+                (1..=3).contains(&ours)
+            },
+            "{path} has {ours} scripts"
+        );
         assert!(!html.contains(['\0', '\u{202e}', '\x1b', '\r']), "{path}");
-        assert!(attribute(html, "href").all(|address| !address.starts_with("javascript:")), "{path}");
+        assert!(
+            attribute(html, "href").all(|address| !address.starts_with("javascript:")),
+            "{path}"
+        );
     }
     let site = whole_site();
-    let told = pages(&site).filter(|(_, html)| html.contains("&#60;/script&#62;&#60;script&#62;window.pwned=1&#60;/script&#62;")).count();
-    assert!(told > 10, "the hostile name is shown as it is on {told} pages");
+    let told = pages(&site)
+        .filter(|(_, html)| {
+            html.contains("&#60;/script&#62;&#60;script&#62;window.pwned=1&#60;/script&#62;")
+        })
+        .count();
+    assert!(
+        told > 10,
+        "the hostile name is shown as it is on {told} pages"
+    );
 }
 
 #[test]
 fn each_page_has_its_own_title_one_heading_distinct_ids_and_a_size() {
     let mut titles = BTreeMap::new();
     for (path, html) in pages(&whole_site()) {
-        let title = html.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>")).map(|(title, _)| title.to_owned());
+        let title = html
+            .split_once("<title>")
+            .and_then(|(_, rest)| rest.split_once("</title>"))
+            .map(|(title, _)| title.to_owned());
         if let Some(other) = titles.insert(title.clone(), path.to_owned()) {
             panic!("{path} and {other} share the title {title:?}");
         }
         assert_eq!(html.matches("<h1>").count(), 1, "{path}");
-        assert!(html.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"), "{path}");
+        assert!(
+            html.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"),
+            "{path}"
+        );
         assert!(html.len() <= 150_000, "{path} has {} bytes", html.len());
         let mut ids = BTreeSet::new();
         for id in attribute(html, "id") {
             assert!(ids.insert(id.clone()), "{path} has the id {id} twice");
         }
-        for id in attribute(html, "aria-labelledby").flat_map(|list| list.split(' ').map(str::to_owned).collect::<Vec<_>>()) {
-            assert!(ids.contains(&id), "{path} is labelled by {id}, which is not there");
+        for id in attribute(html, "aria-labelledby")
+            .flat_map(|list| list.split(' ').map(str::to_owned).collect::<Vec<_>>())
+        {
+            assert!(
+                ids.contains(&id),
+                "{path} is labelled by {id}, which is not there"
+            );
         }
     }
 }
 
 #[test]
 fn a_hundred_arms_fit_on_a_page() {
-    let arms: Vec<Arm> =
-        (0..100).map(|number| arm(["architect", "diff-fenced"][number % 2], &format!("a-model-of-2026-{number} (32k think)"))).collect();
-    let wide = Published::of_test(Overview { suites: vec![suite("polyglot", None, &arms, "plain")], ..made_up() });
+    let arms: Vec<Arm> = (0..100)
+        .map(|number| {
+            arm(
+                ["architect", "diff-fenced"][number % 2],
+                &format!("a-model-of-2026-{number} (32k think)"),
+            )
+        })
+        .collect();
+    let wide = Published::of_test(Overview {
+        suites: vec![suite("polyglot", None, &arms, "plain")],
+        ..made_up()
+    });
     let plan = Plan::new(&wide);
     for file in site_files(&wide, &plan).filter(|file| file.path.strip_suffix(".html").is_some()) {
-        assert!(file.bytes.len() <= 155_000, "{} has {} bytes", file.path, file.bytes.len());
+        assert!(
+            file.bytes.len() <= 155_000,
+            "{} has {} bytes",
+            file.path,
+            file.bytes.len()
+        );
     }
 }
 
 #[test]
 fn nothing_is_coloured_as_won_without_evidence() {
     let site = whole_site();
-    let (_, html) = pages(&site).find(|(path, _)| path.starts_with("compare/qa-core") && path.contains("--")).expect("the suite has pairs");
+    let (_, html) = pages(&site)
+        .find(|(path, _)| path.starts_with("compare/qa-core") && path.contains("--"))
+        .expect("the suite has pairs");
     for word in ["not enough evidence", "unknown", "open: 500 questions"] {
         assert!(html.contains(word), "{word}");
     }
@@ -1052,12 +1605,19 @@ fn nothing_is_coloured_as_won_without_evidence() {
 fn numbers_of_the_data_files_are_the_views() {
     let overview = Published::of_test(made_up());
     let plan = Plan::new(&overview);
-    let files: BTreeMap<String, Vec<u8>> = site_files(&overview, &plan).map(|file| (file.path, file.bytes)).collect();
-    let board: serde_json::Value = serde_json::from_slice(&files["data/leaderboard.json"]).expect("JSON was written");
+    let files: BTreeMap<String, Vec<u8>> = site_files(&overview, &plan)
+        .map(|file| (file.path, file.bytes))
+        .collect();
+    let board: serde_json::Value =
+        serde_json::from_slice(&files["data/leaderboard.json"]).expect("JSON was written");
     assert_eq!(board["schema"], "evalreport/leaderboard/2");
     assert_eq!(board["suites"][0]["entries"][0]["pass_rate"]["value"], 0.52);
     let csv = String::from_utf8_lossy(&files["data/leaderboard.csv"]);
-    let arms: usize = overview.suites.iter().map(|suite| suite.board.entries.len()).sum();
+    let arms: usize = overview
+        .suites
+        .iter()
+        .map(|suite| suite.board.entries.len())
+        .sum();
     assert_eq!(csv.lines().count(), arms + 1);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let header = reader.headers().expect("a header").clone();
@@ -1075,13 +1635,37 @@ fn numbers_of_the_data_files_are_the_views() {
         "runs",
         "pass_rate",
     ];
-    let figures = figures.map(|key| first[header.iter().position(|known| known == key).expect("the column is there")].to_owned());
-    assert_eq!(figures, ["qa-core", "aaaabbbbccccdddd", "1", "1", "12", "true", "ab", "planner-v3", "small", "3", "0.52"]);
+    let figures = figures.map(|key| {
+        first[header
+            .iter()
+            .position(|known| known == key)
+            .expect("the column is there")]
+        .to_owned()
+    });
+    assert_eq!(
+        figures,
+        [
+            "qa-core",
+            "aaaabbbbccccdddd",
+            "1",
+            "1",
+            "12",
+            "true",
+            "ab",
+            "planner-v3",
+            "small",
+            "3",
+            "0.52"
+        ]
+    );
 }
 
 #[test]
 fn a_site_without_runs_says_so() {
-    let empty = Published::of_test(Overview { suites: Vec::new(), ..made_up() });
+    let empty = Published::of_test(Overview {
+        suites: Vec::new(),
+        ..made_up()
+    });
     let plan = Plan::new(&empty);
     let files: Vec<SiteFile> = site_files(&empty, &plan).collect();
     let texts: BTreeMap<&str, &str> = pages(&files).collect();

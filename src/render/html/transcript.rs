@@ -6,7 +6,10 @@ use askama::Template;
 
 use crate::render::run_title::run_title;
 use crate::render::{format, reasons, words};
-use crate::views::{Arm, ItemPage, ItemRow, ItemTranscript, Overview, OverviewSuite, RunPage, RunTranscripts, Spent, TranscriptPart};
+use crate::views::{
+    Arm, ItemPage, ItemRow, ItemTranscript, Overview, OverviewSuite, RunPage, RunTranscripts,
+    Spent, TranscriptPart,
+};
 
 use super::SiteFile;
 use super::beside::{Beside, rows_of};
@@ -129,23 +132,55 @@ pub(super) fn pages(
     let pages = transcripts.pages.len() as u64;
     let page = |(number, entries): (u64, &Vec<ItemTranscript>)| {
         let path = format!("runs/{}/t/{}", place.segment, name(number));
-        let of = if pages > 1 { format!(", page {number} of {pages}") } else { String::new() };
-        let title = format!("Transcripts of {run_name} on {}{of} · {}", suite.label, context.title);
-        let description = format!("What {arm} was told, said and did in one run on {}.", suite.label);
-        let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, description).with(plan.assets.transcript.clone());
+        let of = if pages > 1 {
+            format!(", page {number} of {pages}")
+        } else {
+            String::new()
+        };
+        let title = format!(
+            "Transcripts of {run_name} on {}{of} · {}",
+            suite.label, context.title
+        );
+        let description = format!(
+            "What {arm} was told, said and did in one run on {}.",
+            suite.label
+        );
+        let shell = Shell::new(
+            context,
+            &plan.assets,
+            &path,
+            Here::Below,
+            title,
+            description,
+        )
+        .with(plan.assets.transcript.clone());
         let crumbs = vec![
-            Crumb::new(format!("{}{}", shell.root, suite.path()), suite.label.as_str()),
+            Crumb::new(
+                format!("{}{}", shell.root, suite.path()),
+                suite.label.as_str(),
+            ),
             Crumb::new("../index.html", run_name.as_str()),
         ];
         let of_suite = &overview.suites[place.suite];
-        let given = Of { plan, suite: of_suite, arm: &run.line.arm, place, rows: &rows, root: &shell.root };
+        let given = Of {
+            plan,
+            suite: of_suite,
+            arm: &run.line.arm,
+            place,
+            rows: &rows,
+            root: &shell.root,
+        };
         let is_alone = entries.len() == 1;
-        let entries: Vec<Entry> = (1..).zip(entries).map(|(number, entry)| shown(number, entry, is_alone, &given)).collect();
+        let entries: Vec<Entry> = (1..)
+            .zip(entries)
+            .map(|(number, entry)| shown(number, entry, is_alone, &given))
+            .collect();
         let html = TranscriptHtml {
             title: Text::new(&run_name),
             arm_href: plan.arm_href(&shell.root, &run.line.arm),
             suite: Text::new(&suite.label),
-            heading: heading(&entries, &arm).unwrap_or_else(|| Text::from(format!("Transcripts{of}"))),
+            heading: heading(&entries, &arm)
+                .unwrap_or_else(|| Text::from(format!("Transcripts{of}"))),
             place: of.trim_start_matches(", ").to_owned(),
             pager: Pager::new(number, pages, name),
             entries,
@@ -158,21 +193,44 @@ pub(super) fn pages(
 
 /// Describes what went wrong on the page, or that nothing did. `None` without known outcomes.
 fn heading(entries: &[Entry], arm: &str) -> Option<Text> {
-    let known: Vec<(&Text, &Outcome)> = entries.iter().filter_map(|entry| Some((&entry.name, entry.outcome.as_ref()?))).collect();
+    let known: Vec<(&Text, &Outcome)> = entries
+        .iter()
+        .filter_map(|entry| Some((&entry.name, entry.outcome.as_ref()?)))
+        .collect();
     let told = |(name, outcome): &(&Text, &Outcome)| {
         let said = outcome.said();
-        if said.is_blank() { format!("{name}: {arm}: {}", outcome.word) } else { format!("{name}: {arm} {said}") }
+        if said.is_blank() {
+            format!("{name}: {arm}: {}", outcome.word)
+        } else {
+            format!("{name}: {arm} {said}")
+        }
     };
     let all = known.len() as u64;
-    let wrong: Vec<&(&Text, &Outcome)> = known.iter().filter(|(_, outcome)| outcome.class != "s-pass").collect();
+    let wrong: Vec<&(&Text, &Outcome)> = known
+        .iter()
+        .filter(|(_, outcome)| outcome.class != "s-pass")
+        .collect();
     let text = match (known.as_slice(), wrong.as_slice()) {
         ([], _) => return None,
         ([only], _) => told(only),
         (_, []) => format!("{arm}: all {} passed", words::count_of(all, "items")),
         (_, wrong) => {
-            let names = wrong.iter().take(NAMED).map(|(name, _)| name.to_string()).collect::<Vec<String>>().join(", ");
-            let more = if wrong.len() > NAMED { format!(" and {} more", wrong.len() - NAMED) } else { String::new() };
-            format!("{arm}: {} of {} did not pass: {names}{more}", format::integer(wrong.len() as u64), words::count_of(all, "items"))
+            let names = wrong
+                .iter()
+                .take(NAMED)
+                .map(|(name, _)| name.to_string())
+                .collect::<Vec<String>>()
+                .join(", ");
+            let more = if wrong.len() > NAMED {
+                format!(" and {} more", wrong.len() - NAMED)
+            } else {
+                String::new()
+            };
+            format!(
+                "{arm}: {} of {} did not pass: {names}{more}",
+                format::integer(wrong.len() as u64),
+                words::count_of(all, "items")
+            )
         }
     };
     Some(Text::from(text))
@@ -183,15 +241,30 @@ pub(super) fn note(transcripts: &RunTranscripts) -> Option<String> {
     if transcripts.shown + transcripts.left_out == 0 {
         return None;
     }
-    let count = |number: u64, one: &str, many: &str| format!("{} {}", format::integer(number), if number == 1 { one } else { many });
-    let mut note = format!("{} shown", count(transcripts.shown, "transcript is", "transcripts are"));
+    let count = |number: u64, one: &str, many: &str| {
+        format!(
+            "{} {}",
+            format::integer(number),
+            if number == 1 { one } else { many }
+        )
+    };
+    let mut note = format!(
+        "{} shown",
+        count(transcripts.shown, "transcript is", "transcripts are")
+    );
     if transcripts.cut > 0 {
-        note.push_str(&format!(", {} of them without the middle", format::integer(transcripts.cut)));
+        note.push_str(&format!(
+            ", {} of them without the middle",
+            format::integer(transcripts.cut)
+        ));
     }
     note.push('.');
     if transcripts.left_out > 0 {
         let bytes = count(transcripts.left_out_bytes, "byte", "bytes");
-        note.push_str(&format!(" {} left out of this site, {bytes}.", count(transcripts.left_out, "transcript is", "transcripts are")));
+        note.push_str(&format!(
+            " {} left out of this site, {bytes}.",
+            count(transcripts.left_out, "transcript is", "transcripts are")
+        ));
     }
     Some(note)
 }
@@ -199,22 +272,43 @@ pub(super) fn note(transcripts: &RunTranscripts) -> Option<String> {
 fn shown(number: u64, entry: &ItemTranscript, is_open: bool, of: &Of<'_>) -> Entry {
     let mut about = format!("{} bytes", format::integer(entry.bytes));
     if entry.left_out > 0 {
-        about.push_str(&format!(", {} of them left out here", format::integer(entry.left_out)));
+        about.push_str(&format!(
+            ", {} of them left out here",
+            format::integer(entry.left_out)
+        ));
     }
     let mut step = 0;
-    let parts: Vec<Part> = entry.parts.iter().map(|said| part(said, &mut step)).collect();
+    let parts: Vec<Part> = entry
+        .parts
+        .iter()
+        .map(|said| part(said, &mut step))
+        .collect();
     let name = entry.item.as_deref().filter(|item| !item.trim().is_empty());
     Entry {
         anchor: format!("t-{number}"),
-        name: Text::new(name.unwrap_or(if entry.item.is_some() { "(no name)" } else { "The whole run" })),
+        name: Text::new(name.unwrap_or(if entry.item.is_some() {
+            "(no name)"
+        } else {
+            "The whole run"
+        })),
         is_open,
         steps: words::count_of(step as u64, "steps"),
         about,
         digest: entry.digest.clone(),
-        same_as: entry.same_as.as_ref().map(|path| format!("{}{path}", of.root)),
-        outcome: entry.item.as_deref().and_then(|item| of.rows.get(item)).map(|row| outcome(row, of)),
+        same_as: entry
+            .same_as
+            .as_ref()
+            .map(|path| format!("{}{path}", of.root)),
+        outcome: entry
+            .item
+            .as_deref()
+            .and_then(|item| of.rows.get(item))
+            .map(|row| outcome(row, of)),
         parts,
-        more: step.checked_sub(MOST_STEPS).filter(|more| *more > 0).map(|more| format!("and {} more", format::integer(more as u64))),
+        more: step
+            .checked_sub(MOST_STEPS)
+            .filter(|more| *more > 0)
+            .map(|more| format!("and {} more", format::integer(more as u64))),
     }
 }
 
@@ -227,18 +321,40 @@ fn outcome(row: &ItemRow, of: &Of<'_>) -> Outcome {
     let facts = [
         ("Time", row.duration_seconds.map(format::seconds)),
         ("Cost", row.cost_usd.map(format::money)),
-        ("Tokens", tokens.map(|(read, written)| format!("{} in, {} out", format::integer(read), format::integer(written)))),
+        (
+            "Tokens",
+            tokens.map(|(read, written)| {
+                format!(
+                    "{} in, {} out",
+                    format::integer(read),
+                    format::integer(written)
+                )
+            }),
+        ),
         ("Steps", row.steps.map(format::integer)),
     ];
     Outcome {
         class,
         mark,
         word: Text::from(row.status.replace('_', " ")),
-        why: row.reason.as_deref().map_or_else(Text::default, |reason| Text::from(cut(&reasons::words(reason)))),
+        why: row.reason.as_deref().map_or_else(Text::default, |reason| {
+            Text::from(cut(&reasons::words(reason)))
+        }),
         expected: Text::from(cut(&row.expected.join(" or "))),
-        answered: row.answer.as_deref().map_or_else(Text::default, |answer| Text::from(cut(answer))),
-        facts: facts.into_iter().filter_map(|(label, text)| Some((label, text?))).collect(),
-        href: item_href(&of.plan.suites[of.place.suite], of.root, &row.item, Some(&row.kind)),
+        answered: row
+            .answer
+            .as_deref()
+            .map_or_else(Text::default, |answer| Text::from(cut(answer))),
+        facts: facts
+            .into_iter()
+            .filter_map(|(label, text)| Some((label, text?)))
+            .collect(),
+        href: item_href(
+            &of.plan.suites[of.place.suite],
+            of.root,
+            &row.item,
+            Some(&row.kind),
+        ),
         beside: Beside::of(of.suite, &of.plan.suites[of.place.suite], of.arm, row),
     }
 }
@@ -246,7 +362,12 @@ fn outcome(row: &ItemRow, of: &Of<'_>) -> Outcome {
 fn part(part: &TranscriptPart, steps: &mut usize) -> Part {
     let lines: Vec<Text> = part.text.lines().flat_map(broken).map(Text::new).collect();
     let is_long = lines.len() > UNFOLDED_LINES || part.text.len() > UNFOLDED_LETTERS;
-    let first = part.text.lines().map(str::trim).find(|line| !matches!(*line, "" | "{" | "[")).unwrap_or_default();
+    let first = part
+        .text
+        .lines()
+        .map(str::trim)
+        .find(|line| !matches!(*line, "" | "{" | "["))
+        .unwrap_or_default();
     let fold = (part.is_of_tool() && is_long).then(|| Fold {
         first: Text::from(crate::domain::beginning(first, FIRST_LINE)),
         more: words::count_of(lines.len() as u64, "lines"),
@@ -255,13 +376,25 @@ fn part(part: &TranscriptPart, steps: &mut usize) -> Part {
         *steps += 1;
         (*steps, Text::new(role))
     });
-    Part { is_on_rail: step.is_some() && *steps <= MOST_STEPS, step, spent: part.spent.map_or_else(String::new, spent), lines, fold }
+    Part {
+        is_on_rail: step.is_some() && *steps <= MOST_STEPS,
+        step,
+        spent: part.spent.map_or_else(String::new, spent),
+        lines,
+        fold,
+    }
 }
 
 /// Formats tokens and cost: `212 tokens · $0.004`.
 fn spent(spent: Spent) -> String {
-    let tokens = spent.output_tokens.map(|tokens| words::count_of(tokens, "tokens"));
-    [tokens, spent.cost_usd.map(format::money)].into_iter().flatten().collect::<Vec<String>>().join(" · ")
+    let tokens = spent
+        .output_tokens
+        .map(|tokens| words::count_of(tokens, "tokens"));
+    [tokens, spent.cost_usd.map(format::money)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<String>>()
+        .join(" · ")
 }
 
 fn broken(line: &str) -> impl Iterator<Item = &str> {
@@ -293,12 +426,21 @@ mod tests {
     #[test]
     fn only_long_texts_of_tools_are_folded() {
         let fold = |role: &str, text: &str| {
-            let said = TranscriptPart { role: Some(role.to_owned()), text: text.to_owned(), spent: None };
-            part(&said, &mut 0).fold.map(|fold| (fold.first.to_string(), fold.more))
+            let said = TranscriptPart {
+                role: Some(role.to_owned()),
+                text: text.to_owned(),
+                spent: None,
+            };
+            part(&said, &mut 0)
+                .fold
+                .map(|fold| (fold.first.to_string(), fold.more))
         };
         let long = "{\n  \"path\": \"a.py\",\n  \"from\": 1,\n  \"to\": 2\n}";
         let folded = Some(("\"path\": \"a.py\",".to_owned(), "5 lines".to_owned()));
         assert_eq!(fold("assistant, tool call: Read", long), folded);
-        assert_eq!([fold("assistant", long), fold("tool result", "a.py")], [None, None]);
+        assert_eq!(
+            [fold("assistant", long), fold("tool result", "a.py")],
+            [None, None]
+        );
     }
 }

@@ -32,7 +32,9 @@ impl Whisker {
                 None => "no interval".to_owned(),
             },
             x: at(estimate.value),
-            ends: estimate.interval.map(|interval| (at(interval.low), at(interval.high))),
+            ends: estimate
+                .interval
+                .map(|interval| (at(interval.low), at(interval.high))),
         }
     }
 }

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
-use super::super::{Retraction, Retractions, Store, StoreError, acceptance, append_acceptances, load_acceptances, retraction};
+use super::super::{
+    Retraction, Retractions, Store, StoreError, acceptance, append_acceptances, load_acceptances,
+    retraction,
+};
 use crate::domain::{Acceptance, Filter, Run};
 
 /// Accepted regressions of the bundle's runs, and tombstones that name runs by their ids.
@@ -24,14 +27,38 @@ impl Decisions {
     pub(super) fn new_in(&self, store: &Store) -> Result<Self, StoreError> {
         let known = load_acceptances(store).map_err(StoreError::Invalid)?;
         let there = Retractions::load(store).map_err(StoreError::Invalid)?;
-        let told: BTreeSet<&String> = there.standing.iter().flat_map(|one| &one.selector.ids).chain(&there.undone).collect();
+        let told: BTreeSet<&String> = there
+            .standing
+            .iter()
+            .flat_map(|one| &one.selector.ids)
+            .chain(&there.undone)
+            .collect();
         let retracted = self.retracted.iter().filter_map(|one| {
-            let ids: Vec<String> = one.selector.ids.iter().filter(|id| !told.contains(id)).cloned().collect();
-            let selector = Filter { ids, ..Filter::default() };
-            (!selector.ids.is_empty()).then(|| Retraction { selector, ..one.clone() })
+            let ids: Vec<String> = one
+                .selector
+                .ids
+                .iter()
+                .filter(|id| !told.contains(id))
+                .cloned()
+                .collect();
+            let selector = Filter {
+                ids,
+                ..Filter::default()
+            };
+            (!selector.ids.is_empty()).then(|| Retraction {
+                selector,
+                ..one.clone()
+            })
         });
-        let accepted = self.accepted.iter().filter(|one| !known.contains(one)).cloned();
-        Ok(Self { accepted: accepted.collect(), retracted: retracted.collect() })
+        let accepted = self
+            .accepted
+            .iter()
+            .filter(|one| !known.contains(one))
+            .cloned();
+        Ok(Self {
+            accepted: accepted.collect(),
+            retracted: retracted.collect(),
+        })
     }
 
     pub(super) fn append(&self, store: &Store) -> Result<(), StoreError> {
@@ -54,7 +81,15 @@ fn arm_of(suite: &str, version: Option<&str>, approach: &str, model: &str) -> [S
 
 impl Nights {
     pub fn add(&mut self, run: &Run) {
-        let (batches, times) = self.0.entry(arm_of(&run.suite, run.suite_version.as_deref(), &run.approach, &run.model)).or_default();
+        let (batches, times) = self
+            .0
+            .entry(arm_of(
+                &run.suite,
+                run.suite_version.as_deref(),
+                &run.approach,
+                &run.model,
+            ))
+            .or_default();
         batches.insert(run.batch().to_owned());
         times.extend(run.timestamp);
     }
@@ -62,11 +97,21 @@ impl Nights {
     /// Reads an accepted regression. It may be about nights of this bundle only: a stranger's bundle accepts nothing of others.
     pub fn acceptance(&self, record: &[u8]) -> Result<Acceptance, String> {
         let one = acceptance::parse(record)?;
-        let own = self.0.get(&arm_of(&one.suite, one.suite_version.as_deref(), &one.approach, &one.model));
+        let own = self.0.get(&arm_of(
+            &one.suite,
+            one.suite_version.as_deref(),
+            &one.approach,
+            &one.model,
+        ));
         let is_within = |time: Option<DateTime<Utc>>| {
-            time.is_none_or(|time| own.is_some_and(|(_, times)| times.iter().min() <= Some(&time) && Some(&time) <= times.iter().max()))
+            time.is_none_or(|time| {
+                own.is_some_and(|(_, times)| {
+                    times.iter().min() <= Some(&time) && Some(&time) <= times.iter().max()
+                })
+            })
         };
-        let has_batches = own.is_some_and(|(batches, _)| one.batches.iter().all(|batch| batches.contains(batch)));
+        let has_batches =
+            own.is_some_and(|(batches, _)| one.batches.iter().all(|batch| batches.contains(batch)));
         if !has_batches || !is_within(one.since) || !is_within(one.through) {
             return Err("accepts a regression on nights of which the bundle has no run".to_owned());
         }
@@ -77,7 +122,10 @@ impl Nights {
 /// Reads a tombstone. It must name its runs: one of a whole suite would hide runs that the bundle's maker never saw.
 pub(super) fn tombstone(record: &[u8]) -> Result<Retraction, String> {
     let one = retraction::parse(record)?;
-    let by_ids = Filter { ids: one.selector.ids.clone(), ..Filter::default() };
+    let by_ids = Filter {
+        ids: one.selector.ids.clone(),
+        ..Filter::default()
+    };
     if one.undo || one.selector != by_ids {
         return Err("is a tombstone that does not name its runs".to_owned());
     }

@@ -34,7 +34,12 @@ pub(super) struct Judged {
 
 impl Judged {
     pub fn new(run: RunId, folder: Option<PathBuf>) -> Self {
-        Self { run, folder, items: None, scores: None }
+        Self {
+            run,
+            folder,
+            items: None,
+            scores: None,
+        }
     }
 
     pub fn run(&self) -> &RunId {
@@ -43,30 +48,53 @@ impl Judged {
 
     /// Takes one outcome unchanged, because the seals of the scores cover its bytes.
     pub fn item(&mut self, record: &[u8], item: &ItemLine<'_>) -> Result<(), String> {
-        if item.run.as_ref().is_some_and(|named| named != self.run.as_str()) {
+        if item
+            .run
+            .as_ref()
+            .is_some_and(|named| named != self.run.as_str())
+        {
             return Err("is of another run than the lines before it".to_owned());
         }
-        append(self.folder.as_deref(), "items.jsonl", &mut self.items, &line(record))
+        append(
+            self.folder.as_deref(),
+            "items.jsonl",
+            &mut self.items,
+            &line(record),
+        )
     }
 
     pub fn score(&mut self, record: &[u8]) -> Result<(), String> {
         parsed::<ScoreLine>(record, "is not what an evaluator said")?;
-        append(self.folder.as_deref(), "scores.jsonl", &mut self.scores, &line(record))
+        append(
+            self.folder.as_deref(),
+            "scores.jsonl",
+            &mut self.scores,
+            &line(record),
+        )
     }
 
     /// Closes the files and checks their seals. `of` is the imported run, if it is new. Returns the run's id if its folder was written.
     pub fn end(self, of: Option<&ImportedRun>) -> Result<Option<RunId>, String> {
         for file in [self.items, self.scores].into_iter().flatten() {
-            let synced = file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
+            let synced = file
+                .into_inner()
+                .map_err(io::IntoInnerError::into_error)
+                .and_then(|file| file.sync_all());
             synced.map_err(|error| format!("cannot be unpacked: {error}"))?;
         }
-        let (Some(of), Some(folder)) = (of, self.folder.filter(|folder| folder.is_dir())) else { return Ok(None) };
+        let (Some(of), Some(folder)) = (of, self.folder.filter(|folder| folder.is_dir())) else {
+            return Ok(None);
+        };
         let nothing = Seal::default();
         let changes = proof::changes_in(of.is_sealed.then_some(&nothing), &of.scores, &[], &folder);
-        match changes.map_err(|error| format!("cannot be read again: {error}"))?.first() {
-            Some(change) => {
-                Err(format!("ends the judgements of run `{}`, which are not as they were sealed: {}", self.run, change.message))
-            }
+        match changes
+            .map_err(|error| format!("cannot be read again: {error}"))?
+            .first()
+        {
+            Some(change) => Err(format!(
+                "ends the judgements of run `{}`, which are not as they were sealed: {}",
+                self.run, change.message
+            )),
             None => Ok(Some(self.run)),
         }
     }

@@ -100,7 +100,10 @@ struct Source {
 
 /// Returns whether a key has the form of the store's own keys.
 fn is_key(key: &str) -> bool {
-    key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    key.len() == 64
+        && key
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 /// Returns a key for a part of a pair, so that the whole pair can still be imported from its source.
@@ -115,7 +118,10 @@ fn partial_key<'a>(key: &str, ids: impl Iterator<Item = &'a RunId>) -> String {
 }
 
 fn inflated(compressed: impl BufRead + 'static, left: &Allowance) -> io::Result<Box<dyn BufRead>> {
-    Ok(Box::new(BufReader::with_capacity(64 << 10, Bounded::new(zstd::Decoder::with_buffer(compressed)?, left))))
+    Ok(Box::new(BufReader::with_capacity(
+        64 << 10,
+        Bounded::new(zstd::Decoder::with_buffer(compressed)?, left),
+    )))
 }
 
 /// Opens a file, decompressed if necessary. Of one of our pages it opens the embedded bundle.
@@ -137,7 +143,9 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
 pub fn is_bundle(path: &Path) -> io::Result<bool> {
     let mut start = Vec::with_capacity(OPENING.len());
     // A file that cannot be decompressed is no bundle.
-    let read = open(path)?.take(OPENING.len() as u64).read_to_end(&mut start);
+    let read = open(path)?
+        .take(OPENING.len() as u64)
+        .read_to_end(&mut start);
     Ok(read.is_ok() && begins_bundle(&start))
 }
 

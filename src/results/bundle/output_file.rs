@@ -25,7 +25,11 @@ pub(super) struct OutputFile {
 
 impl OutputFile {
     /// Calls `each` with the parts of a file. Holds at most one part in memory.
-    pub fn parts<E: From<io::Error>>(path: &str, file: &Path, mut each: impl FnMut(&Self) -> Result<(), E>) -> Result<(), E> {
+    pub fn parts<E: From<io::Error>>(
+        path: &str,
+        file: &Path,
+        mut each: impl FnMut(&Self) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut reader = files::open(file)?;
         for number in 0_u64.. {
             let mut bytes = Vec::new();
@@ -36,11 +40,22 @@ impl OutputFile {
             }
             let is_last = (bytes.len() as u64) < PART_BYTES;
             // A part may end inside a character, so only a file of one part is stored as text.
-            let text =
-                if number == 0 && is_last { String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes) } else { Err(bytes) };
+            let text = if number == 0 && is_last {
+                String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)
+            } else {
+                Err(bytes)
+            };
             let part = match text {
-                Ok(text) => Self { path: path.to_owned(), text: Some(text), hex: None },
-                Err(bytes) => Self { path: path.to_owned(), text: None, hex: Some(hex(&bytes)) },
+                Ok(text) => Self {
+                    path: path.to_owned(),
+                    text: Some(text),
+                    hex: None,
+                },
+                Err(bytes) => Self {
+                    path: path.to_owned(),
+                    text: None,
+                    hex: Some(hex(&bytes)),
+                },
             };
             each(&part)?;
             if is_last {
@@ -56,27 +71,45 @@ impl OutputFile {
         let is_plain = !self.path.is_empty()
             && !self.path.contains(['\\', ':', '\0'])
             && self.path.split('/').all(|part| !part.is_empty())
-            && path.components().all(|component| matches!(component, Component::Normal(_)));
+            && path
+                .components()
+                .all(|component| matches!(component, Component::Normal(_)));
         if is_plain {
             Ok(path.to_owned())
         } else {
-            Err(format!("has a file `{}`, which is no path below a folder", crate::domain::visible(&self.path)))
+            Err(format!(
+                "has a file `{}`, which is no path below a folder",
+                crate::domain::visible(&self.path)
+            ))
         }
     }
 
     pub fn bytes(self) -> Result<Vec<u8>, String> {
         match (self.text, self.hex) {
             (Some(text), None) => Ok(text.into_bytes()),
-            (None, Some(digits)) => from_hex(&digits).ok_or_else(|| "has a file whose content is not in hexadecimal digits".to_owned()),
+            (None, Some(digits)) => from_hex(&digits)
+                .ok_or_else(|| "has a file whose content is not in hexadecimal digits".to_owned()),
             (Some(_), Some(_)) | (None, None) => Err("has a file without one content".to_owned()),
         }
     }
 }
 
 fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let value = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    let value = |digit: u8| {
+        char::from(digit)
+            .to_digit(16)
+            .and_then(|value| u8::try_from(value).ok())
+    };
     let pairs = digits.as_bytes().chunks(2);
-    pairs.map(|pair| if let [high, low] = *pair { Some(value(high)? << 4 | value(low)?) } else { None }).collect()
+    pairs
+        .map(|pair| {
+            if let [high, low] = *pair {
+                Some(value(high)? << 4 | value(low)?)
+            } else {
+                None
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -84,7 +117,11 @@ mod tests {
     use super::*;
 
     fn file(path: &str) -> OutputFile {
-        OutputFile { path: path.to_owned(), text: Some(String::new()), hex: None }
+        OutputFile {
+            path: path.to_owned(),
+            text: Some(String::new()),
+            hex: None,
+        }
     }
 
     #[test]
@@ -92,7 +129,20 @@ mod tests {
         for good in ["a.py", "src/a b.py", "…/.hidden", ".git/config"] {
             assert_eq!(file(good).relative(), Ok(PathBuf::from(good)), "{good}");
         }
-        for bad in ["", ".", "..", "/etc/passwd", "a/../../b", "a//b", "a/", "./a", "c:\\x", "a\\..\\b", "a\0", "C:x"] {
+        for bad in [
+            "",
+            ".",
+            "..",
+            "/etc/passwd",
+            "a/../../b",
+            "a//b",
+            "a/",
+            "./a",
+            "c:\\x",
+            "a\\..\\b",
+            "a\0",
+            "C:x",
+        ] {
             assert!(file(bad).relative().is_err(), "{bad}");
         }
     }
@@ -103,8 +153,13 @@ mod tests {
         let path = folder.path().join("x");
         let long = vec![b'x'; usize::try_from(PART_BYTES).expect("it fits") * 2];
         let odd: Vec<u8> = (0..=255).collect();
-        for (content, lines) in [(&b""[..], 1), ("naïve\n\u{1}".as_bytes(), 1), (&odd, 1), (&long, 2), (&[&long[..], b"\xff"].concat(), 3)]
-        {
+        for (content, lines) in [
+            (&b""[..], 1),
+            ("naïve\n\u{1}".as_bytes(), 1),
+            (&odd, 1),
+            (&long, 2),
+            (&[&long[..], b"\xff"].concat(), 3),
+        ] {
             std::fs::write(&path, content).expect("writable");
             let (mut read, mut count) = (Vec::new(), 0);
             OutputFile::parts("x", &path, |part| {

@@ -9,7 +9,10 @@ use base64::engine::general_purpose::STANDARD;
 use crate::files::Allowance;
 
 /// The element around a compressed bundle in a page, which is base64. Browsers do not execute it.
-const IN_PAGE: [&str; 2] = ["<script type=\"application/zstd\" id=\"results\">", "</script>"];
+const IN_PAGE: [&str; 2] = [
+    "<script type=\"application/zstd\" id=\"results\">",
+    "</script>",
+];
 /// The path of the bundle in a site.
 pub const IN_SITE: &str = "data/results.bundle";
 /// Maximum size of a page. Browsers open no larger one.
@@ -28,7 +31,8 @@ pub fn page_element(bundle: &[u8]) -> String {
 
 /// Returns whether a file with this beginning is a page made by this program.
 pub(super) fn is_page(head: &[u8]) -> bool {
-    head.starts_with(b"<!DOCTYPE html>") && memchr::memmem::find(head, b"<meta name=\"generator\" content=\"evalreport ").is_some()
+    head.starts_with(b"<!DOCTYPE html>")
+        && memchr::memmem::find(head, b"<meta name=\"generator\" content=\"evalreport ").is_some()
 }
 
 /// Opens the bundle in a page. The reader is empty if the page has none.
@@ -38,8 +42,12 @@ pub(super) fn held(page: impl BufRead) -> io::Result<Box<dyn BufRead>> {
     let [start, end] = IN_PAGE.map(str::as_bytes);
     // Texts in pages are escaped, so only the page itself can contain this element.
     let held = memchr::memmem::find(&text, start).map(|place| &text[place + start.len()..]);
-    let Some(held) = held.and_then(|rest| rest.get(..memchr::memmem::find(rest, end)?)) else { return Ok(Box::new(io::empty())) };
-    let bytes = STANDARD.decode(held).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    let Some(held) = held.and_then(|rest| rest.get(..memchr::memmem::find(rest, end)?)) else {
+        return Ok(Box::new(io::empty()));
+    };
+    let bytes = STANDARD
+        .decode(held)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
     let left = Allowance::of_file(bytes.len() as u64);
     super::inflated(Cursor::new(bytes), &left)
 }

@@ -11,8 +11,8 @@ use crate::files;
 use super::super::header::WrittenRun;
 use super::super::import_lock::STAGING;
 use super::super::{
-    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, item_line,
-    presence, proof,
+    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of,
+    durable, for_each_line, item_line, presence, proof,
 };
 use super::decisions::{Decisions, Nights, tombstone};
 use super::judged::{ImportedRun, Judged, JudgedRun};
@@ -45,26 +45,37 @@ pub fn unpack(path: &Path, store: &Store) -> Result<Vec<RunId>, Problem> {
 
 /// Unpacks every record into a new folder, which appears only when it is complete. A truncated bundle leaves nothing behind.
 pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
-    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
+    let in_file =
+        |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     let above = folder.parent().unwrap_or(folder);
-    fs::create_dir_all(above).map_err(StoreError::io("cannot create", above)).map_err(in_file)?;
+    fs::create_dir_all(above)
+        .map_err(StoreError::io("cannot create", above))
+        .map_err(in_file)?;
     let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(above);
-    let staging = staging.map_err(StoreError::io("cannot write in", above)).map_err(in_file)?;
+    let staging = staging
+        .map_err(StoreError::io("cannot write in", above))
+        .map_err(in_file)?;
     // The content goes one folder deeper, because `staging` itself is removed at the end.
     let whole = staging.path().join("store");
-    fs::create_dir(&whole).map_err(StoreError::io("cannot create", &whole)).map_err(in_file)?;
+    fs::create_dir(&whole)
+        .map_err(StoreError::io("cannot create", &whole))
+        .map_err(in_file)?;
     let unpacked = unpack_extent(path, &Store::at(&whole), Extent::Whole)?;
     match fs::rename(&whole, folder) {
         // Another command unpacked the same bundle first.
         Err(_) if folder.is_dir() => Ok(unpacked),
-        renamed => renamed.map_err(StoreError::io("cannot move it to", folder)).map_err(in_file).map(|()| unpacked),
+        renamed => renamed
+            .map_err(StoreError::io("cannot move it to", folder))
+            .map_err(in_file)
+            .map(|()| unpacked),
     }
 }
 
 fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked, Problem> {
     let nothing = BTreeSet::new();
     let content = Reading::of(path, Some(store), store, &nothing, extent, None)?;
-    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
+    let in_file =
+        |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     for written in &content.own {
         store.save_written(written).map_err(in_file)?;
     }
@@ -77,25 +88,44 @@ fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked,
 ///
 /// Nothing is stored of a bundle with any error. An import that is killed leaves only whole runs, and parts that importing the bundle again
 /// completes.
-pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>, signer: Option<&Signer>) -> Result<Unpacked, Problem> {
-    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
+pub fn adopt(
+    path: &Path,
+    store: &Store,
+    taken: &BTreeSet<RunId>,
+    signer: Option<&Signer>,
+) -> Result<Unpacked, Problem> {
+    let in_file =
+        |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     // Unpack inside the store, so that the result can be moved into place. A store ignores names that begin with a dot.
-    fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root())).map_err(in_file)?;
-    let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(store.root());
-    let staging = staging.map_err(StoreError::io("cannot write in", store.root())).map_err(in_file)?;
+    fs::create_dir_all(store.root())
+        .map_err(StoreError::io("cannot create", store.root()))
+        .map_err(in_file)?;
+    let staging = tempfile::Builder::new()
+        .prefix(STAGING)
+        .tempdir_in(store.root());
+    let staging = staging
+        .map_err(StoreError::io("cannot write in", store.root()))
+        .map_err(in_file)?;
     let staged = Store::at(staging.path());
     let content = Reading::of(path, Some(&staged), store, taken, Extent::Whole, signer)?;
     settle(&staged, store, &content).map_err(in_file)?;
     let decisions = content.decisions.new_in(store).map_err(in_file)?;
     decisions.append(store).map_err(in_file)?;
-    Ok(Unpacked { decisions, ..content.into() })
+    Ok(Unpacked {
+        decisions,
+        ..content.into()
+    })
 }
 
 /// Reads a bundle like [`adopt`], but stores nothing.
 pub fn look_into(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpacked, Problem> {
     let unpacked = Unpacked::from(Reading::of(path, None, store, taken, Extent::Whole, None)?);
-    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
-    Ok(Unpacked { decisions: unpacked.decisions.new_in(store).map_err(in_file)?, ..unpacked })
+    let in_file =
+        |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
+    Ok(Unpacked {
+        decisions: unpacked.decisions.new_in(store).map_err(in_file)?,
+        ..unpacked
+    })
 }
 
 /// Returns whether a run's folder is from an import that was killed before the run's header was written.
@@ -113,22 +143,36 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         if store.has(&run.id)? {
             continue;
         }
-        if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))? && !is_half_imported(&there) {
-            return Err(StoreError::InFlight { id: run.id.to_string(), path: there });
+        if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))?
+            && !is_half_imported(&there)
+        {
+            return Err(StoreError::InFlight {
+                id: run.id.to_string(),
+                path: there,
+            });
         }
         lacking.push(written);
     }
     for run in &content.judged {
         let there = store.run_dir(run);
-        if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))? && !is_half_imported(&there) {
-            return Err(StoreError::InFlight { id: run.to_string(), path: there });
+        if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))?
+            && !is_half_imported(&there)
+        {
+            return Err(StoreError::InFlight {
+                id: run.to_string(),
+                path: there,
+            });
         }
     }
-    let moved = |from: &Path, to: &Path| fs::rename(from, to).map_err(StoreError::io("cannot move a part of it to", to));
+    let moved = |from: &Path, to: &Path| {
+        fs::rename(from, to).map_err(StoreError::io("cannot move a part of it to", to))
+    };
     let move_marked = |run: &RunId| {
         let (folder, there) = (staged.run_dir(run), store.run_dir(run));
         let mark = folder.join(MARK);
-        File::create(&mark).and_then(|mark| mark.sync_all()).map_err(StoreError::io("cannot write", &mark))?;
+        File::create(&mark)
+            .and_then(|mark| mark.sync_all())
+            .map_err(StoreError::io("cannot write", &mark))?;
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
         if is_half_imported(&there) {
             fs::remove_dir_all(&there).map_err(StoreError::io("cannot replace", &there))?;
@@ -137,7 +181,9 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
     };
     for written in lacking {
         let run = &written.run;
-        if presence::is_folder(&staged.run_dir(&run.id)).map_err(StoreError::io("cannot look for", staged.root()))? {
+        if presence::is_folder(&staged.run_dir(&run.id))
+            .map_err(StoreError::io("cannot look for", staged.root()))?
+        {
             move_marked(&run.id)?;
         }
         store.save_written(written)?;
@@ -148,7 +194,10 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         let folder = store.imports_dir();
         fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
         for key in &content.keys {
-            for name in [format!("{key}.items.jsonl.zst"), format!("{key}.runs.jsonl")] {
+            for name in [
+                format!("{key}.items.jsonl.zst"),
+                format!("{key}.runs.jsonl"),
+            ] {
                 moved(&staged.imports_dir().join(&name), &folder.join(&name))?;
             }
         }
@@ -160,15 +209,30 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         }
     }
     // Each judgement's line has the digest of all before it.
-    for run in content.own.iter().map(|written| &written.run.id).chain(&content.judged) {
+    for run in content
+        .own
+        .iter()
+        .map(|written| &written.run.id)
+        .chain(&content.judged)
+    {
         let path = store.scores_path(run);
-        let bytes = files::if_there(files::read(&path)).map_err(StoreError::io("cannot read", &path))?.unwrap_or_default();
-        if let Some(line) = bytes.split(|byte| *byte == b'\n').rfind(|line| !line.trim_ascii().is_empty()) {
+        let bytes = files::if_there(files::read(&path))
+            .map_err(StoreError::io("cannot read", &path))?
+            .unwrap_or_default();
+        if let Some(line) = bytes
+            .split(|byte| *byte == b'\n')
+            .rfind(|line| !line.trim_ascii().is_empty())
+        {
             store.added().last_line(store.root(), &path, line);
         }
     }
     // Also remove markers that a killed import left after writing the header.
-    let repeated = content.own.iter().map(|written| &written.run).chain(&content.repeated).map(|run| &run.id);
+    let repeated = content
+        .own
+        .iter()
+        .map(|written| &written.run)
+        .chain(&content.repeated)
+        .map(|run| &run.id);
     for run in repeated.chain(&content.judged) {
         let mark = store.run_dir(run).join(MARK);
         files::if_there(fs::remove_file(&mark)).map_err(StoreError::io("cannot remove", &mark))?;
@@ -257,7 +321,12 @@ struct Content {
 impl From<Content> for Unpacked {
     fn from(content: Content) -> Self {
         let own = content.own.into_iter().map(|written| written.run);
-        Self { new: own.chain(content.imported).collect(), repeated: content.repeated, items: content.items, decisions: content.decisions }
+        Self {
+            new: own.chain(content.imported).collect(),
+            repeated: content.repeated,
+            items: content.items,
+            decisions: content.decisions,
+        }
     }
 }
 
@@ -290,11 +359,16 @@ impl<'a> Reading<'a> {
             line: String::new(),
         };
         let mut failure: Option<Problem> = None;
-        let reader = open(path).map_err(|error| Problem::in_file(&name, format!("cannot read: {error}")))?;
+        let reader =
+            open(path).map_err(|error| Problem::in_file(&name, format!("cannot read: {error}")))?;
         let read = for_each_line(reader, |number, line| {
             if failure.is_none() {
-                let taken = line.map_err(LineProblem::message).and_then(|line| reading.take(line));
-                failure = taken.err().map(|message| Problem::at_line(&name, number, message));
+                let taken = line
+                    .map_err(LineProblem::message)
+                    .and_then(|line| reading.take(line));
+                failure = taken
+                    .err()
+                    .map(|message| Problem::at_line(&name, number, message));
             }
         });
         if let Some(problem) = failure {
@@ -303,39 +377,64 @@ impl<'a> Reading<'a> {
         read.map_err(|error| Problem::in_file(&name, format!("is damaged or cut off: {error}")))?;
         match reading.section {
             Section::Closed => Ok(reading.content),
-            Section::Opening | Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_) => {
-                Err(Problem::in_file(&name, "is cut off: its last line is missing"))
-            }
+            Section::Opening
+            | Section::None
+            | Section::Own(_)
+            | Section::Pair(_)
+            | Section::Judged(_) => Err(Problem::in_file(
+                &name,
+                "is cut off: its last line is missing",
+            )),
         }
     }
 
     fn take(&mut self, line: &[u8]) -> Result<(), String> {
         // A secret cannot be removed from a record that another store sealed.
         if let Some(name) = self.target.secrets().first_in(line) {
-            return Err(format!("holds the value of ${name}; a secret is not stored, and without that variable it is none"));
+            return Err(format!(
+                "holds the value of ${name}; a secret is not stored, and without that variable it is none"
+            ));
         }
         match self.section {
             Section::Opening => self.opening(line)?,
             Section::Closed => return Err("comes after the last line of the bundle".to_owned()),
-            Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_) if self.version == 1 => {
+            Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_)
+                if self.version == 1 =>
+            {
                 self.take_first_version(line)?;
             }
-            Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_) => self.take_record(line)?,
+            Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_) => {
+                self.take_record(line)?
+            }
         }
         self.lines += 1;
         Ok(())
     }
 
     fn opening(&mut self, line: &[u8]) -> Result<(), String> {
-        let opening: Opening = serde_json::from_slice(line).map_err(|_| format!("is not the first line of a `{FORMAT}` file"))?;
-        self.version = match opening.format.strip_prefix(FORMAT_PREFIX).and_then(|version| version.parse::<u32>().ok()) {
+        let opening: Opening = serde_json::from_slice(line)
+            .map_err(|_| format!("is not the first line of a `{FORMAT}` file"))?;
+        self.version = match opening
+            .format
+            .strip_prefix(FORMAT_PREFIX)
+            .and_then(|version| version.parse::<u32>().ok())
+        {
             Some(0 | 1) => 1,
             Some(2..=4) => 2,
-            Some(_) => return Err(format!("`{}` was written by a newer evalreport than this one", visible(&opening.format))),
+            Some(_) => {
+                return Err(format!(
+                    "`{}` was written by a newer evalreport than this one",
+                    visible(&opening.format)
+                ));
+            }
             None => return Err(format!("`{}` is not `{FORMAT}`", visible(&opening.format))),
         };
         self.expected_runs = opening.runs;
-        self.section = if self.version == 1 { Section::Pair(Box::new(Pair::new(String::new(), opening.runs))) } else { Section::None };
+        self.section = if self.version == 1 {
+            Section::Pair(Box::new(Pair::new(String::new(), opening.runs)))
+        } else {
+            Section::None
+        };
         Ok(())
     }
 
@@ -351,18 +450,28 @@ impl<'a> Reading<'a> {
     fn take_record(&mut self, line: &[u8]) -> Result<(), String> {
         let (kind, record) = kind_of(line).ok_or_else(|| {
             let is_cut = !line.ends_with(b"}");
-            if is_cut { "is cut off in the middle" } else { "is no line of a bundle" }.to_owned()
+            if is_cut {
+                "is cut off in the middle"
+            } else {
+                "is no line of a bundle"
+            }
+            .to_owned()
         })?;
         match (kind, &mut self.section) {
             ("end", _) => self.end(line),
             ("imported", Section::Pair(_)) => self.imported(record),
-            (_, Section::Pair(pair)) if pair.left > 0 => Err("comes before the last header of its source".to_owned()),
+            (_, Section::Pair(pair)) if pair.left > 0 => {
+                Err("comes before the last header of its source".to_owned())
+            }
             ("run", _) => self.own_run(record),
             ("source", _) => self.source(record),
             ("judged", _) => self.judged(record),
             ("acceptance", _) => {
                 self.end_section()?;
-                self.content.decisions.accepted.push(self.nights.acceptance(record)?);
+                self.content
+                    .decisions
+                    .accepted
+                    .push(self.nights.acceptance(record)?);
                 Ok(())
             }
             ("tombstone", _) => {
@@ -373,14 +482,23 @@ impl<'a> Reading<'a> {
             ("item", Section::Own(_) | Section::Pair(_) | Section::Judged(_)) => self.item(record),
             ("score", Section::Judged(judged)) => judged.score(record),
             ("score" | "message" | "file", Section::Own(_)) => self.beside(kind, record),
-            ("item" | "score" | "message" | "file" | "imported", _) => Err("belongs to no run".to_owned()),
-            (other, _) => Err(format!("is of the kind `{}`, which a bundle does not have", visible(other))),
+            ("item" | "score" | "message" | "file" | "imported", _) => {
+                Err("belongs to no run".to_owned())
+            }
+            (other, _) => Err(format!(
+                "is of the kind `{}`, which a bundle does not have",
+                visible(other)
+            )),
         }
     }
 
     fn header(&mut self, record: &[u8]) -> Result<WrittenRun, String> {
         let mut written = WrittenRun::parse(record, "", None, None).map_err(|problems| {
-            let first = problems.0.into_iter().next().map_or_else(String::new, |problem| problem.message);
+            let first = problems
+                .0
+                .into_iter()
+                .next()
+                .map_or_else(String::new, |problem| problem.message);
             format!("is not the header of a run: {first}")
         })?;
         if !self.ids.insert(written.run.id.clone()) {
@@ -388,7 +506,10 @@ impl<'a> Reading<'a> {
         }
         self.nights.add(&written.run);
         // Replace the other store's record of how it got the run.
-        written.run.carried = self.signer.map(|signer| Carried { signed_by: Some(signer.clone()), ..Carried::default() });
+        written.run.carried = self.signer.map(|signer| Carried {
+            signed_by: Some(signer.clone()),
+            ..Carried::default()
+        });
         Ok(written)
     }
 
@@ -396,17 +517,31 @@ impl<'a> Reading<'a> {
         self.end_section()?;
         let written = self.header(record)?;
         let is_new = !self.taken.contains(&written.run.id);
-        let folder = self.place.filter(|_| is_new).map(|place| place.run_dir(&written.run.id));
-        self.section =
-            Section::Own(Box::new(OwnRun { written, folder, items: None, scores: None, transcript: None, output: None, is_new }));
+        let folder = self
+            .place
+            .filter(|_| is_new)
+            .map(|place| place.run_dir(&written.run.id));
+        self.section = Section::Own(Box::new(OwnRun {
+            written,
+            folder,
+            items: None,
+            scores: None,
+            transcript: None,
+            output: None,
+            is_new,
+        }));
         Ok(())
     }
 
     fn source(&mut self, record: &[u8]) -> Result<(), String> {
         self.end_section()?;
-        let source: Source = serde_json::from_slice(record).map_err(|_| "is not the beginning of a source".to_owned())?;
+        let source: Source = serde_json::from_slice(record)
+            .map_err(|_| "is not the beginning of a source".to_owned())?;
         if !is_key(&source.key) {
-            return Err(format!("names a source `{}`, which is no SHA-256", visible(&source.key)));
+            return Err(format!(
+                "names a source `{}`, which is no SHA-256",
+                visible(&source.key)
+            ));
         }
         self.section = Section::Pair(Box::new(Pair::new(source.key, source.runs)));
         Ok(())
@@ -414,16 +549,22 @@ impl<'a> Reading<'a> {
 
     fn judged(&mut self, record: &[u8]) -> Result<(), String> {
         self.end_section()?;
-        let judged: JudgedRun = serde_json::from_slice(record).map_err(|_| "is not the beginning of judgements".to_owned())?;
+        let judged: JudgedRun = serde_json::from_slice(record)
+            .map_err(|_| "is not the beginning of judgements".to_owned())?;
         let run = RunId::parse(&judged.run)?;
         let is_new = self.imported.contains_key(&run);
         if !is_new && !self.taken.contains(&run) {
-            return Err(format!("is about the run `{run}`, which no source before it has"));
+            return Err(format!(
+                "is about the run `{run}`, which no source before it has"
+            ));
         }
         if !self.judged.insert(run.clone()) {
             return Err(format!("begins the judgements of run `{run}` again"));
         }
-        let folder = self.place.filter(|_| is_new).map(|place| place.run_dir(&run));
+        let folder = self
+            .place
+            .filter(|_| is_new)
+            .map(|place| place.run_dir(&run));
         self.section = Section::Judged(Box::new(Judged::new(run, folder)));
         Ok(())
     }
@@ -431,8 +572,13 @@ impl<'a> Reading<'a> {
     /// Reads a header of a pair.
     fn imported(&mut self, record: &[u8]) -> Result<(), String> {
         let written = self.header(record)?;
-        let Section::Pair(pair) = &mut self.section else { return Err("belongs to no source".to_owned()) };
-        pair.left = pair.left.checked_sub(1).ok_or_else(|| "is one more header than its source was said to have".to_owned())?;
+        let Section::Pair(pair) = &mut self.section else {
+            return Err("belongs to no source".to_owned());
+        };
+        pair.left = pair
+            .left
+            .checked_sub(1)
+            .ok_or_else(|| "is one more header than its source was said to have".to_owned())?;
         let id = &written.run.id;
         pair.ids.insert(id.clone());
         if self.taken.contains(id) {
@@ -460,18 +606,32 @@ impl<'a> Reading<'a> {
                 if !own.is_new {
                     return Ok(());
                 }
-                let outcome = (ItemLine { run: None, ..item }).to_outcome(&own.written.run.id).map_err(|error| error.0)?;
+                let outcome = (ItemLine { run: None, ..item })
+                    .to_outcome(&own.written.run.id)
+                    .map_err(|error| error.0)?;
                 self.content.items += 1;
                 match own.raw(record) {
                     Some(raw) => self.line.push_str(&raw),
-                    None => item_line::write_detailed_line(&outcome, &details_of(record), false, &mut self.line),
+                    None => item_line::write_detailed_line(
+                        &outcome,
+                        &details_of(record),
+                        false,
+                        &mut self.line,
+                    ),
                 }
-                append(own.folder.as_deref(), "items.jsonl", &mut own.items, &self.line)
+                append(
+                    own.folder.as_deref(),
+                    "items.jsonl",
+                    &mut own.items,
+                    &self.line,
+                )
             }
             Section::Pair(pair) => {
                 let run = named.ok_or_else(|| "names no run".to_owned())?;
                 if !pair.ids.contains(&run) {
-                    return Err(format!("is of the run `{run}`, which the bundle has no header of"));
+                    return Err(format!(
+                        "is of the run `{run}`, which the bundle has no header of"
+                    ));
                 }
                 if !pair.kept_ids.contains(&run) {
                     return Ok(());
@@ -480,11 +640,15 @@ impl<'a> Reading<'a> {
                 self.content.items += 1;
                 match self.place {
                     Some(place) => {
-                        let raw = std::str::from_utf8(record).ok().filter(|_| pair.sealed_ids.contains(&run));
-                        let written = pair.writer(place, self.target).and_then(|writer| match raw {
-                            Some(raw) => writer.item_as_written(&run, raw),
-                            None => writer.item_with(&outcome, &details_of(record)),
-                        });
+                        let raw = std::str::from_utf8(record)
+                            .ok()
+                            .filter(|_| pair.sealed_ids.contains(&run));
+                        let written =
+                            pair.writer(place, self.target)
+                                .and_then(|writer| match raw {
+                                    Some(raw) => writer.item_as_written(&run, raw),
+                                    None => writer.item_with(&outcome, &details_of(record)),
+                                });
                         written.map_err(|error| error.whole())
                     }
                     None => Ok(()),
@@ -495,13 +659,17 @@ impl<'a> Reading<'a> {
                 self.content.items += u64::from(self.imported.contains_key(judged.run()));
                 Ok(())
             }
-            Section::Opening | Section::None | Section::Closed => Err("belongs to no run".to_owned()),
+            Section::Opening | Section::None | Section::Closed => {
+                Err("belongs to no run".to_owned())
+            }
         }
     }
 
     /// Reads a record of an own run other than its header and outcomes.
     fn beside(&mut self, kind: &str, record: &[u8]) -> Result<(), String> {
-        let Section::Own(own) = &mut self.section else { return Err("belongs to no run".to_owned()) };
+        let Section::Own(own) = &mut self.section else {
+            return Err("belongs to no run".to_owned());
+        };
         let folder = own.folder.as_deref();
         let is_wanted = match self.extent {
             Extent::Whole => true,
@@ -520,7 +688,12 @@ impl<'a> Reading<'a> {
                     line.push('\n');
                     line
                 });
-                append(folder.filter(|_| is_wanted), "transcript.jsonl", &mut own.transcript, &line)
+                append(
+                    folder.filter(|_| is_wanted),
+                    "transcript.jsonl",
+                    &mut own.transcript,
+                    &line,
+                )
             }
             _ => {
                 let file = parsed::<OutputFile>(record, "is no file")?;
@@ -538,26 +711,46 @@ impl<'a> Reading<'a> {
         match std::mem::replace(&mut self.section, Section::None) {
             Section::Opening | Section::None | Section::Closed => {}
             Section::Own(own) => {
-                for file in [own.items, own.scores, own.transcript].into_iter().flatten() {
-                    let synced = file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
+                for file in [own.items, own.scores, own.transcript]
+                    .into_iter()
+                    .flatten()
+                {
+                    let synced = file
+                        .into_inner()
+                        .map_err(io::IntoInnerError::into_error)
+                        .and_then(|file| file.sync_all());
                     synced.map_err(|error| format!("cannot be unpacked: {error}"))?;
                 }
                 if let Some((_, file)) = own.output {
-                    file.sync_all().map_err(|error| format!("cannot be unpacked: {error}"))?;
+                    file.sync_all()
+                        .map_err(|error| format!("cannot be unpacked: {error}"))?;
                 }
                 let mut written = own.written;
                 if let (Some(sealed), Some(folder)) = (&written.sealed, &own.folder) {
                     let unread = |error: io::Error| format!("cannot be read again: {error}");
                     let without = proof::absent(&sealed.seal, folder).map_err(unread)?;
-                    let changes = proof::changes_in(Some(&sealed.seal), &written.run.scores, &without, folder).map_err(unread)?;
+                    let changes = proof::changes_in(
+                        Some(&sealed.seal),
+                        &written.run.scores,
+                        &without,
+                        folder,
+                    )
+                    .map_err(unread)?;
                     if let Some(change) = changes.first() {
-                        return Err(format!("ends the run `{}`, which is not as it was sealed: {}", written.run.id, change.message));
+                        return Err(format!(
+                            "ends the run `{}`, which is not as it was sealed: {}",
+                            written.run.id, change.message
+                        ));
                     }
                     if !without.is_empty() {
                         written.run.carried.get_or_insert_default().without = without;
                     }
                 }
-                if own.is_new { self.content.own.push(written) } else { self.content.repeated.push(written.run) }
+                if own.is_new {
+                    self.content.own.push(written)
+                } else {
+                    self.content.repeated.push(written.run)
+                }
             }
             Section::Pair(mut pair) => {
                 if pair.left > 0 {
@@ -569,12 +762,19 @@ impl<'a> Reading<'a> {
                 if let Some(place) = self.place {
                     let key = pair.kept_key(self.target);
                     let sealed = pair.writer(place, self.target).map(|_| ());
-                    let written = sealed.and_then(|()| pair.writer.take().map_or(Ok(()), |writer| writer.commit_written(&pair.kept)));
+                    let written = sealed.and_then(|()| {
+                        pair.writer
+                            .take()
+                            .map_or(Ok(()), |writer| writer.commit_written(&pair.kept))
+                    });
                     written.map_err(|error| error.whole())?;
                     self.content.keys.push(key);
                 }
                 for written in pair.kept {
-                    let known = ImportedRun { scores: written.run.scores.clone(), is_sealed: written.sealed.is_some() };
+                    let known = ImportedRun {
+                        scores: written.run.scores.clone(),
+                        is_sealed: written.sealed.is_some(),
+                    };
                     self.imported.insert(written.run.id.clone(), known);
                     self.content.imported.push(written.run);
                 }
@@ -589,15 +789,28 @@ impl<'a> Reading<'a> {
 
     fn end(&mut self, line: &[u8]) -> Result<(), String> {
         self.end_section()?;
-        let end = serde_json::from_slice::<Closing>(line).map_err(|_| "is not the last line of a bundle".to_owned())?.end;
+        let end = serde_json::from_slice::<Closing>(line)
+            .map_err(|_| "is not the last line of a bundle".to_owned())?
+            .end;
         if end.items != self.items {
-            return Err(format!("says {} outcomes, but there are {}", end.items, self.items));
+            return Err(format!(
+                "says {} outcomes, but there are {}",
+                end.items, self.items
+            ));
         }
         if end.lines.is_some_and(|lines| lines != self.lines) {
-            return Err(format!("says {} lines, but there are {}", end.lines.unwrap_or(0), self.lines));
+            return Err(format!(
+                "says {} lines, but there are {}",
+                end.lines.unwrap_or(0),
+                self.lines
+            ));
         }
         if self.expected_runs != self.ids.len() as u64 {
-            return Err(format!("ends a bundle of {} runs, but there are {}", self.expected_runs, self.ids.len()));
+            return Err(format!(
+                "ends a bundle of {} runs, but there are {}",
+                self.expected_runs,
+                self.ids.len()
+            ));
         }
         self.section = Section::Closed;
         Ok(())
@@ -607,7 +820,10 @@ impl<'a> Reading<'a> {
 impl OwnRun {
     /// Returns a line unchanged if it is sealed.
     fn raw(&self, record: &[u8]) -> Option<String> {
-        self.written.sealed.as_ref().map(|_| format!("{}\n", String::from_utf8_lossy(record)))
+        self.written
+            .sealed
+            .as_ref()
+            .map(|_| format!("{}\n", String::from_utf8_lossy(record)))
     }
 }
 
@@ -644,7 +860,12 @@ impl Pair {
 }
 
 /// Writes a file below `output/`. A further part is appended to the previous one.
-fn own_output(folder: &Path, path: &Path, bytes: &[u8], last: &mut Option<(PathBuf, File)>) -> Result<(), String> {
+fn own_output(
+    folder: &Path,
+    path: &Path,
+    bytes: &[u8],
+    last: &mut Option<(PathBuf, File)>,
+) -> Result<(), String> {
     let written = (|| -> io::Result<()> {
         let target = folder.join("output").join(path);
         if last.as_ref().is_none_or(|(path, _)| *path != target) {
@@ -652,7 +873,10 @@ fn own_output(folder: &Path, path: &Path, bytes: &[u8], last: &mut Option<(PathB
                 done.sync_all()?;
             }
             fs::create_dir_all(target.parent().unwrap_or(folder))?;
-            let file = OpenOptions::new().write(true).create_new(true).open(&target)?;
+            let file = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(&target)?;
             *last = Some((target, file));
         }
         match last {

@@ -13,7 +13,10 @@ use crate::domain::visible;
 pub(super) fn kind_of(line: &[u8]) -> Option<(&str, &[u8])> {
     let rest = line.strip_prefix(b"{\"")?.strip_suffix(b"}")?;
     let end = memchr::memchr(b'"', rest)?;
-    Some((std::str::from_utf8(&rest[..end]).ok()?, rest[end + 1..].strip_prefix(b":")?))
+    Some((
+        std::str::from_utf8(&rest[..end]).ok()?,
+        rest[end + 1..].strip_prefix(b":")?,
+    ))
 }
 
 /// Parses a record. An error is prefixed with `what`.
@@ -22,7 +25,12 @@ pub(super) fn parsed<'a, T: Deserialize<'a>>(record: &'a [u8], what: &str) -> Re
 }
 
 /// Appends a line to a file of the folder, which is created when first needed.
-pub(super) fn append(folder: Option<&Path>, name: &str, file: &mut Option<BufWriter<File>>, line: &str) -> Result<(), String> {
+pub(super) fn append(
+    folder: Option<&Path>,
+    name: &str,
+    file: &mut Option<BufWriter<File>>,
+    line: &str,
+) -> Result<(), String> {
     let Some(folder) = folder else { return Ok(()) };
     let written = (|| -> io::Result<()> {
         let file = match file {

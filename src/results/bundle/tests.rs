@@ -2,7 +2,10 @@ use std::collections::BTreeSet;
 
 use super::super::{HeaderFile, ScoreLine, SealedPair, SealedWriter, Store, scan};
 use super::*;
-use crate::domain::{Direction, Evaluator, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, ScoreRecord, Secrets, Unit};
+use crate::domain::{
+    Direction, Evaluator, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, ScoreRecord,
+    Secrets, Unit,
+};
 
 fn id(text: &str) -> RunId {
     RunId::parse(text).expect("a valid id")
@@ -32,10 +35,22 @@ const KEY: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abc
 /// A store with a run of its own that has all kinds of records, one that has none, and a sealed pair with alternating runs.
 fn store(folder: &Path) -> Store {
     let store = Store::at(folder);
-    let details = ItemDetails { question: Some("why?".to_owned()), expected: vec!["so".to_owned()], ..ItemDetails::default() };
+    let details = ItemDetails {
+        question: Some("why?".to_owned()),
+        expected: vec!["so".to_owned()],
+        ..ItemDetails::default()
+    };
     let mut journal = store.journal(&id("own")).expect("a journal");
-    journal.append(&outcome("own", "x"), &details).and_then(|()| journal.append(&outcome("own", "y"), &details)).expect("writable");
-    journal.append_transcript(Some("x"), &[serde_json::json!({"z": 1, "role": "user", "a": 2})]).expect("writable");
+    journal
+        .append(&outcome("own", "x"), &details)
+        .and_then(|()| journal.append(&outcome("own", "y"), &details))
+        .expect("writable");
+    journal
+        .append_transcript(
+            Some("x"),
+            &[serde_json::json!({"z": 1, "role": "user", "a": 2})],
+        )
+        .expect("writable");
     drop(journal);
     std::fs::write(
         store.scores_path(&id("own")),
@@ -46,13 +61,24 @@ fn store(folder: &Path) -> Store {
     std::fs::create_dir_all(&output).expect("writable");
     std::fs::write(output.join("a.py"), "print('naïve')\n").expect("writable");
     std::fs::write(output.join("b.bin"), [0xff, 0x00]).expect("writable");
-    store.save(&Run::new(id("own"), "s", "a", "m")).expect("writable");
-    store.save(&Run::new(id("bare"), "s", "a", "m")).expect("writable");
+    store
+        .save(&Run::new(id("own"), "s", "a", "m"))
+        .expect("writable");
+    store
+        .save(&Run::new(id("bare"), "s", "a", "m"))
+        .expect("writable");
     let mut writer = SealedWriter::create(&store, KEY).expect("writable");
     for (run, item) in [("q", "x"), ("p", "x"), ("q", "y"), ("p", "y")] {
-        writer.item_with(&outcome(run, item), &details).expect("writable");
+        writer
+            .item_with(&outcome(run, item), &details)
+            .expect("writable");
     }
-    writer.commit(&[Run::new(id("q"), "s", "a", "m"), Run::new(id("p"), "s", "b", "m")]).expect("writable");
+    writer
+        .commit(&[
+            Run::new(id("q"), "s", "a", "m"),
+            Run::new(id("p"), "s", "b", "m"),
+        ])
+        .expect("writable");
     store
 }
 
@@ -63,22 +89,52 @@ fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
     let secrets = Secrets::default();
     let mut writer = BundleWriter::create(
         path,
-        BundleParts { runs: ids.len(), with_judged: !contents.headless.is_empty(), with_decisions: false },
+        BundleParts {
+            runs: ids.len(),
+            with_judged: !contents.headless.is_empty(),
+            with_decisions: false,
+        },
         extent,
         &secrets,
         None,
     )
     .expect("writable");
     for HeaderFile { path, .. } in contents.headers {
-        if ids.contains(&store.load(&id(path.file_stem().and_then(|stem| stem.to_str()).expect("a name"))).expect("a run").id) {
+        if ids.contains(
+            &store
+                .load(&id(path
+                    .file_stem()
+                    .and_then(|stem| stem.to_str())
+                    .expect("a name")))
+                .expect("a run")
+                .id,
+        ) {
             writer.own_run(&path).expect("readable");
         }
     }
     for pair in contents.sealed {
-        if super::super::SealedReader::runs(&pair.runs).0.iter().any(|run| ids.contains(&run.id)) {
-            writer.imported(&SealedPair { runs: pair.runs, items: pair.items }, &ids).expect("readable");
-            for judged in contents.headless.iter().filter(|one| ids.contains(&id(one.run()))) {
-                writer.judged(&id(judged.run()), &judged.folder).expect("readable");
+        if super::super::SealedReader::runs(&pair.runs)
+            .0
+            .iter()
+            .any(|run| ids.contains(&run.id))
+        {
+            writer
+                .imported(
+                    &SealedPair {
+                        runs: pair.runs,
+                        items: pair.items,
+                    },
+                    &ids,
+                )
+                .expect("readable");
+            for judged in contents
+                .headless
+                .iter()
+                .filter(|one| ids.contains(&id(one.run())))
+            {
+                writer
+                    .judged(&id(judged.run()), &judged.folder)
+                    .expect("readable");
             }
         }
     }
@@ -94,7 +150,12 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_file())
         .map(|entry| {
-            let name = entry.path().strip_prefix(folder).expect("below it").display().to_string();
+            let name = entry
+                .path()
+                .strip_prefix(folder)
+                .expect("below it")
+                .display()
+                .to_string();
             (name, std::fs::read(entry.path()).expect("readable"))
         })
         .collect();
@@ -112,18 +173,35 @@ fn a_store_comes_back_file_for_file() {
         assert!(is_bundle(&path).expect("readable"), "{name}");
         let second = Store::at(folder.path().join(format!("{name}-store")));
         let dry = look_into(&path, &second, &BTreeSet::new()).expect("whole");
-        assert_eq!((dry.new.len(), dry.items, second.root().exists()), (4, 6, false));
+        assert_eq!(
+            (dry.new.len(), dry.items, second.root().exists()),
+            (4, 6, false)
+        );
         let unpacked = adopt(&path, &second, &BTreeSet::new(), None).expect("whole");
-        assert_eq!((unpacked.new.len(), unpacked.repeated.len(), unpacked.items), (4, 0, 6));
+        assert_eq!(
+            (unpacked.new.len(), unpacked.repeated.len(), unpacked.items),
+            (4, 0, 6)
+        );
         assert_eq!(files(first.root()), files(second.root()), "{name}");
         let again = folder.path().join(format!("again-{name}"));
         pack(&second, &again, &ALL, Extent::Whole);
-        assert_eq!(std::fs::read(&path).expect("readable"), std::fs::read(&again).expect("readable"), "{name}");
+        assert_eq!(
+            std::fs::read(&path).expect("readable"),
+            std::fs::read(&again).expect("readable"),
+            "{name}"
+        );
 
         let taken: BTreeSet<RunId> = ALL.iter().map(|text| id(text)).collect();
         let nothing = adopt(&path, &second, &taken, None).expect("whole");
-        assert_eq!((nothing.new.len(), nothing.repeated.len(), nothing.items), (0, 4, 0));
-        assert_eq!(files(first.root()), files(second.root()), "what is there is left as it is");
+        assert_eq!(
+            (nothing.new.len(), nothing.repeated.len(), nothing.items),
+            (0, 4, 0)
+        );
+        assert_eq!(
+            files(first.root()),
+            files(second.root()),
+            "what is there is left as it is"
+        );
     }
 }
 
@@ -135,10 +213,16 @@ fn a_part_of_a_pair_is_no_pair_of_that_name() {
     assert_eq!(pack(&first, &path, &["p"], Extent::Whole), 2);
     let second = Store::at(folder.path().join("second"));
     adopt(&path, &second, &BTreeSet::new(), None).expect("whole");
-    assert!(!SealedWriter::exists(&second, KEY), "the source could still be imported");
+    assert!(
+        !SealedWriter::exists(&second, KEY),
+        "the source could still be imported"
+    );
     let again = folder.path().join("again.jsonl");
     pack(&second, &again, &["p"], Extent::Whole);
-    assert_eq!(std::fs::read(&path).expect("readable"), std::fs::read(&again).expect("readable"));
+    assert_eq!(
+        std::fs::read(&path).expect("readable"),
+        std::fs::read(&again).expect("readable")
+    );
 
     // Import the rest of the pair beside the stored part.
     let whole = folder.path().join("whole.jsonl");
@@ -152,17 +236,38 @@ fn a_part_of_a_pair_is_no_pair_of_that_name() {
 fn figures_are_without_messages_and_files() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let first = store(&folder.path().join("first"));
-    let (whole, slim) = (folder.path().join("whole.jsonl"), folder.path().join("slim.jsonl"));
+    let (whole, slim) = (
+        folder.path().join("whole.jsonl"),
+        folder.path().join("slim.jsonl"),
+    );
     pack(&first, &whole, &ALL, Extent::Whole);
     pack(&first, &slim, &ALL, Extent::Figures);
     let text = std::fs::read_to_string(&slim).expect("text");
-    assert!(!text.contains("{\"message\"") && !text.contains("{\"file\"") && text.contains("{\"score\""));
+    assert!(
+        !text.contains("{\"message\"")
+            && !text.contains("{\"file\"")
+            && text.contains("{\"score\"")
+    );
     for (number, path) in [whole, slim].iter().enumerate() {
         let store = Store::at(folder.path().join(format!("unpacked-{number}")));
         assert_eq!(unpack(path, &store).expect("whole").len(), 4);
-        assert!(store.transcript_path(&id("own")).is_ok_and(|path| path.is_none()));
-        assert!(store.output_path(&id("own")).is_ok_and(|path| path.is_none()));
-        assert_eq!(store.detailed_items(&id("own")).expect("readable").map(|items| items.len()), Some(2));
+        assert!(
+            store
+                .transcript_path(&id("own"))
+                .is_ok_and(|path| path.is_none())
+        );
+        assert!(
+            store
+                .output_path(&id("own"))
+                .is_ok_and(|path| path.is_none())
+        );
+        assert_eq!(
+            store
+                .detailed_items(&id("own"))
+                .expect("readable")
+                .map(|items| items.len()),
+            Some(2)
+        );
     }
 }
 
@@ -183,7 +288,12 @@ fn an_unfinished_run_of_that_name_keeps_everything_out() {
 /// Judges an imported run of the store.
 fn append_judgement(store: &Store, run: &str, revision: u32) {
     let evaluator = Evaluator::RequirementFulfillment.name().to_owned();
-    let item = ItemOutcome { kind: ItemKind::Criterion, evaluator: evaluator.clone(), revision, ..outcome(run, "met") };
+    let item = ItemOutcome {
+        kind: ItemKind::Criterion,
+        evaluator: evaluator.clone(),
+        revision,
+        ..outcome(run, "met")
+    };
     let record = ScoreRecord {
         metric: evaluator,
         value: Some(100.0),
@@ -195,7 +305,13 @@ fn append_judgement(store: &Store, run: &str, revision: u32) {
         evaluator: None,
         revision,
     };
-    store.append_judgement(&id(run), &[(item, ItemDetails::default())], &ScoreLine::of(record)).expect("writable");
+    store
+        .append_judgement(
+            &id(run),
+            &[(item, ItemDetails::default())],
+            &ScoreLine::of(record),
+        )
+        .expect("writable");
 }
 
 #[test]
@@ -215,8 +331,14 @@ fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
         &|store| {
             let half = store.run_dir(&id("p"));
             std::fs::create_dir_all(&half).expect("writable");
-            std::fs::write(half.join(".importing"), "").and_then(|()| std::fs::write(half.join("items.jsonl"), "x")).expect("writable");
-            assert!(crate::results::examine(store).damage[0].to_string().contains("half of a run"));
+            std::fs::write(half.join(".importing"), "")
+                .and_then(|()| std::fs::write(half.join("items.jsonl"), "x"))
+                .expect("writable");
+            assert!(
+                crate::results::examine(store).damage[0]
+                    .to_string()
+                    .contains("half of a run")
+            );
         },
         &|store| {
             adopt(&path, store, &BTreeSet::new(), None).expect("whole");
@@ -227,7 +349,11 @@ fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
         let second = Store::at(folder.path().join(format!("second-{number}")));
         begin(&second);
         let taken = scan(&second).headers.len() + scan(&second).sealed.len();
-        let taken = if taken > 0 { ALL.map(id).into() } else { BTreeSet::new() };
+        let taken = if taken > 0 {
+            ALL.map(id).into()
+        } else {
+            BTreeSet::new()
+        };
         let unpacked = adopt(&path, &second, &taken, None).expect("whole");
         assert_eq!(unpacked.new.len() + unpacked.repeated.len(), 4);
         assert_eq!(files(second.root()), whole, "{number}");
@@ -237,13 +363,25 @@ fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
 
     let figures = Store::at(folder.path().join("figures"));
     unpack(&path, &figures).expect("whole");
-    assert_eq!(figures.judgements(&id("p"), Evaluator::RequirementFulfillment.name()).expect("readable").scores.len(), 2);
+    assert_eq!(
+        figures
+            .judgements(&id("p"), Evaluator::RequirementFulfillment.name())
+            .expect("readable")
+            .scores
+            .len(),
+        2
+    );
 
     // Existing files are not overwritten.
     let other = Store::at(folder.path().join("other"));
     drop(other.journal(&id("p")).expect("a journal"));
     let before = files(other.root());
-    assert!(adopt(&path, &other, &BTreeSet::new(), None).expect_err("it is in the way").to_string().contains('p'));
+    assert!(
+        adopt(&path, &other, &BTreeSet::new(), None)
+            .expect_err("it is in the way")
+            .to_string()
+            .contains('p')
+    );
     assert_eq!(files(other.root()), before, "nothing half-taken");
 }
 
@@ -258,20 +396,39 @@ fn every_cut_is_noticed() {
         let whole = std::fs::read(&path).expect("readable");
         let damaged = folder.path().join(format!("damaged-{name}"));
         // Without its last line break a plain file is still complete.
-        let end = if name == "a.jsonl" { whole.len() - 1 } else { whole.len() };
+        let end = if name == "a.jsonl" {
+            whole.len() - 1
+        } else {
+            whole.len()
+        };
         // Every length would take too long. Steps of five reach every kind of line at varying positions.
         for length in (0..end).step_by(5) {
             std::fs::write(&damaged, &whole[..length]).expect("writable");
             let store = Store::at(folder.path().join("store"));
-            assert!(look_into(&damaged, &store, &BTreeSet::new()).is_err(), "{name} cut to {length}");
+            assert!(
+                look_into(&damaged, &store, &BTreeSet::new()).is_err(),
+                "{name} cut to {length}"
+            );
         }
         for line in 0..whole.split(|byte| *byte == b'\n').count() {
             if name == "a.jsonl" {
-                let kept: Vec<&[u8]> =
-                    whole.split(|byte| *byte == b'\n').enumerate().filter(|(at, _)| *at != line).map(|(_, line)| line).collect();
+                let kept: Vec<&[u8]> = whole
+                    .split(|byte| *byte == b'\n')
+                    .enumerate()
+                    .filter(|(at, _)| *at != line)
+                    .map(|(_, line)| line)
+                    .collect();
                 std::fs::write(&damaged, kept.join(&b'\n')).expect("writable");
-                let read = look_into(&damaged, &Store::at(folder.path().join("store")), &BTreeSet::new());
-                assert_eq!(read.is_err(), line + 1 < whole.split(|byte| *byte == b'\n').count(), "without line {line}");
+                let read = look_into(
+                    &damaged,
+                    &Store::at(folder.path().join("store")),
+                    &BTreeSet::new(),
+                );
+                assert_eq!(
+                    read.is_err(),
+                    line + 1 < whole.split(|byte| *byte == b'\n').count(),
+                    "without line {line}"
+                );
             }
         }
     }
@@ -282,9 +439,13 @@ fn version_1_is_read() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("old.jsonl");
     let run = |id: &str| {
-        format!(r#"{{"id":"{id}","suite":"s","approach":"a","scores":[{{"metric":"m","value":1.0,"unit":"number","direction":"up"}}]}}"#)
+        format!(
+            r#"{{"id":"{id}","suite":"s","approach":"a","scores":[{{"metric":"m","value":1.0,"unit":"number","direction":"up"}}]}}"#
+        )
     };
-    let item = |run: &str| format!(r#"{{"run":"{run}","item":"x","kind":"test","evaluator":"e","status":"pass"}}"#);
+    let item = |run: &str| {
+        format!(r#"{{"run":"{run}","item":"x","kind":"test","evaluator":"e","status":"pass"}}"#)
+    };
     let lines = [
         r#"{"format":"evalreport/bundle/1","runs":2}"#.to_owned(),
         run("b"),
@@ -298,14 +459,25 @@ fn version_1_is_read() {
     let unpacked = adopt(&path, &store, &BTreeSet::new(), None).expect("whole");
     assert_eq!((unpacked.new.len(), unpacked.items), (2, 2));
     let [pair] = scan(&store).sealed.try_into().expect("one pair");
-    assert_eq!(super::super::SealedReader::runs(&pair.runs).0[0].scores.len(), 1);
+    assert_eq!(
+        super::super::SealedReader::runs(&pair.runs).0[0]
+            .scores
+            .len(),
+        1
+    );
     // From now on it is of this version and does not change.
-    let (one, two) = (folder.path().join("one.jsonl"), folder.path().join("two.jsonl"));
+    let (one, two) = (
+        folder.path().join("one.jsonl"),
+        folder.path().join("two.jsonl"),
+    );
     pack(&store, &one, &["a", "b"], Extent::Whole);
     let again = Store::at(folder.path().join("again"));
     adopt(&one, &again, &BTreeSet::new(), None).expect("whole");
     pack(&again, &two, &["a", "b"], Extent::Whole);
-    assert_eq!(std::fs::read(one).expect("readable"), std::fs::read(two).expect("readable"));
+    assert_eq!(
+        std::fs::read(one).expect("readable"),
+        std::fs::read(two).expect("readable")
+    );
 }
 
 #[test]
@@ -317,7 +489,11 @@ fn hostile_lines_are_named() {
     let header = r#"{"id":"r","suite":"s","approach":"a"}"#;
     let outcome = r#"{"run":"r","item":"x","kind":"test","evaluator":"e","status":"pass"}"#;
     let of = |kind: &str, record: &str| format!("{{\"{kind}\":{record}}}");
-    let (run, item, imported) = (of("run", header), of("item", outcome), of("imported", header));
+    let (run, item, imported) = (
+        of("run", header),
+        of("item", outcome),
+        of("imported", header),
+    );
     let source = format!(r#"{{"source":{{"key":"{KEY}","runs":1}}}}"#);
     let file = |path: &str| format!(r#"{{"file":{{"path":"{path}","text":""}}}}"#);
     let end = |items: u64, lines: u64| format!(r#"{{"end":{{"lines":{lines},"items":{items}}}}}"#);
@@ -327,39 +503,136 @@ fn hostile_lines_are_named() {
             "h.jsonl:1: `evalreport/bundle/9` was written by a newer evalreport",
         ),
         (vec![old.to_owned()], "is cut off: its last line is missing"),
-        (vec![old.to_owned(), "{}".to_owned()], "h.jsonl:2: is not the header of a run"),
-        (vec![old.to_owned(), header.to_owned(), outcome.replace("\"r\"", "\"../q\"")], "h.jsonl:3: id `../q` has characters"),
-        (vec![old.to_owned(), header.to_owned(), outcome.replace("\"r\"", "\"q\"")], "has no header of"),
         (
-            vec![old.to_owned(), header.to_owned(), outcome.to_owned(), r#"{"end":{"items":2}}"#.to_owned()],
+            vec![old.to_owned(), "{}".to_owned()],
+            "h.jsonl:2: is not the header of a run",
+        ),
+        (
+            vec![
+                old.to_owned(),
+                header.to_owned(),
+                outcome.replace("\"r\"", "\"../q\""),
+            ],
+            "h.jsonl:3: id `../q` has characters",
+        ),
+        (
+            vec![
+                old.to_owned(),
+                header.to_owned(),
+                outcome.replace("\"r\"", "\"q\""),
+            ],
+            "has no header of",
+        ),
+        (
+            vec![
+                old.to_owned(),
+                header.to_owned(),
+                outcome.to_owned(),
+                r#"{"end":{"items":2}}"#.to_owned(),
+            ],
             "says 2 outcomes, but there are 1",
         ),
-        (vec![head.to_owned()], "is cut off: its last line is missing"),
-        (vec![head.to_owned(), "{}".to_owned()], "h.jsonl:2: is no line of a bundle"),
-        (vec![head.to_owned(), of("surprise", "1")], "kind `surprise`"),
-        (vec![head.to_owned(), of("run", r#"{"id":"../r","suite":"s","approach":"a"}"#)], "key `id`"),
+        (
+            vec![head.to_owned()],
+            "is cut off: its last line is missing",
+        ),
+        (
+            vec![head.to_owned(), "{}".to_owned()],
+            "h.jsonl:2: is no line of a bundle",
+        ),
+        (
+            vec![head.to_owned(), of("surprise", "1")],
+            "kind `surprise`",
+        ),
+        (
+            vec![
+                head.to_owned(),
+                of("run", r#"{"id":"../r","suite":"s","approach":"a"}"#),
+            ],
+            "key `id`",
+        ),
         (vec![head.to_owned(), item.clone()], "belongs to no run"),
-        (vec![head.to_owned(), run.clone(), item.replace("\"run\":\"r\"", "\"run\":\"q\"")], "is of another run"),
-        (vec![head.to_owned(), run.clone(), run.clone()], "holds the run `r` again"),
-        (vec![head.to_owned(), run.clone(), item.clone(), end(2, 3)], "says 2 outcomes, but there are 1"),
-        (vec![head.to_owned(), run.clone(), item.clone(), end(1, 9)], "says 9 lines, but there are 3"),
-        (vec![head.to_owned(), end(0, 1)], "ends a bundle of 1 runs, but there are 0"),
-        (vec![head.to_owned(), run.clone(), end(0, 2), run.clone()], "comes after the last line"),
-        (vec![head.to_owned(), run.clone(), file("../../x")], "no path below a folder"),
-        (vec![head.to_owned(), run.clone(), file("/x")], "no path below a folder"),
-        (vec![head.to_owned(), run.clone(), of("score", "{}")], "is not what an evaluator said"),
-        (vec![head.to_owned(), run.clone(), of("message", "[]")], "is no message"),
-        (vec![head.to_owned(), source.replace(KEY, "../x")], "is no SHA-256"),
-        (vec![head.to_owned(), source.clone(), item.clone()], "before the last header"),
-        (vec![head.to_owned(), source.clone(), end(0, 2)], "before the last header"),
-        (vec![head.to_owned(), source.clone(), imported.clone(), imported.replace("\"r\"", "\"q\"")], "one more header"),
-        (vec![head.to_owned(), source.clone(), imported, of("score", "{}")], "belongs to no run"),
+        (
+            vec![
+                head.to_owned(),
+                run.clone(),
+                item.replace("\"run\":\"r\"", "\"run\":\"q\""),
+            ],
+            "is of another run",
+        ),
+        (
+            vec![head.to_owned(), run.clone(), run.clone()],
+            "holds the run `r` again",
+        ),
+        (
+            vec![head.to_owned(), run.clone(), item.clone(), end(2, 3)],
+            "says 2 outcomes, but there are 1",
+        ),
+        (
+            vec![head.to_owned(), run.clone(), item.clone(), end(1, 9)],
+            "says 9 lines, but there are 3",
+        ),
+        (
+            vec![head.to_owned(), end(0, 1)],
+            "ends a bundle of 1 runs, but there are 0",
+        ),
+        (
+            vec![head.to_owned(), run.clone(), end(0, 2), run.clone()],
+            "comes after the last line",
+        ),
+        (
+            vec![head.to_owned(), run.clone(), file("../../x")],
+            "no path below a folder",
+        ),
+        (
+            vec![head.to_owned(), run.clone(), file("/x")],
+            "no path below a folder",
+        ),
+        (
+            vec![head.to_owned(), run.clone(), of("score", "{}")],
+            "is not what an evaluator said",
+        ),
+        (
+            vec![head.to_owned(), run.clone(), of("message", "[]")],
+            "is no message",
+        ),
+        (
+            vec![head.to_owned(), source.replace(KEY, "../x")],
+            "is no SHA-256",
+        ),
+        (
+            vec![head.to_owned(), source.clone(), item.clone()],
+            "before the last header",
+        ),
+        (
+            vec![head.to_owned(), source.clone(), end(0, 2)],
+            "before the last header",
+        ),
+        (
+            vec![
+                head.to_owned(),
+                source.clone(),
+                imported.clone(),
+                imported.replace("\"r\"", "\"q\""),
+            ],
+            "one more header",
+        ),
+        (
+            vec![head.to_owned(), source.clone(), imported, of("score", "{}")],
+            "belongs to no run",
+        ),
     ] {
         std::fs::write(&path, lines.join("\n")).expect("writable");
         let store = Store::at(folder.path().join("store"));
         let problem = adopt(&path, &store, &BTreeSet::new(), None).expect_err(message);
-        assert!(problem.to_string().contains(message), "{message}: {problem}");
-        assert!(scan(&store).headers.is_empty() && scan(&store).sealed.is_empty(), "{message}");
+        assert!(
+            problem.to_string().contains(message),
+            "{message}: {problem}"
+        );
+        assert!(
+            scan(&store).headers.is_empty() && scan(&store).sealed.is_empty(),
+            "{message}"
+        );
         assert_eq!(files(folder.path()).len(), 1, "{message}: nothing stays");
     }
 }

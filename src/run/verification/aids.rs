@@ -11,7 +11,11 @@ use crate::run::shell::Shell;
 const PYTHON: &str = "#!/bin/sh\nexec python3 \"$@\"\n";
 
 /// Creates the folder and adds it to the shell. Returns it with the new value of `PATH`.
-pub fn lend(shell: &mut Shell, path: Option<&str>, scratch: &Path) -> io::Result<(HeldFolder, Option<String>)> {
+pub fn lend(
+    shell: &mut Shell,
+    path: Option<&str>,
+    scratch: &Path,
+) -> io::Result<(HeldFolder, Option<String>)> {
     let folder = HeldFolder::create_in(scratch)?;
     shell.set("PYTHONPYCACHEPREFIX", folder.path().join("pycache"));
     let path = match path {
@@ -20,7 +24,10 @@ pub fn lend(shell: &mut Shell, path: Option<&str>, scratch: &Path) -> io::Result
             fs::create_dir(&programs)?;
             write_program(&programs.join("python"))?;
             let folders = std::env::split_paths(path).chain([programs]);
-            std::env::join_paths(folders).ok().and_then(|joined| joined.into_string().ok()).or_else(|| Some(path.to_owned()))
+            std::env::join_paths(folders)
+                .ok()
+                .and_then(|joined| joined.into_string().ok())
+                .or_else(|| Some(path.to_owned()))
         }
         Some(path) => Some(path.to_owned()),
         None => None,
@@ -54,7 +61,11 @@ mod tests {
     #[test]
     fn python3_answers_for_python_only_where_nobody_else_does() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (three, both, scratch) = (folder.path().join("three"), folder.path().join("both"), folder.path().join("scratch"));
+        let (three, both, scratch) = (
+            folder.path().join("three"),
+            folder.path().join("both"),
+            folder.path().join("scratch"),
+        );
         for (programs, name) in [(&three, "python3"), (&both, "python3"), (&both, "python")] {
             fs::create_dir_all(programs).expect("a folder");
             fs::write(programs.join(name), "").expect("a file");
@@ -63,7 +74,10 @@ mod tests {
         let mut shell = Shell::default();
         let (lent, with) = lend(&mut shell, Some(&path(&three)), &scratch).expect("a folder");
         let programs = lent.path().join("bin");
-        assert_eq!(with, Some(format!("{}:{}", path(&three), programs.display())));
+        assert_eq!(
+            with,
+            Some(format!("{}:{}", path(&three), programs.display()))
+        );
         assert!(has(&path(&programs), "python"));
         drop(lent);
         assert!(!programs.exists());

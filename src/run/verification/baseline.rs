@@ -35,24 +35,38 @@ enum Held {
 impl Baseline {
     /// Checks out a commit outside the repository. `git` works in the folder to verify.
     pub fn of_commit(git: &Git<'_>, commit: &str, scratch: &Path) -> Result<Self, String> {
-        let (top, prefix) = git.top().ok_or("git does not say where the repository begins")?;
-        let scratch = HeldFolder::create_in(scratch).map_err(|error| format!("no folder for it: {error}"))?;
+        let (top, prefix) = git
+            .top()
+            .ok_or("git does not say where the repository begins")?;
+        let scratch =
+            HeldFolder::create_in(scratch).map_err(|error| format!("no folder for it: {error}"))?;
         let tree = scratch.path().join("baseline");
         let folder = tree.join(prefix);
         // From here on it is removed when dropped, even if git is stopped half-way.
-        let baseline = Self { folder, notes: Vec::new(), held: Held::Worktree { scratch, top } };
+        let baseline = Self {
+            folder,
+            notes: Vec::new(),
+            held: Held::Worktree { scratch, top },
+        };
         git.add_worktree(&tree, commit)?;
         match fs::metadata(&baseline.folder) {
             Ok(found) if found.is_dir() => Ok(baseline),
-            Err(error) if !files::is_absence(&error) => Err(format!("its folder cannot be looked at: {error}")),
+            Err(error) if !files::is_absence(&error) => {
+                Err(format!("its folder cannot be looked at: {error}"))
+            }
             _ => Err("the folder was not there yet".to_owned()),
         }
     }
 
     /// Recreates the tree that a workspace started with.
     pub fn of_start(start: &Path, scratch: &Path) -> Result<Self, String> {
-        let workspace = Workspace::create(scratch, Some(start)).map_err(|error| error.to_string())?;
-        Ok(Self { folder: workspace.folder().to_owned(), notes: Vec::new(), held: Held::Copy(workspace) })
+        let workspace =
+            Workspace::create(scratch, Some(start)).map_err(|error| error.to_string())?;
+        Ok(Self {
+            folder: workspace.folder().to_owned(),
+            notes: Vec::new(),
+            held: Held::Copy(workspace),
+        })
     }
 
     pub fn folder(&self) -> &Path {
@@ -69,7 +83,10 @@ impl Baseline {
 
     /// Links dependencies that are installed in `checkout` and not part of the tree.
     pub fn borrow(&mut self, checkout: &Path, listing: &Listing) {
-        let folder_of = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+        let folder_of = |path: &str| {
+            path.rsplit_once('/')
+                .map_or(String::new(), |(folder, _)| folder.to_owned())
+        };
         let packages: BTreeSet<String> = listing
             .files
             .iter()
@@ -88,9 +105,14 @@ impl Baseline {
 
     fn link(&mut self, checkout: &Path, below: &Path) {
         let (from, to) = (checkout.join(below), self.folder.join(below));
-        let is_wanted = from.is_dir() && to.parent().is_some_and(Path::is_dir) && fs::symlink_metadata(&to).is_err();
+        let is_wanted = from.is_dir()
+            && to.parent().is_some_and(Path::is_dir)
+            && fs::symlink_metadata(&to).is_err();
         if is_wanted && symlink(&from, &to).is_ok() {
-            self.notes.push(format!("`{}` is that of the checkout", crate::domain::visible(&below.display().to_string())));
+            self.notes.push(format!(
+                "`{}` is that of the checkout",
+                crate::domain::visible(&below.display().to_string())
+            ));
         }
     }
 }
@@ -99,7 +121,10 @@ impl Drop for Baseline {
     fn drop(&mut self) {
         match &self.held {
             Held::Worktree { scratch, top } => {
-                let git = Git { folder: top, stop: &Stop::new() };
+                let git = Git {
+                    folder: top,
+                    stop: &Stop::new(),
+                };
                 git.remove_worktree(&scratch.path().join("baseline"));
             }
             Held::Copy(_workspace) => {}
@@ -109,19 +134,34 @@ impl Drop for Baseline {
 
 /// Finds the virtual environment of a folder: its own, or else that of the nearest parent up to `root`.
 pub fn venv(root: &Path, folder: &Path) -> Option<PathBuf> {
-    let above = folder.ancestors().take_while(|above| above.starts_with(root));
-    above.flat_map(|above| VENVS.map(|name| above.join(name))).find(|venv| venv.join("pyvenv.cfg").is_file())
+    let above = folder
+        .ancestors()
+        .take_while(|above| above.starts_with(root));
+    above
+        .flat_map(|above| VENVS.map(|name| above.join(name)))
+        .find(|venv| venv.join("pyvenv.cfg").is_file())
 }
 
 /// Returns the path to the baseline's own code for Python, if the checkout's code is installed as "editable". Returns `None` otherwise.
 pub fn python_path(venv: &Path, checkout: &Path, baseline: &Path) -> Option<PathBuf> {
-    let libraries = fs::read_dir(venv.join("lib")).ok()?.filter_map(Result::ok).map(|entry| entry.path().join("site-packages"));
-    let mut files: Vec<PathBuf> =
-        libraries.filter_map(|folder| fs::read_dir(folder).ok()).flatten().filter_map(Result::ok).map(|entry| entry.path()).collect();
+    let libraries = fs::read_dir(venv.join("lib"))
+        .ok()?
+        .filter_map(Result::ok)
+        .map(|entry| entry.path().join("site-packages"));
+    let mut files: Vec<PathBuf> = libraries
+        .filter_map(|folder| fs::read_dir(folder).ok())
+        .flatten()
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .collect();
     files.sort();
     let is_editable = |path: &Path| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        path.extension().is_some_and(|extension| extension == "pth") || name.starts_with("__editable__")
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        path.extension().is_some_and(|extension| extension == "pth")
+            || name.starts_with("__editable__")
     };
     let place = checkout.display().to_string();
     let text = files
@@ -130,7 +170,10 @@ pub fn python_path(venv: &Path, checkout: &Path, baseline: &Path) -> Option<Path
         .filter_map(|path| files::read_to_string(path).ok())
         .find(|text| text.contains(&place))?;
     // Either a path on its own line, or a mapping of packages, which are in `src` or at the top.
-    let line = text.lines().map(str::trim).find_map(|line| Path::new(line).strip_prefix(checkout).ok());
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find_map(|line| Path::new(line).strip_prefix(checkout).ok());
     Some(match line {
         Some(below) => baseline.join(below),
         None if text.contains(&format!("{place}/src/")) => baseline.join("src"),
@@ -168,7 +211,10 @@ mod tests {
         file(&root, "venv/pyvenv.cfg", "");
         assert_eq!(venv(&root, &root.join("service")), Some(root.join("venv")));
         file(&root, "service/.venv/pyvenv.cfg", "");
-        assert_eq!(venv(&root, &root.join("service")), Some(root.join("service/.venv")));
+        assert_eq!(
+            venv(&root, &root.join("service")),
+            Some(root.join("service/.venv"))
+        );
     }
 
     #[test]
@@ -176,12 +222,31 @@ mod tests {
         let venv = tempfile::tempdir().expect("a folder");
         let (checkout, baseline) = (Path::new("/home/u/app"), Path::new("/tmp/b"));
         assert_eq!(python_path(venv.path(), checkout, baseline), None);
-        file(venv.path(), "lib/python3.12/site-packages/other.pth", "/home/u/other\n");
+        file(
+            venv.path(),
+            "lib/python3.12/site-packages/other.pth",
+            "/home/u/other\n",
+        );
         assert_eq!(python_path(venv.path(), checkout, baseline), None);
-        file(venv.path(), "lib/python3.12/site-packages/app.pth", "/home/u/app/src\n");
-        assert_eq!(python_path(venv.path(), checkout, baseline), Some(PathBuf::from("/tmp/b/src")));
-        file(venv.path(), "lib/python3.12/site-packages/__editable___app_finder.py", "MAPPING = {'app': '/home/u/app/app'}\n");
-        fs::remove_file(venv.path().join("lib/python3.12/site-packages/app.pth")).expect("it was there");
-        assert_eq!(python_path(venv.path(), checkout, baseline), Some(baseline.to_owned()));
+        file(
+            venv.path(),
+            "lib/python3.12/site-packages/app.pth",
+            "/home/u/app/src\n",
+        );
+        assert_eq!(
+            python_path(venv.path(), checkout, baseline),
+            Some(PathBuf::from("/tmp/b/src"))
+        );
+        file(
+            venv.path(),
+            "lib/python3.12/site-packages/__editable___app_finder.py",
+            "MAPPING = {'app': '/home/u/app/app'}\n",
+        );
+        fs::remove_file(venv.path().join("lib/python3.12/site-packages/app.pth"))
+            .expect("it was there");
+        assert_eq!(
+            python_path(venv.path(), checkout, baseline),
+            Some(baseline.to_owned())
+        );
     }
 }

@@ -41,39 +41,79 @@ pub fn run(checks: &[Check], place: &Place<'_>) -> Option<Vec<CheckResult>> {
 impl Place<'_> {
     fn check(&self, check: &Check) -> Option<CheckResult> {
         (self.step)(check);
-        let folder = if check.folder.is_empty() { self.root.to_owned() } else { self.root.join(&check.folder) };
+        let folder = if check.folder.is_empty() {
+            self.root.to_owned()
+        } else {
+            self.root.join(&check.folder)
+        };
         let begin = Instant::now();
         let (exit, said) = if !folder.is_dir() {
-            (Exit::NotStarted(format!("there is no folder `{}`", visible(&check.folder))), String::new())
+            (
+                Exit::NotStarted(format!("there is no folder `{}`", visible(&check.folder))),
+                String::new(),
+            )
         } else if let Some(readiness) = &check.readiness {
             self.server(check, readiness, &folder)?
         } else {
             self.program(check, &folder)?
         };
         let roots = [self.root.display().to_string()];
-        Some(CheckResult::read(check.clone(), &exit, &said, &roots.each_ref().map(String::as_str), begin.elapsed().as_secs_f64()))
+        Some(CheckResult::read(
+            check.clone(),
+            &exit,
+            &said,
+            &roots.each_ref().map(String::as_str),
+            begin.elapsed().as_secs_f64(),
+        ))
     }
 
-    fn command(&self, check: &Check, folder: &Path, wall: Option<Duration>, output_bytes: u64) -> Command {
+    fn command(
+        &self,
+        check: &Check,
+        folder: &Path,
+        wall: Option<Duration>,
+        output_bytes: u64,
+    ) -> Command {
         let mut shell = self.shell.clone();
         if let Some(checkout) = self.checkout {
-            let twin = if check.folder.is_empty() { checkout.to_owned() } else { checkout.join(&check.folder) };
+            let twin = if check.folder.is_empty() {
+                checkout.to_owned()
+            } else {
+                checkout.join(&check.folder)
+            };
             if let Some(venv) = baseline::venv(checkout, &twin) {
                 shell.enter_venv(&venv, self.path);
-                let own_code = if checkout == self.root { None } else { baseline::python_path(&venv, checkout, self.root) };
+                let own_code = if checkout == self.root {
+                    None
+                } else {
+                    baseline::python_path(&venv, checkout, self.root)
+                };
                 if let Some(path) = own_code {
                     shell.set("PYTHONPATH", path);
                 }
             }
         }
         let command = shell.line(&check.command, folder, wall);
-        Command { limits: Limits { output_bytes, ..command.limits }, ..command }
+        Command {
+            limits: Limits {
+                output_bytes,
+                ..command.limits
+            },
+            ..command
+        }
     }
 
     fn program(&self, check: &Check, folder: &Path) -> Option<(Exit, String)> {
-        match process::run(&self.command(check, folder, Some(check.timeout), OUTPUT_BYTES), self.stop) {
+        match process::run(
+            &self.command(check, folder, Some(check.timeout), OUTPUT_BYTES),
+            self.stop,
+        ) {
             Ok(finished) => {
-                let said = plain(&format!("{}\n{}", finished.stdout.text(), finished.stderr.text()));
+                let said = plain(&format!(
+                    "{}\n{}",
+                    finished.stdout.text(),
+                    finished.stderr.text()
+                ));
                 exit(finished.end).map(|exit| (exit, said))
             }
             Err(error) => Some((Exit::NotStarted(error.to_string()), String::new())),
@@ -81,11 +121,23 @@ impl Place<'_> {
     }
 
     /// Starts a check that may keep running, and stops it once it has shown that it works. Still running is not a failure.
-    fn server(&self, check: &Check, readiness: &Readiness, folder: &Path) -> Option<(Exit, String)> {
-        let wanted = readiness.line.as_deref().map(|line| RegexBuilder::new(line).size_limit(REGEX_BYTES).build()).transpose();
+    fn server(
+        &self,
+        check: &Check,
+        readiness: &Readiness,
+        folder: &Path,
+    ) -> Option<(Exit, String)> {
+        let wanted = readiness
+            .line
+            .as_deref()
+            .map(|line| RegexBuilder::new(line).size_limit(REGEX_BYTES).build())
+            .transpose();
         let Ok(line) = wanted else {
             let pattern = visible(readiness.line.as_deref().unwrap_or_default());
-            return Some((Exit::NotStarted(format!("`{pattern}` is no regular expression")), String::new()));
+            return Some((
+                Exit::NotStarted(format!("`{pattern}` is no regular expression")),
+                String::new(),
+            ));
         };
         let mut server = match Background::start(&self.command(check, folder, None, SERVER_BYTES)) {
             Ok(server) => server,
@@ -97,7 +149,9 @@ impl Place<'_> {
             if self.stop.is_stopped() {
                 return None;
             }
-            let is_up = line.as_ref().is_some_and(|line| is_ready(line, &server.output().text()));
+            let is_up = line
+                .as_ref()
+                .is_some_and(|line| is_ready(line, &server.output().text()));
             let is_over = begin.elapsed() >= patience;
             let outcome = if is_up {
                 Some(Exit::Ready)
@@ -105,7 +159,11 @@ impl Place<'_> {
                 exit(end)
             } else if is_over {
                 // Without a line to wait for, running this long is the requirement.
-                Some(if line.is_some() { Exit::TimedOut } else { Exit::Ready })
+                Some(if line.is_some() {
+                    Exit::TimedOut
+                } else {
+                    Exit::Ready
+                })
             } else {
                 None
             };
@@ -115,7 +173,10 @@ impl Place<'_> {
                 // The last output may have come after the previous look.
                 let was_up = || line.as_ref().is_some_and(|line| is_ready(line, &said));
                 let is_early = outcome == Exit::Code(0) && !readiness.may_end && !was_up();
-                return Some((if is_early { Exit::TooEarly } else { outcome }, plain(&said)));
+                return Some((
+                    if is_early { Exit::TooEarly } else { outcome },
+                    plain(&said),
+                ));
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }
@@ -147,9 +208,19 @@ fn plain(said: &str) -> String {
         }
         match characters.next() {
             // A control sequence ends with a letter or one of a few symbols.
-            Some('[') => while characters.next().is_some_and(|next| !('@'..='~').contains(&next)) {},
+            Some('[') => {
+                while characters
+                    .next()
+                    .is_some_and(|next| !('@'..='~').contains(&next))
+                {}
+            }
             // An operating system command ends with a bell, or with an escape and a backslash.
-            Some(']') => while characters.next().is_some_and(|next| next != '\u{7}' && next != '\\') {},
+            Some(']') => {
+                while characters
+                    .next()
+                    .is_some_and(|next| next != '\u{7}' && next != '\\')
+                {}
+            }
             Some(_) | None => {}
         }
     }
@@ -162,8 +233,14 @@ mod tests {
 
     #[test]
     fn colours_do_not_hide_a_line() {
-        assert_eq!(plain("\u{1b}[32m\u{1b}[1mVITE\u{1b}[22m v5\u{1b}[39m ready\u{1b}]0;title\u{7}!\n"), "VITE v5 ready!\n");
+        assert_eq!(
+            plain("\u{1b}[32m\u{1b}[1mVITE\u{1b}[22m v5\u{1b}[39m ready\u{1b}]0;title\u{7}!\n"),
+            "VITE v5 ready!\n"
+        );
         let line = Regex::new("VITE .* ready").expect("a regular expression");
-        assert!(is_ready(&line, "x\n\u{1b}[32mVITE\u{1b}[39m v5 ready in 3 ms\n") && !is_ready(&line, "VITE\nready"));
+        assert!(
+            is_ready(&line, "x\n\u{1b}[32mVITE\u{1b}[39m v5 ready in 3 ms\n")
+                && !is_ready(&line, "VITE\nready")
+        );
     }
 }

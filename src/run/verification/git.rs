@@ -19,12 +19,21 @@ pub struct Git<'a> {
 impl Git<'_> {
     /// Returns whether the folder is in a repository's working tree.
     pub fn is_checkout(&self) -> bool {
-        self.ask(&["rev-parse", "--is-inside-work-tree"]).is_ok_and(|answer| answer.starts_with(b"true"))
+        self.ask(&["rev-parse", "--is-inside-work-tree"])
+            .is_ok_and(|answer| answer.starts_with(b"true"))
     }
 
     /// Returns the commit of a revision, or `None` if there is none.
     pub fn commit(&self, revision: &str) -> Option<String> {
-        let answer = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")]).ok()?;
+        let answer = self
+            .ask(&[
+                "rev-parse",
+                "--verify",
+                "--quiet",
+                "--end-of-options",
+                &format!("{revision}^{{commit}}"),
+            ])
+            .ok()?;
         Some(text(&answer).trim().to_owned()).filter(|commit| !commit.is_empty())
     }
 
@@ -38,15 +47,34 @@ impl Git<'_> {
 
     /// Lists the files below the folder that are tracked, or new and not ignored.
     pub fn files(&self) -> Result<Vec<String>, String> {
-        Ok(names(&self.ask(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?))
+        Ok(names(&self.ask(&[
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])?))
     }
 
     /// Lists the files below the folder that differ from `commit`: edited, removed or new.
     pub fn changed(&self, commit: &str) -> Result<Vec<String>, String> {
-        let diff =
-            ["diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+        let diff = [
+            "diff",
+            "--name-only",
+            "-z",
+            "--relative",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--ignore-submodules=dirty",
+        ];
         let mut changed = names(&self.ask(&[&diff[..], &[commit, "--"]].concat())?);
-        changed.extend(names(&self.ask(&["ls-files", "-z", "--others", "--exclude-standard"])?));
+        changed.extend(names(&self.ask(&[
+            "ls-files",
+            "-z",
+            "--others",
+            "--exclude-standard",
+        ])?));
         changed.sort();
         changed.dedup();
         Ok(changed)
@@ -55,13 +83,28 @@ impl Git<'_> {
     /// Makes a second tree, in which checks are to be run. So filters and remotes of the repository may be used, too: with Git LFS or a partial
     /// clone, files would be missing without them.
     pub fn add_worktree(&self, at: &Path, commit: &str) -> Result<(), String> {
-        let arguments = ["worktree", "add", "--detach", "--quiet", &at.display().to_string(), commit];
-        Question { reach: Reach::Remotes, ..Question::new(self.folder, &arguments, PATIENCE) }.ask(self.stop).map(drop)
+        let arguments = [
+            "worktree",
+            "add",
+            "--detach",
+            "--quiet",
+            &at.display().to_string(),
+            commit,
+        ];
+        Question {
+            reach: Reach::Remotes,
+            ..Question::new(self.folder, &arguments, PATIENCE)
+        }
+        .ask(self.stop)
+        .map(drop)
     }
 
     pub fn remove_worktree(&self, at: &Path) {
         // Ignores a stop: the worktree must not be left behind.
-        let git = Git { folder: self.folder, stop: &Stop::new() };
+        let git = Git {
+            folder: self.folder,
+            stop: &Stop::new(),
+        };
         let _ = git.ask(&["worktree", "remove", "--force", &at.display().to_string()]);
     }
 
@@ -77,7 +120,11 @@ fn text(bytes: &[u8]) -> String {
 
 /// Returns sorted file names. Invalid UTF-8 becomes replacement characters.
 fn names(bytes: &[u8]) -> Vec<String> {
-    let mut names: Vec<String> = bytes.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(text).collect();
+    let mut names: Vec<String> = bytes
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
+        .map(text)
+        .collect();
     names.sort();
     names.dedup();
     names

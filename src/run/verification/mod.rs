@@ -17,7 +17,9 @@ use std::path::{Path, PathBuf};
 use crate::agent::Environment;
 use crate::domain::{Profile, Verification, VerifiedFailure, visible};
 use crate::process::Stop;
-use crate::verify::{self, Check, CheckResult, Detected, Listing, Overrides, Scope, Selection, Task, TerminalStatus};
+use crate::verify::{
+    self, Check, CheckResult, Detected, Listing, Overrides, Scope, Selection, Task, TerminalStatus,
+};
 
 use super::shell::Shell;
 use baseline::Baseline;
@@ -75,18 +77,35 @@ pub enum VerificationError {
 
 /// Inspects a checkout and decides what to run.
 pub fn prepare(verifying: &Verifying<'_>) -> Result<Prepared, VerificationError> {
-    let git = Git { folder: verifying.folder, stop: verifying.stop };
+    let git = Git {
+        folder: verifying.folder,
+        stop: verifying.stop,
+    };
     let (listing, changed, before) = if git.is_checkout() {
         let listing = tree::of_checkout(&git).map_err(VerificationError::Git)?;
         let (changed, before) = compared(&git, verifying.base, &listing)?;
         (listing, changed, before)
     } else if let Some(revision) = verifying.base {
         let folder = verifying.folder.display().to_string();
-        return Err(VerificationError::NoRepository { folder, revision: revision.to_owned() });
+        return Err(VerificationError::NoRepository {
+            folder,
+            revision: revision.to_owned(),
+        });
     } else {
-        (tree::of_folder(verifying.folder), Vec::new(), Err(NoBaseline::Unknown("not a git checkout, so changes are unknown".to_owned())))
+        (
+            tree::of_folder(verifying.folder),
+            Vec::new(),
+            Err(NoBaseline::Unknown(
+                "not a git checkout, so changes are unknown".to_owned(),
+            )),
+        )
     };
-    let task = Task { goal: verifying.goal.to_owned(), profile: verifying.profile, files: verifying.files.clone(), changed };
+    let task = Task {
+        goal: verifying.goal.to_owned(),
+        profile: verifying.profile,
+        files: verifying.files.clone(),
+        changed,
+    };
     Ok(decide(task, listing, verifying.overrides, before))
 }
 
@@ -108,22 +127,37 @@ impl NoBaseline {
     }
 }
 
-fn compared(git: &Git<'_>, base: Option<&str>, listing: &Listing) -> Result<(Vec<String>, Before), VerificationError> {
+fn compared(
+    git: &Git<'_>,
+    base: Option<&str>,
+    listing: &Listing,
+) -> Result<(Vec<String>, Before), VerificationError> {
     let revision = base.unwrap_or(HEAD);
     let Some(commit) = git.commit(revision) else {
         return match base {
-            Some(revision) => Err(VerificationError::NoRevision { revision: revision.to_owned() }),
+            Some(revision) => Err(VerificationError::NoRevision {
+                revision: revision.to_owned(),
+            }),
             None => Ok((
                 listing.files.iter().cloned().collect(),
-                Err(NoBaseline::Unknown("the repository has no commit yet: every file is new".to_owned())),
+                Err(NoBaseline::Unknown(
+                    "the repository has no commit yet: every file is new".to_owned(),
+                )),
             )),
         };
     };
     let short: String = commit.chars().take(SHORT_COMMIT).collect();
-    let name = if commit.starts_with(revision) { short } else { format!("{revision} ({short})") };
+    let name = if commit.starts_with(revision) {
+        short
+    } else {
+        format!("{revision} ({short})")
+    };
     let changed = git.changed(&commit).map_err(VerificationError::Git)?;
     let before = if changed.is_empty() {
-        Err(NoBaseline::Unchanged(format!("nothing is changed since {}, so every failure is as it was", visible(&name))))
+        Err(NoBaseline::Unchanged(format!(
+            "nothing is changed since {}, so every failure is as it was",
+            visible(&name)
+        )))
     } else {
         Ok((commit, name))
     };
@@ -133,7 +167,13 @@ fn compared(git: &Git<'_>, base: Option<&str>, listing: &Listing) -> Result<(Vec
 fn decide(task: Task, listing: Listing, overrides: &Overrides, before: Before) -> Prepared {
     let detected = verify::detect(&listing);
     let selection = verify::select(&detected, &listing, &task, overrides);
-    Prepared { detected, task, selection, before, listing }
+    Prepared {
+        detected,
+        task,
+        selection,
+        before,
+        listing,
+    }
 }
 
 impl Prepared {
@@ -141,25 +181,37 @@ impl Prepared {
     pub fn record(&self) -> Verification {
         let mut record = verify::planned(&self.detected, &self.task, &self.selection);
         if let Err(why) = &self.before {
-            record.reasons.push(format!("no baseline: {}", why.reason()));
+            record
+                .reasons
+                .push(format!("no baseline: {}", why.reason()));
         }
         record
     }
 
     /// Runs the checks on the trees before and after the change. Returns `None` if stopped.
     pub fn verify(&self, verifying: &Verifying<'_>) -> Option<(Verification, TerminalStatus)> {
-        let path = verifying.environment.variables.get("PATH").map(String::as_str);
+        let path = verifying
+            .environment
+            .variables
+            .get("PATH")
+            .map(String::as_str);
         let mut shell = shell(verifying.environment);
         // If this fails, the checks report what is missing.
         let (_aids, path) = match aids::lend(&mut shell, path, verifying.scratch) {
             Ok((folder, path)) => (Some(folder), path),
             Err(_) => (None, path.map(str::to_owned)),
         };
-        let git = Git { folder: verifying.folder, stop: verifying.stop };
+        let git = Git {
+            folder: verifying.folder,
+            stop: verifying.stop,
+        };
         let make = || match &self.before {
             Ok((commit, name)) => {
                 (verifying.step)("making the tree as it was");
-                Some(Baseline::of_commit(&git, commit, verifying.scratch).map(|baseline| (baseline, name.clone())))
+                Some(
+                    Baseline::of_commit(&git, commit, verifying.scratch)
+                        .map(|baseline| (baseline, name.clone())),
+                )
             }
             // The plan already says why.
             Err(_) => None,
@@ -183,29 +235,52 @@ impl Prepared {
     ) -> Option<(Verification, TerminalStatus)> {
         let mut record = self.record();
         // Without checks there is nothing to compare.
-        let tree = if self.selection.checks.is_empty() { None } else { make() };
+        let tree = if self.selection.checks.is_empty() {
+            None
+        } else {
+            make()
+        };
         let mut base: Option<(String, Vec<CheckResult>)> = None;
         match tree {
             Some(Ok((mut baseline, name))) => {
                 baseline.borrow(on.root, &self.listing);
-                record.reasons.extend(baseline.notes.iter().map(|note| format!("baseline: {note}")));
+                record.reasons.extend(
+                    baseline
+                        .notes
+                        .iter()
+                        .map(|note| format!("baseline: {note}")),
+                );
                 // With a shared build folder, Cargo cannot tell two trees of one package apart and would run outdated tests.
                 let mut shell = on.shell.clone();
                 for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"] {
                     shell.set(name, baseline.beside("cargo-target"));
                 }
-                let before = Grounds { shell: &shell, ..*on };
-                base = Some((name, before.run(&self.selection.checks, baseline.folder(), "before the change")?));
+                let before = Grounds {
+                    shell: &shell,
+                    ..*on
+                };
+                base = Some((
+                    name,
+                    before.run(
+                        &self.selection.checks,
+                        baseline.folder(),
+                        "before the change",
+                    )?,
+                ));
             }
             Some(Err(_)) if on.stop.is_stopped() => return None,
             Some(Err(reason)) => record.reasons.push(format!("no baseline: {reason}")),
             None => {}
         }
         let head = on.run(&self.selection.checks, on.root, "now")?;
-        let before = base.as_ref().map(|(name, results)| (name.as_str(), results.as_slice()));
+        let before = base
+            .as_ref()
+            .map(|(name, results)| (name.as_str(), results.as_slice()));
         // An unchanged tree is its own baseline.
         let is_unchanged = matches!(self.before, Err(NoBaseline::Unchanged(_)));
-        let compared = before.map(|(_, results)| results).or(is_unchanged.then_some(head.as_slice()));
+        let compared = before
+            .map(|(_, results)| results)
+            .or(is_unchanged.then_some(head.as_slice()));
         let classification = verify::classify(&self.task, &head, compared);
         let verdict = verify::conclude(&self.task, &self.selection, &head, &classification);
         let mut record = verify::concluded(record, &head, before, &classification, &verdict);
@@ -236,7 +311,17 @@ impl Grounds<'_> {
     fn run(&self, checks: &[Check], root: &Path, when: &str) -> Option<Vec<CheckResult>> {
         let tell = |check: &Check| (self.step)(&format!("{}, {when}", visible(&check.command)));
         let (checkout, shell, path, stop) = (self.checkout, self.shell, self.path, self.stop);
-        checks::run(checks, &Place { root, checkout, shell, path, stop, step: &tell })
+        checks::run(
+            checks,
+            &Place {
+                root,
+                checkout,
+                shell,
+                path,
+                stop,
+                step: &tell,
+            },
+        )
     }
 }
 
@@ -259,14 +344,29 @@ fn settle(shell: &mut Shell) {
 }
 
 fn file_ticket(folder: &Path, record: &Verification) -> std::io::Result<ticket::Filed> {
-    let command = |id: &str| record.checks.iter().find(|check| check.id == id).map_or(id.to_owned(), |check| check.command.clone());
+    let command = |id: &str| {
+        record
+            .checks
+            .iter()
+            .find(|check| check.id == id)
+            .map_or(id.to_owned(), |check| check.command.clone())
+    };
     // A partial success leaves no blocking failures, so they are excluded.
-    let is_left = |failure: &&VerifiedFailure| failure.scope.as_deref() != Some(Scope::Blocking.name());
-    let left: Vec<(String, &VerifiedFailure)> =
-        record.failures.iter().filter(is_left).map(|failure| (command(&failure.check), failure)).collect();
+    let is_left =
+        |failure: &&VerifiedFailure| failure.scope.as_deref() != Some(Scope::Blocking.name());
+    let left: Vec<(String, &VerifiedFailure)> = record
+        .failures
+        .iter()
+        .filter(is_left)
+        .map(|failure| (command(&failure.check), failure))
+        .collect();
     let issues: Vec<ticket::Issue<'_>> = left
         .iter()
-        .map(|(command, failure)| ticket::Issue { command, text: &failure.text, reason: failure.reason.as_deref().unwrap_or_default() })
+        .map(|(command, failure)| ticket::Issue {
+            command,
+            text: &failure.text,
+            reason: failure.reason.as_deref().unwrap_or_default(),
+        })
         .collect();
     ticket::file(folder, record.goal.as_deref().unwrap_or_default(), &issues)
 }
@@ -283,12 +383,18 @@ impl Tickets {
     /// Returns the folder that the overrides name, if any, relative to `folder` of the naming file.
     pub fn of(overrides: &Overrides, folder: &Path, root: &Path) -> Option<Self> {
         let named = overrides.tickets.as_ref()?;
-        Some(Self { folder: folder.join(named), root: root.to_owned() })
+        Some(Self {
+            folder: folder.join(named),
+            root: root.to_owned(),
+        })
     }
 
     /// Returns the ticket's path below the project, or only its name if it is elsewhere.
     fn name_of(&self, ticket: &Path) -> String {
-        let below = ticket.strip_prefix(&self.root).ok().or_else(|| ticket.file_name().map(Path::new));
+        let below = ticket
+            .strip_prefix(&self.root)
+            .ok()
+            .or_else(|| ticket.file_name().map(Path::new));
         below.unwrap_or(ticket).display().to_string()
     }
 }

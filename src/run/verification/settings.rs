@@ -26,18 +26,31 @@ impl VerificationSettings {
             return Ok(None);
         }
         let mut problems = Vec::new();
-        let mut read = |file: &str, node| Overrides::read(file, "verification", node, &mut problems);
-        let own = suite.verification.as_ref().map(|node| read(&suite.file, node)).unwrap_or_default();
-        let general = config.verification.as_ref().map(|node| read(&config.file, node)).unwrap_or_default();
+        let mut read =
+            |file: &str, node| Overrides::read(file, "verification", node, &mut problems);
+        let own = suite
+            .verification
+            .as_ref()
+            .map(|node| read(&suite.file, node))
+            .unwrap_or_default();
+        let general = config
+            .verification
+            .as_ref()
+            .map(|node| read(&config.file, node))
+            .unwrap_or_default();
         // Each file's ticket folder is relative to the same folder as its other paths.
-        let tickets = Tickets::of(&own, &suite.folder, root).or_else(|| Tickets::of(&general, root, root));
+        let tickets =
+            Tickets::of(&own, &suite.folder, root).or_else(|| Tickets::of(&general, root, root));
         let overrides = own.over(general);
         if !problems.is_empty() {
             return Err(problems);
         }
         let settings = (overrides.is_off != Some(true)).then(|| Self {
             goal: suite.goal.clone().unwrap_or_else(|| suite.name.clone()),
-            profile: suite.profile.or(overrides.profile).unwrap_or(Profile::Strict),
+            profile: suite
+                .profile
+                .or(overrides.profile)
+                .unwrap_or(Profile::Strict),
             files: suite.files.clone(),
             overrides,
             tickets,

@@ -38,7 +38,10 @@ pub struct Filed {
 /// Writes the ticket, unless an identical one exists.
 pub fn file(folder: &Path, goal: &str, issues: &[Issue<'_>]) -> io::Result<Filed> {
     let text = text(goal, issues);
-    let hash: String = hex(&Sha256::digest(text.as_bytes())).chars().take(HASH_CHARACTERS).collect();
+    let hash: String = hex(&Sha256::digest(text.as_bytes()))
+        .chars()
+        .take(HASH_CHARACTERS)
+        .collect();
     let path = folder.join(format!("{}-{hash}.md", slug(goal)));
     fs::create_dir_all(folder)?;
     match OpenOptions::new().write(true).create_new(true).open(&path) {
@@ -46,17 +49,33 @@ pub fn file(folder: &Path, goal: &str, issues: &[Issue<'_>]) -> io::Result<Filed
             file.write_all(text.as_bytes())?;
             Ok(Filed { path, is_new: true })
         }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Filed { path, is_new: false }),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Filed {
+            path,
+            is_new: false,
+        }),
         Err(error) => Err(error),
     }
 }
 
 fn text(goal: &str, issues: &[Issue<'_>]) -> String {
-    let mut text = format!("# Follow-up: {}\n\nThe goal is achieved. What is listed below fails, and did so before.\n", slug(goal));
-    text.push_str(&format!("\n## Goal achieved\n\n{}\n## Issues remaining\n", block(goal)));
+    let mut text = format!(
+        "# Follow-up: {}\n\nThe goal is achieved. What is listed below fails, and did so before.\n",
+        slug(goal)
+    );
+    text.push_str(&format!(
+        "\n## Goal achieved\n\n{}\n## Issues remaining\n",
+        block(goal)
+    ));
     for (number, issue) in (1..).zip(issues.iter().take(MOST_ISSUES)) {
-        text.push_str(&format!("\n### Issue {number}\n\nThe check:\n\n{}\nsays:\n\n{}\n", block(issue.command), block(issue.text)));
-        text.push_str(&format!("It does not stand in the way of the goal:\n\n{}", block(issue.reason)));
+        text.push_str(&format!(
+            "\n### Issue {number}\n\nThe check:\n\n{}\nsays:\n\n{}\n",
+            block(issue.command),
+            block(issue.text)
+        ));
+        text.push_str(&format!(
+            "It does not stand in the way of the goal:\n\n{}",
+            block(issue.reason)
+        ));
     }
     if issues.len() > MOST_ISSUES {
         text.push_str(&format!("\nAnd {} more.\n", issues.len() - MOST_ISSUES));
@@ -66,7 +85,12 @@ fn text(goal: &str, issues: &[Issue<'_>]) -> String {
 
 /// Returns an indented code block.
 fn block(said: &str) -> String {
-    let mut lines: Vec<String> = said.lines().filter(|line| !line.trim().is_empty()).take(ISSUE_LINES + 1).map(line).collect();
+    let mut lines: Vec<String> = said
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .take(ISSUE_LINES + 1)
+        .map(line)
+        .collect();
     if lines.len() > ISSUE_LINES {
         lines.truncate(ISSUE_LINES);
         lines.push("    …\n".to_owned());
@@ -81,11 +105,17 @@ fn line(said: &str) -> String {
 
 /// Returns the goal's letters and digits joined by hyphens, safe for file names everywhere.
 fn slug(goal: &str) -> String {
-    let words = goal.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = goal
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
     let mut slug = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
     slug.truncate(SLUG_CHARACTERS);
     let slug = slug.trim_end_matches('-');
-    if slug.is_empty() { "goal".to_owned() } else { slug.to_owned() }
+    if slug.is_empty() {
+        "goal".to_owned()
+    } else {
+        slug.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -108,12 +138,26 @@ mod tests {
 
     #[test]
     fn what_is_hostile_stays_in_its_block() {
-        let issue =
-            Issue { command: "pytest `x`", text: "# heading\n</code><img src=x>\n\n- [x] @me\u{1b}[31m", reason: "stood before\n## no" };
+        let issue = Issue {
+            command: "pytest `x`",
+            text: "# heading\n</code><img src=x>\n\n- [x] @me\u{1b}[31m",
+            reason: "stood before\n## no",
+        };
         let text = text("a goal\n# Owned", &[issue]);
         let marked: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
-        assert_eq!(marked, ["# Follow-up: a-goal-owned", "## Goal achieved", "## Issues remaining", "### Issue 1"]);
-        for line in text.lines().filter(|line| line.contains(['<', '@', '`', '\u{241b}'])) {
+        assert_eq!(
+            marked,
+            [
+                "# Follow-up: a-goal-owned",
+                "## Goal achieved",
+                "## Issues remaining",
+                "### Issue 1"
+            ]
+        );
+        for line in text
+            .lines()
+            .filter(|line| line.contains(['<', '@', '`', '\u{241b}']))
+        {
             assert!(line.starts_with("    "), "{line}");
         }
         assert!(!text.contains('\u{1b}'));
@@ -122,14 +166,29 @@ mod tests {
     #[test]
     fn a_ticket_is_written_once_and_never_over_another() {
         let folder = tempfile::tempdir().expect("a folder");
-        let issue = || [Issue { command: "pytest", text: "boom", reason: "it stood before" }];
+        let issue = || {
+            [Issue {
+                command: "pytest",
+                text: "boom",
+                reason: "it stood before",
+            }]
+        };
         let place = folder.path().join("open");
         let first = file(&place, "A goal", &issue()).expect("it is written");
         assert!(first.is_new);
         fs::write(&first.path, "edited by a person").expect("a file");
         let again = file(&place, "A goal", &issue()).expect("it is there");
-        assert_eq!(again, Filed { path: first.path.clone(), is_new: false });
-        assert_eq!(fs::read_to_string(&first.path).expect("a file"), "edited by a person");
+        assert_eq!(
+            again,
+            Filed {
+                path: first.path.clone(),
+                is_new: false
+            }
+        );
+        assert_eq!(
+            fs::read_to_string(&first.path).expect("a file"),
+            "edited by a person"
+        );
         let other = file(&place, "A goal", &[]).expect("it is written");
         assert!(other.is_new && other.path != first.path);
     }

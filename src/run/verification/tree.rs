@@ -35,18 +35,35 @@ const LOCK_FILES: [&str; 13] = [
 
 /// Lists a checkout's files: tracked, or new and not ignored.
 pub fn of_checkout(git: &Git<'_>) -> Result<Listing, String> {
-    let files = git.files()?.into_iter().filter(|path| fs::symlink_metadata(git.folder.join(path)).is_ok_and(|found| !found.is_dir()));
+    let files = git.files()?.into_iter().filter(|path| {
+        fs::symlink_metadata(git.folder.join(path)).is_ok_and(|found| !found.is_dir())
+    });
     Ok(read(git.folder, files.take(MOST_FILES).collect()))
 }
 
 /// Lists the files of any folder, except those that tools install or generate.
 pub fn of_folder(folder: &Path) -> Listing {
-    let mut files: BTreeSet<String> = code::files(folder).files.iter().filter_map(|path| slashed(path)).collect();
-    let mut folders: BTreeSet<&str> = files.iter().map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
+    let mut files: BTreeSet<String> = code::files(folder)
+        .files
+        .iter()
+        .filter_map(|path| slashed(path))
+        .collect();
+    let mut folders: BTreeSet<&str> = files
+        .iter()
+        .map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder))
+        .collect();
     folders.insert("");
     let locks: Vec<String> = folders
         .iter()
-        .flat_map(|below| LOCK_FILES.iter().map(move |name| if below.is_empty() { (*name).to_owned() } else { format!("{below}/{name}") }))
+        .flat_map(|below| {
+            LOCK_FILES.iter().map(move |name| {
+                if below.is_empty() {
+                    (*name).to_owned()
+                } else {
+                    format!("{below}/{name}")
+                }
+            })
+        })
         .filter(|path| fs::symlink_metadata(folder.join(path)).is_ok_and(|found| found.is_file()))
         .collect();
     files.extend(locks);
@@ -58,19 +75,29 @@ pub fn changed(before: &Path, now: &Path) -> Vec<String> {
     let of = |folder: &Path| -> BTreeSet<String> { of_folder(folder).files };
     let (old, new) = (of(before), of(now));
     old.union(&new)
-        .filter(|path| !(old.contains(*path) && new.contains(*path) && is_same(&before.join(path), &now.join(path))))
+        .filter(|path| {
+            !(old.contains(*path)
+                && new.contains(*path)
+                && is_same(&before.join(path), &now.join(path)))
+        })
         .cloned()
         .collect()
 }
 
 fn is_same(left: &Path, right: &Path) -> bool {
     let length = |path: &Path| fs::symlink_metadata(path).map(|found| found.len()).ok();
-    length(left) == length(right) && matches!((files::read(left), files::read(right)), (Ok(left), Ok(right)) if left == right)
+    length(left) == length(right)
+        && matches!((files::read(left), files::read(right)), (Ok(left), Ok(right)) if left == right)
 }
 
 fn read(folder: &Path, files: BTreeSet<String>) -> Listing {
-    let manifests = files.iter().filter(|path| is_manifest(path)).take(MOST_MANIFESTS);
-    let contents: BTreeMap<String, String> = manifests.filter_map(|path| Some((path.clone(), manifest(&folder.join(path))?))).collect();
+    let manifests = files
+        .iter()
+        .filter(|path| is_manifest(path))
+        .take(MOST_MANIFESTS);
+    let contents: BTreeMap<String, String> = manifests
+        .filter_map(|path| Some((path.clone(), manifest(&folder.join(path))?)))
+        .collect();
     Listing { files, contents }
 }
 
@@ -81,13 +108,20 @@ fn manifest(path: &Path) -> Option<String> {
     }
     let mut text = String::new();
     // Reads one byte beyond the limit to detect longer files, whatever their stated size.
-    files::open(path).ok()?.take(MANIFEST_BYTES + 1).read_to_string(&mut text).ok()?;
+    files::open(path)
+        .ok()?
+        .take(MANIFEST_BYTES + 1)
+        .read_to_string(&mut text)
+        .ok()?;
     (text.len() as u64 <= MANIFEST_BYTES).then_some(text)
 }
 
 /// Returns a path below the root with `/` as separator, or `None` if it is not UTF-8.
 fn slashed(path: &Path) -> Option<String> {
-    let parts: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
+    let parts: Option<Vec<&str>> = path
+        .components()
+        .map(|part| part.as_os_str().to_str())
+        .collect();
     Some(parts?.join("/"))
 }
 
@@ -116,26 +150,63 @@ mod tests {
         ]);
         let listing = of_folder(root.path());
         let files: Vec<&str> = listing.files.iter().map(String::as_str).collect();
-        assert_eq!(files, ["Cargo.lock", "src/main.rs", "web/package.json", "web/pnpm-lock.yaml"]);
-        assert_eq!(listing.contents.get("web/package.json").map(String::as_str), Some("{}"));
+        assert_eq!(
+            files,
+            [
+                "Cargo.lock",
+                "src/main.rs",
+                "web/package.json",
+                "web/pnpm-lock.yaml"
+            ]
+        );
+        assert_eq!(
+            listing.contents.get("web/package.json").map(String::as_str),
+            Some("{}")
+        );
     }
 
     #[test]
     fn what_is_edited_removed_or_new_is_changed() {
-        let before = folder(&[("same.py", "a"), ("edited.py", "a"), ("gone.py", "a"), ("d/longer.py", "a")]);
-        let now = folder(&[("same.py", "a"), ("edited.py", "b"), ("new.py", "a"), ("d/longer.py", "aa")]);
-        assert_eq!(changed(before.path(), now.path()), ["d/longer.py", "edited.py", "gone.py", "new.py"]);
+        let before = folder(&[
+            ("same.py", "a"),
+            ("edited.py", "a"),
+            ("gone.py", "a"),
+            ("d/longer.py", "a"),
+        ]);
+        let now = folder(&[
+            ("same.py", "a"),
+            ("edited.py", "b"),
+            ("new.py", "a"),
+            ("d/longer.py", "aa"),
+        ]);
+        assert_eq!(
+            changed(before.path(), now.path()),
+            ["d/longer.py", "edited.py", "gone.py", "new.py"]
+        );
     }
 
     #[test]
     fn a_manifest_that_is_too_long_or_a_link_is_not_read() {
-        let root = folder(&[("package.json", &"x".repeat(usize::try_from(MANIFEST_BYTES).expect("it fits") + 1)), ("real.json", "{}")]);
+        let root = folder(&[
+            (
+                "package.json",
+                &"x".repeat(usize::try_from(MANIFEST_BYTES).expect("it fits") + 1),
+            ),
+            ("real.json", "{}"),
+        ]);
         assert_eq!(manifest(&root.path().join("package.json")), None);
         #[cfg(unix)]
         {
-            std::os::unix::fs::symlink(root.path().join("real.json"), root.path().join("linked.json")).expect("a link");
+            std::os::unix::fs::symlink(
+                root.path().join("real.json"),
+                root.path().join("linked.json"),
+            )
+            .expect("a link");
             assert_eq!(manifest(&root.path().join("linked.json")), None);
         }
-        assert_eq!(manifest(&root.path().join("real.json")).as_deref(), Some("{}"));
+        assert_eq!(
+            manifest(&root.path().join("real.json")).as_deref(),
+            Some("{}")
+        );
     }
 }

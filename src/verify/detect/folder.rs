@@ -17,13 +17,20 @@ impl<'l> Folder<'l> {
     }
 
     pub fn text(&self, name: &str) -> Option<&'l str> {
-        self.listing.contents.get(&join(self.path, name)).map(|text| text.strip_prefix('\u{feff}').unwrap_or(text))
+        self.listing
+            .contents
+            .get(&join(self.path, name))
+            .map(|text| text.strip_prefix('\u{feff}').unwrap_or(text))
     }
 
     /// Returns the paths of files in this folder and below, without installed or generated files.
     pub fn files(&self) -> impl Iterator<Item = &'l str> + use<'l> {
         let path = self.path;
-        self.listing.files.iter().filter_map(move |file| below(path, file)).filter(|file| !is_foreign(file))
+        self.listing
+            .files
+            .iter()
+            .filter_map(move |file| below(path, file))
+            .filter(|file| !is_foreign(file))
     }
 
     /// Returns the names of files directly in this folder.
@@ -68,17 +75,27 @@ pub(super) fn is_aside(folder: &str) -> bool {
 }
 
 pub(in crate::verify) fn has_extension(path: &str, endings: &[&str]) -> bool {
-    name_of(path).rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && endings.contains(&ending))
+    name_of(path)
+        .rsplit_once('.')
+        .is_some_and(|(stem, ending)| !stem.is_empty() && endings.contains(&ending))
 }
 
 pub(in crate::verify) fn shown_folder(folder: &str) -> String {
-    if folder.is_empty() { "the root".to_owned() } else { format!("`{}`", visible(folder)) }
+    if folder.is_empty() {
+        "the root".to_owned()
+    } else {
+        format!("`{}`", visible(folder))
+    }
 }
 
 /// Formats at most five names, and the number of further names.
 pub(super) fn names<'n>(all: impl Iterator<Item = &'n str>) -> String {
     let all: Vec<&str> = all.collect();
-    let mut shown: Vec<String> = all.iter().take(5).map(|name| format!("`{}`", visible(name))).collect();
+    let mut shown: Vec<String> = all
+        .iter()
+        .take(5)
+        .map(|name| format!("`{}`", visible(name)))
+        .collect();
     if all.len() > 5 {
         shown.push(format!("{} more", all.len() - 5));
     }

@@ -13,7 +13,12 @@ pub(super) fn find(folder: &Folder, _: &[Part]) -> Found {
     part.primary_test = Some("go test ./...".to_owned());
     part.build = Some("go build ./...".to_owned());
     part.syntax_check = Some("go vet ./...".to_owned());
-    if let Some(settings) = folder.first_of(&[".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"]) {
+    if let Some(settings) = folder.first_of(&[
+        ".golangci.yml",
+        ".golangci.yaml",
+        ".golangci.toml",
+        ".golangci.json",
+    ]) {
         part.lint = Some("golangci-lint run".to_owned());
         part.because(format!("`{settings}` configures golangci-lint"));
     }

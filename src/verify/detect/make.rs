@@ -16,19 +16,32 @@ const SMOKE: [&str; 2] = ["smoke", "smoke-test"];
 pub(super) fn part(folder: &Folder) -> Option<Part> {
     let mut part = Part::new(folder.path, Stack::Unknown);
     fill(folder, &mut part);
-    let has_any = [&part.primary_test, &part.build, &part.lint, &part.smoke_test].into_iter().any(Option::is_some);
+    let has_any = [
+        &part.primary_test,
+        &part.build,
+        &part.lint,
+        &part.smoke_test,
+    ]
+    .into_iter()
+    .any(Option::is_some);
     has_any.then_some(part)
 }
 
 /// Adds the Makefile's commands for which the part has none.
 pub(super) fn fill(folder: &Folder, part: &mut Part) {
-    let Some((name, text)) = ["GNUmakefile", "makefile", "Makefile"].into_iter().find_map(|name| Some((name, folder.text(name)?))) else {
+    let Some((name, text)) = ["GNUmakefile", "makefile", "Makefile"]
+        .into_iter()
+        .find_map(|name| Some((name, folder.text(name)?)))
+    else {
         return;
     };
     let targets = targets(text);
     let mut reasons = Vec::new();
     let mut fill = |command: &mut Option<String>, wanted: &[&str]| {
-        if let (None, Some(target)) = (&command, wanted.iter().find(|target| targets.contains(**target))) {
+        if let (None, Some(target)) = (
+            &command,
+            wanted.iter().find(|target| targets.contains(**target)),
+        ) {
             *command = Some(format!("make {target}"));
             reasons.push(format!("target `{target}` of `{name}`"));
         }
@@ -46,7 +59,11 @@ fn targets(text: &str) -> BTreeSet<&str> {
     text.lines()
         .filter(|line| rule(line))
         .filter_map(|line| line.split_once(':'))
-        .filter(|(names, rest)| !names.contains(['=', '$', '%', '"']) && !rest.starts_with('=') && !rest.starts_with(":="))
+        .filter(|(names, rest)| {
+            !names.contains(['=', '$', '%', '"'])
+                && !rest.starts_with('=')
+                && !rest.starts_with(":=")
+        })
         .flat_map(|(names, _)| names.split_whitespace())
         .collect()
 }
@@ -58,6 +75,9 @@ mod tests {
     #[test]
     fn targets_are_whole_words_before_a_rule() {
         let text = ".PHONY: lint\nCC := gcc\nX = a:b\ntest unit: deps\n\tpytest: no\nlatest:\n# build:\nall::\n";
-        assert_eq!(targets(text), BTreeSet::from(["all", "latest", "test", "unit"]));
+        assert_eq!(
+            targets(text),
+            BTreeSet::from(["all", "latest", "test", "unit"])
+        );
     }
 }

@@ -42,12 +42,17 @@ const MOST_PARTS: usize = 30;
 /// Detects the stacks of the listed files.
 pub fn detect(listing: &Listing) -> Detected {
     let mut reasons = Vec::new();
-    let (aside, main): (Vec<_>, Vec<_>) = manifest_folders(listing).into_iter().partition(|folder| is_aside(folder));
+    let (aside, main): (Vec<_>, Vec<_>) = manifest_folders(listing)
+        .into_iter()
+        .partition(|folder| is_aside(folder));
     let mut parts = parts_of(listing, &main, &mut reasons);
     if parts.is_empty() {
         parts = parts_of(listing, &aside, &mut reasons);
     } else if !aside.is_empty() {
-        reasons.push(format!("left out as documentation, examples or test data: {}", names(aside.iter().map(String::as_str))));
+        reasons.push(format!(
+            "left out as documentation, examples or test data: {}",
+            names(aside.iter().map(String::as_str))
+        ));
     }
     if parts.is_empty() {
         parts.extend(without_manifest(listing, &mut reasons));
@@ -56,7 +61,10 @@ pub fn detect(listing: &Listing) -> Detected {
         parts.extend(make::part(&Folder { listing, path: "" }));
     }
     if parts.len() > MOST_PARTS {
-        reasons.push(format!("{} more folders with a stack of their own are left out", parts.len() - MOST_PARTS));
+        reasons.push(format!(
+            "{} more folders with a stack of their own are left out",
+            parts.len() - MOST_PARTS
+        ));
         parts.truncate(MOST_PARTS);
     }
     let stacks: BTreeSet<Stack> = parts.iter().map(|part| part.stack).collect();
@@ -64,15 +72,25 @@ pub fn detect(listing: &Listing) -> Detected {
         (0, _) | (_, None) => Stack::Unknown,
         (1, Some(stack)) => *stack,
         (_, Some(_)) => {
-            let named: Vec<String> = parts.iter().map(|part| format!("{} in {}", part.stack.name(), shown_folder(&part.folder))).collect();
+            let named: Vec<String> = parts
+                .iter()
+                .map(|part| format!("{} in {}", part.stack.name(), shown_folder(&part.folder)))
+                .collect();
             reasons.push(format!("several stacks: {}", named.join(", ")));
             Stack::Mixed
         }
     };
     if parts.is_empty() {
-        reasons.push("no manifest, source file or Makefile target says how to check anything here".to_owned());
+        reasons.push(
+            "no manifest, source file or Makefile target says how to check anything here"
+                .to_owned(),
+        );
     }
-    Detected { stack, parts, reasons }
+    Detected {
+        stack,
+        parts,
+        reasons,
+    }
 }
 
 /// Returns the folders that contain a manifest of some stack, outer folders first.
@@ -121,8 +139,15 @@ fn without_manifest(listing: &Listing, reasons: &mut Vec<String>) -> Option<Part
     if let Some(part) = &mut part {
         make::fill(&root, part);
     }
-    for (ending, manifest) in [("go", "go.mod"), ("rs", "Cargo.toml"), ("java", "pom.xml or build.gradle")] {
-        let count = root.files().filter(|file| has_extension(file, &[ending])).count();
+    for (ending, manifest) in [
+        ("go", "go.mod"),
+        ("rs", "Cargo.toml"),
+        ("java", "pom.xml or build.gradle"),
+    ] {
+        let count = root
+            .files()
+            .filter(|file| has_extension(file, &[ending]))
+            .count();
         if count > 0 {
             reasons.push(format!("{count} `.{ending}` files, but no {manifest}"));
         }

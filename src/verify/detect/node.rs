@@ -29,32 +29,52 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
             let mut part = Part::new(folder.path, Stack::Node);
             part.because(reason);
             // This command fails and prints the position of the syntax error.
-            part.syntax_check = Some("node -e \"JSON.parse(require('fs').readFileSync('package.json', 'utf8'))\"".to_owned());
+            part.syntax_check = Some(
+                "node -e \"JSON.parse(require('fs').readFileSync('package.json', 'utf8'))\""
+                    .to_owned(),
+            );
             return Found::Part(Box::new(part));
         }
     };
     if has_company && package.is_for_tools() {
-        return Found::Note(format!("`package.json` in {place} is there for tools alone"));
+        return Found::Note(format!(
+            "`package.json` in {place} is there for tools alone"
+        ));
     }
     if let Some(outer) = around(parts, folder.path, &[Stack::Node, Stack::ViteFrontend])
         && covers_members(folder.listing, &outer.folder, outer)
     {
-        return Found::Note(format!("{place} is a workspace member that the scripts in {} cover", shown_folder(&outer.folder)));
+        return Found::Note(format!(
+            "{place} is a workspace member that the scripts in {} cover",
+            shown_folder(&outer.folder)
+        ));
     }
     let part = commands(folder, &package);
-    let has_any = [&part.primary_test, &part.smoke_test, &part.build, &part.lint, &part.syntax_check].into_iter().any(Option::is_some);
+    let has_any = [
+        &part.primary_test,
+        &part.smoke_test,
+        &part.build,
+        &part.lint,
+        &part.syntax_check,
+    ]
+    .into_iter()
+    .any(Option::is_some);
     if !has_any
         && (package.has_workspaces || folder.has("pnpm-workspace.yaml"))
         && folder.files().any(|file| file.ends_with("/package.json"))
     {
-        return Found::Note(format!("`package.json` in {place} only holds workspaces together"));
+        return Found::Note(format!(
+            "`package.json` in {place} only holds workspaces together"
+        ));
     }
     Found::Part(Box::new(part))
 }
 
 /// Detects a package from JavaScript files without a manifest.
 pub(super) fn bare(folder: &Folder) -> Option<Part> {
-    let entry = folder.names().find(|name| has_extension(name, &["js", "mjs", "cjs"]))?;
+    let entry = folder
+        .names()
+        .find(|name| has_extension(name, &["js", "mjs", "cjs"]))?;
     let mut part = Part::new(folder.path, Stack::Node);
     part.because(format!("`{entry}`, without a package.json"));
     part.syntax_check = syntax_of(folder, &[]);
@@ -72,16 +92,26 @@ pub(in crate::verify) enum Runner {
 
 /// Returns the runner and the package manager of the package in `folder`. The runner is `None` if the tests cannot be run file by file.
 pub(in crate::verify) fn runner_of(listing: &Listing, folder: &str) -> (Option<Runner>, Manager) {
-    let folder = Folder { listing, path: folder };
-    let package = folder.text("package.json").and_then(|text| Package::read(text).ok());
-    let (manager, _) = Manager::of(&folder, package.as_ref());
-    let Some(package) = package else { return (None, manager) };
-    let says = |program: &str| {
-        package
-            .script("test")
-            .is_some_and(|line| line.split_whitespace().any(|found| found.trim_start_matches("./node_modules/.bin/") == program))
+    let folder = Folder {
+        listing,
+        path: folder,
     };
-    let runs_node = package.script("test").is_none_or(|line| line.contains("node --test") || line.contains("node:test"));
+    let package = folder
+        .text("package.json")
+        .and_then(|text| Package::read(text).ok());
+    let (manager, _) = Manager::of(&folder, package.as_ref());
+    let Some(package) = package else {
+        return (None, manager);
+    };
+    let says = |program: &str| {
+        package.script("test").is_some_and(|line| {
+            line.split_whitespace()
+                .any(|found| found.trim_start_matches("./node_modules/.bin/") == program)
+        })
+    };
+    let runs_node = package
+        .script("test")
+        .is_none_or(|line| line.contains("node --test") || line.contains("node:test"));
     let runner = if says("vitest") || package.depends_on("vitest") {
         Some(Runner::Vitest)
     } else if says("jest") || package.depends_on("jest") {
@@ -95,11 +125,19 @@ pub(in crate::verify) fn runner_of(listing: &Listing, folder: &str) -> (Option<R
 }
 
 fn commands(folder: &Folder, package: &Package) -> Part {
-    let is_vite_known = package.depends_on("vite") || folder.names().any(|name| name.starts_with("vite.config."));
+    let is_vite_known =
+        package.depends_on("vite") || folder.names().any(|name| name.starts_with("vite.config."));
     let has_page = folder.has("index.html");
     let serves = package.first_script(&["dev", "build", "start", "preview", "serve"]);
     let is_frontend = is_vite_known && (serves.is_some() || has_page);
-    let mut part = Part::new(folder.path, if is_frontend { Stack::ViteFrontend } else { Stack::Node });
+    let mut part = Part::new(
+        folder.path,
+        if is_frontend {
+            Stack::ViteFrontend
+        } else {
+            Stack::Node
+        },
+    );
     part.because("`package.json`");
     let (manager, why) = Manager::of(folder, Some(package));
     part.because(why);
@@ -121,35 +159,65 @@ fn commands(folder: &Folder, package: &Package) -> Part {
         None => is_frontend.then(|| manager.exec("vite build")),
     };
     part.lint = lint(folder, package, manager);
-    part.syntax_check = match package.first_script(&["typecheck", "type-check", "check-types", "check:types", "tsc"]) {
+    part.syntax_check = match package.first_script(&[
+        "typecheck",
+        "type-check",
+        "check-types",
+        "check:types",
+        "tsc",
+    ]) {
         Some(script) => Some(manager.run(script)),
-        None if package.depends_on("typescript") && folder.has("tsconfig.json") => Some(manager.exec("tsc --noEmit")),
+        None if package.depends_on("typescript") && folder.has("tsconfig.json") => {
+            Some(manager.exec("tsc --noEmit"))
+        }
         None if is_frontend => None,
         None => syntax_of(folder, &package.entries),
     };
     part
 }
 
-fn test(folder: &Folder, package: &Package, manager: Manager, reasons: &mut Vec<String>) -> Option<String> {
+fn test(
+    folder: &Folder,
+    package: &Package,
+    manager: Manager,
+    reasons: &mut Vec<String>,
+) -> Option<String> {
     for name in ["test", "test:unit", "unit", "tests"] {
-        let Some(line) = package.script(name) else { continue };
+        let Some(line) = package.script(name) else {
+            continue;
+        };
         if line.contains("no test specified") {
             reasons.push(format!("script `{name}` is npm's placeholder"));
             continue;
         }
         reasons.push(format!("script `{name}`"));
-        let watches = line.split_whitespace().any(|word| matches!(word, "--watch" | "--watchAll" | "watch"));
+        let watches = line
+            .split_whitespace()
+            .any(|word| matches!(word, "--watch" | "--watchAll" | "watch"));
         let is_react_scripts = line.split_whitespace().any(|word| word == "react-scripts");
         return Some(if watches || is_react_scripts {
-            reasons.push(format!("script `{name}` would wait for changes, so it is told not to"));
-            format!("CI=true {}", manager.run_with(name, if line.contains("--watchAll") { "--watchAll=false" } else { "--watch=false" }))
+            reasons.push(format!(
+                "script `{name}` would wait for changes, so it is told not to"
+            ));
+            format!(
+                "CI=true {}",
+                manager.run_with(
+                    name,
+                    if line.contains("--watchAll") {
+                        "--watchAll=false"
+                    } else {
+                        "--watch=false"
+                    }
+                )
+            )
         } else {
             manager.run(name)
         });
     }
     let is_test = |file: &&str| {
         let name = file.rsplit('/').next().unwrap_or(file);
-        has_extension(name, &["js", "mjs", "cjs"]) && (name.contains(".test.") || file.starts_with("test/"))
+        has_extension(name, &["js", "mjs", "cjs"])
+            && (name.contains(".test.") || file.starts_with("test/"))
     };
     if package.depends_on("vitest") {
         reasons.push("depends on vitest, without a test script".to_owned());
@@ -160,16 +228,28 @@ fn test(folder: &Folder, package: &Package, manager: Manager, reasons: &mut Vec<
         return Some(manager.exec("jest"));
     }
     let first = folder.files().find(is_test)?;
-    let by = if manager == Manager::Bun { "bun test" } else { "node --test" };
-    reasons.push(format!("tests such as {}, without a script or runner of their own", names([first].into_iter())));
+    let by = if manager == Manager::Bun {
+        "bun test"
+    } else {
+        "node --test"
+    };
+    reasons.push(format!(
+        "tests such as {}, without a script or runner of their own",
+        names([first].into_iter())
+    ));
     Some(by.to_owned())
 }
 
 fn smoke(part: &mut Part, package: &Package, manager: Manager, is_frontend: bool) {
     const FRAMEWORKS: [&str; 6] = ["@sveltejs/kit", "astro", "gatsby", "next", "nuxt", "vite"];
     let needs_build = FRAMEWORKS.iter().any(|name| package.depends_on(name));
-    let candidates: &[&str] = if is_frontend || needs_build { &["dev", "start", "serve", "preview"] } else { &["start", "dev", "serve"] };
-    if let Some(script) = package.first_script(&["smoke", "smoke-test", "smoke:test", "test:smoke"]) {
+    let candidates: &[&str] = if is_frontend || needs_build {
+        &["dev", "start", "serve", "preview"]
+    } else {
+        &["start", "dev", "serve"]
+    };
+    if let Some(script) = package.first_script(&["smoke", "smoke-test", "smoke:test", "test:smoke"])
+    {
         part.smoke_test = Some(manager.run(script));
         part.because(format!("script `{script}`"));
     } else if let Some(script) = package.first_script(candidates) {
@@ -184,44 +264,79 @@ fn smoke(part: &mut Part, package: &Package, manager: Manager, is_frontend: bool
 
 fn server(is_vite: bool, is_dev_server: bool) -> Readiness {
     // A frontend's dev server may be any server that embeds Vite, so the general pattern counts too.
-    let line = if is_vite { format!("{VITE_LINE}|{SERVER_LINE}") } else { SERVER_LINE.to_owned() };
-    Readiness { line: Some(line), seconds: SERVER_SECONDS, may_end: !is_dev_server }
+    let line = if is_vite {
+        format!("{VITE_LINE}|{SERVER_LINE}")
+    } else {
+        SERVER_LINE.to_owned()
+    };
+    Readiness {
+        line: Some(line),
+        seconds: SERVER_SECONDS,
+        may_end: !is_dev_server,
+    }
 }
 
 fn lint(folder: &Folder, package: &Package, manager: Manager) -> Option<String> {
     if let Some(script) = package.first_script(&["lint", "lint:check", "eslint"]) {
         return Some(manager.run(script));
     }
-    let is_configured =
-        folder.names().any(|name| name.starts_with("eslint.config.") || name == ".eslintrc" || name.starts_with(".eslintrc."));
+    let is_configured = folder.names().any(|name| {
+        name.starts_with("eslint.config.") || name == ".eslintrc" || name.starts_with(".eslintrc.")
+    });
     if package.depends_on("eslint") && is_configured {
         return Some(manager.exec("eslint ."));
     }
-    (package.depends_on("@biomejs/biome") && folder.first_of(&["biome.json", "biome.jsonc"]).is_some()).then(|| manager.exec("biome check"))
+    (package.depends_on("@biomejs/biome")
+        && folder.first_of(&["biome.json", "biome.jsonc"]).is_some())
+    .then(|| manager.exec("biome check"))
 }
 
 /// Builds the syntax check. `node --check` reads one file at a time, so each entry gets a command of its own.
 fn syntax_of(folder: &Folder, entries: &[String]) -> Option<String> {
-    const USUAL: [&str; 6] = ["index.js", "server.js", "app.js", "main.js", "src/index.js", "src/main.js"];
-    let mut files: Vec<&str> = entries.iter().map(String::as_str).chain(USUAL).filter(|file| folder.has(file)).collect();
-    files.extend(
-        folder.names().filter(|name| entries.is_empty() && has_extension(name, &["js", "mjs", "cjs"]) && !name.contains(".config.")),
-    );
+    const USUAL: [&str; 6] = [
+        "index.js",
+        "server.js",
+        "app.js",
+        "main.js",
+        "src/index.js",
+        "src/main.js",
+    ];
+    let mut files: Vec<&str> = entries
+        .iter()
+        .map(String::as_str)
+        .chain(USUAL)
+        .filter(|file| folder.has(file))
+        .collect();
+    files.extend(folder.names().filter(|name| {
+        entries.is_empty()
+            && has_extension(name, &["js", "mjs", "cjs"])
+            && !name.contains(".config.")
+    }));
     let mut seen = Vec::new();
     files.retain(|file| {
         let is_new = has_extension(file, &["js", "mjs", "cjs"]) && !seen.contains(file);
         seen.push(*file);
         is_new
     });
-    let lines: Vec<String> = files.iter().take(MOST_ENTRIES).filter_map(|file| Some(format!("node --check {}", word(file)?))).collect();
+    let lines: Vec<String> = files
+        .iter()
+        .take(MOST_ENTRIES)
+        .filter_map(|file| Some(format!("node --check {}", word(file)?)))
+        .collect();
     (!lines.is_empty()).then(|| lines.join(" && "))
 }
 
 /// Says whether the outer package is a workspace whose own scripts test or build its members.
 fn covers_members(listing: &Listing, outer: &str, part: &Part) -> bool {
-    let outer = Folder { listing, path: outer };
+    let outer = Folder {
+        listing,
+        path: outer,
+    };
     let is_workspace = outer.has("pnpm-workspace.yaml")
         || outer.has("lerna.json")
-        || outer.text("package.json").and_then(|text| Package::read(text).ok()).is_some_and(|package| package.has_workspaces);
+        || outer
+            .text("package.json")
+            .and_then(|text| Package::read(text).ok())
+            .is_some_and(|package| package.has_workspaces);
     is_workspace && (part.primary_test.is_some() || part.build.is_some())
 }

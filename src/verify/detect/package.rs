@@ -18,31 +18,49 @@ pub(super) struct Package {
 impl Package {
     /// Reads a manifest. Values of an unexpected type count as absent; a text that is not a JSON object is an error.
     pub fn read(text: &str) -> Result<Self, String> {
-        let value: Value = serde_json::from_str(text).map_err(|error| format!("line {}, column {}", error.line(), error.column()))?;
-        let Value::Object(map) = value else { return Err("not an object".to_owned()) };
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| format!("line {}, column {}", error.line(), error.column()))?;
+        let Value::Object(map) = value else {
+            return Err("not an object".to_owned());
+        };
         let object = |key: &str| map.get(key).and_then(Value::as_object);
         let scripts = object("scripts").into_iter().flatten();
-        let dependencies = ["dependencies", "devDependencies", "optionalDependencies"].into_iter().filter_map(object);
+        let dependencies = ["dependencies", "devDependencies", "optionalDependencies"]
+            .into_iter()
+            .filter_map(object);
         Ok(Self {
-            scripts: scripts.filter_map(|(name, line)| Some((name.clone(), line.as_str()?.to_owned()))).collect(),
+            scripts: scripts
+                .filter_map(|(name, line)| Some((name.clone(), line.as_str()?.to_owned())))
+                .collect(),
             dependencies: dependencies.flat_map(Map::keys).cloned().collect(),
             entries: entries(&map),
             has_workspaces: map.contains_key("workspaces"),
-            manager: map.get("packageManager").and_then(Value::as_str).map(str::to_owned),
+            manager: map
+                .get("packageManager")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
         })
     }
 
     pub fn script(&self, name: &str) -> Option<&str> {
-        self.scripts.iter().find(|(found, _)| found == name).map(|(_, line)| line.as_str())
+        self.scripts
+            .iter()
+            .find(|(found, _)| found == name)
+            .map(|(_, line)| line.as_str())
     }
 
     /// Returns the first of the names that is a script.
     pub fn first_script<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
-        names.iter().copied().find(|name| self.script(name).is_some())
+        names
+            .iter()
+            .copied()
+            .find(|name| self.script(name).is_some())
     }
 
     pub fn depends_on(&self, name: &str) -> bool {
-        self.dependencies.iter().any(|dependency| dependency == name)
+        self.dependencies
+            .iter()
+            .any(|dependency| dependency == name)
     }
 
     /// Says whether the package exists only to install tools for documentation, formatting or committing.
@@ -66,10 +84,22 @@ impl Package {
             "vitepress",
             "vuepress",
         ];
-        const FAMILIES: [&str; 6] = ["@commitlint/", "@docusaurus/", "@semantic-release/", "@vuepress/", "remark-", "textlint-"];
-        let is_tool = |name: &String| TOOLS.contains(&name.as_str()) || FAMILIES.iter().any(|family| name.starts_with(family));
+        const FAMILIES: [&str; 6] = [
+            "@commitlint/",
+            "@docusaurus/",
+            "@semantic-release/",
+            "@vuepress/",
+            "remark-",
+            "textlint-",
+        ];
+        let is_tool = |name: &String| {
+            TOOLS.contains(&name.as_str()) || FAMILIES.iter().any(|family| name.starts_with(family))
+        };
         let runs_only_tools = !self.dependencies.is_empty() || self.scripts.is_empty();
-        runs_only_tools && self.dependencies.iter().all(is_tool) && self.entries.is_empty() && !self.has_workspaces
+        runs_only_tools
+            && self.dependencies.iter().all(is_tool)
+            && self.entries.is_empty()
+            && !self.has_workspaces
     }
 }
 
@@ -118,7 +148,9 @@ impl Manager {
     pub fn run(self, script: &str) -> String {
         match (self, script) {
             (Self::Npm | Self::Pnpm | Self::Yarn, "test") => format!("{} test", self.name()),
-            (Self::Npm | Self::Pnpm | Self::Yarn | Self::Bun, _) => format!("{} run {script}", self.name()),
+            (Self::Npm | Self::Pnpm | Self::Yarn | Self::Bun, _) => {
+                format!("{} run {script}", self.name())
+            }
         }
     }
 
@@ -145,24 +177,41 @@ impl Manager {
     pub(super) fn of(folder: &Folder, package: Option<&Package>) -> (Self, String) {
         if let Some(said) = package.and_then(|package| package.manager.as_deref()) {
             let name = said.split('@').next().unwrap_or(said);
-            if let Some(manager) = Self::ORDER.into_iter().find(|manager| manager.name() == name) {
+            if let Some(manager) = Self::ORDER
+                .into_iter()
+                .find(|manager| manager.name() == name)
+            {
                 return (manager, format!("`packageManager` says {}", manager.name()));
             }
         }
         let mut path = folder.path;
         loop {
-            let here = Folder { listing: folder.listing, path };
-            let locks: Vec<(Self, &str)> =
-                Self::ORDER.into_iter().filter_map(|manager| Some((manager, here.first_of(manager.locks())?))).collect();
+            let here = Folder {
+                listing: folder.listing,
+                path,
+            };
+            let locks: Vec<(Self, &str)> = Self::ORDER
+                .into_iter()
+                .filter_map(|manager| Some((manager, here.first_of(manager.locks())?)))
+                .collect();
             match locks.as_slice() {
                 [] if path.is_empty() => return (Self::Npm, "no lock file, so npm".to_owned()),
                 [] => path = folder_of(path),
-                [(manager, lock)] => return (*manager, format!("`{lock}` is {}'s", manager.name())),
+                [(manager, lock)] => {
+                    return (*manager, format!("`{lock}` is {}'s", manager.name()));
+                }
                 [(manager, lock), others @ ..] => {
-                    let others: Vec<String> = others.iter().map(|(_, lock)| format!("`{lock}`")).collect();
+                    let others: Vec<String> =
+                        others.iter().map(|(_, lock)| format!("`{lock}`")).collect();
                     let order: Vec<&str> = Self::ORDER.into_iter().map(Self::name).collect();
                     let (others, order) = (others.join(" and "), order.join(", "));
-                    return (*manager, format!("`{lock}` and {others} disagree: {} goes first (order: {order})", manager.name()));
+                    return (
+                        *manager,
+                        format!(
+                            "`{lock}` and {others} disagree: {} goes first (order: {order})",
+                            manager.name()
+                        ),
+                    );
                 }
             }
         }

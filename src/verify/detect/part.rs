@@ -49,6 +49,13 @@ pub(super) enum Found {
 
 /// Returns the nearest part with one of the stacks in an outer folder of `folder`.
 pub(super) fn around<'p>(parts: &'p [Part], folder: &str, stacks: &[Stack]) -> Option<&'p Part> {
-    let is_around = |part: &&Part| stacks.contains(&part.stack) && part.folder != folder && below(&part.folder, folder).is_some();
-    parts.iter().filter(is_around).max_by_key(|part| part.folder.len())
+    let is_around = |part: &&Part| {
+        stacks.contains(&part.stack)
+            && part.folder != folder
+            && below(&part.folder, folder).is_some()
+    };
+    parts
+        .iter()
+        .filter(is_around)
+        .max_by_key(|part| part.folder.len())
 }

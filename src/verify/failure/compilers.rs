@@ -6,12 +6,20 @@ use std::sync::LazyLock;
 use super::found::Found;
 use super::pattern::{Pattern, pattern};
 
-static TSC: LazyLock<Pattern> =
-    LazyLock::new(|| pattern("error TS", r"^(\S[^():]*\.\w+)(?:\(\d+,\d+\): | ?:\d+:\d+ - )error (TS\d+: .+)$"));
-static PLAIN: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(":", r"^(?:ERROR: )?([^\s:()]+\.\w+):\d+(?::\d+)?:? (?:fatal )?(error(?:\[[\w-]+\])?: .+|[A-Z]{1,4}\d{2,5}:? .+)$")
+static TSC: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        "error TS",
+        r"^(\S[^():]*\.\w+)(?:\(\d+,\d+\): | ?:\d+:\d+ - )error (TS\d+: .+)$",
+    )
 });
-static ESLINT: LazyLock<Pattern> = LazyLock::new(|| pattern(" error ", r"^\s+\d+:\d+\s+error\s+(.+?)\s*$"));
+static PLAIN: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        ":",
+        r"^(?:ERROR: )?([^\s:()]+\.\w+):\d+(?::\d+)?:? (?:fatal )?(error(?:\[[\w-]+\])?: .+|[A-Z]{1,4}\d{2,5}:? .+)$",
+    )
+});
+static ESLINT: LazyLock<Pattern> =
+    LazyLock::new(|| pattern(" error ", r"^\s+\d+:\d+\s+error\s+(.+?)\s*$"));
 static ESLINT_FILE: LazyLock<Pattern> = LazyLock::new(|| pattern(".", r"^([^\s:][^:]*\.\w+)$"));
 
 pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
@@ -32,6 +40,16 @@ pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
 }
 
 fn one(tool: &'static str, file: &str, message: &str, line: &str) -> Found {
-    let text = if line.contains(file) { line.to_owned() } else { format!("{file}: {}", line.trim()) };
-    Found { tool, test: None, files: BTreeSet::from([file.to_owned()]), message: message.to_owned(), text }
+    let text = if line.contains(file) {
+        line.to_owned()
+    } else {
+        format!("{file}: {}", line.trim())
+    };
+    Found {
+        tool,
+        test: None,
+        files: BTreeSet::from([file.to_owned()]),
+        message: message.to_owned(),
+        text,
+    }
 }

@@ -7,15 +7,25 @@ use super::found::Found;
 use super::pattern::{Pattern, pattern};
 
 static FAIL: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern("FAIL", r"^\s*(?:FAIL|❯ FAIL)\s+(?:\|[^|]*\| )?([^\s>]+\.\w+)(?:\s+\([\d.]+ ?m?s\)|\s+\[ .* \])?(?:\s+>\s+(.*?))?\s*$")
+    pattern(
+        "FAIL",
+        r"^\s*(?:FAIL|❯ FAIL)\s+(?:\|[^|]*\| )?([^\s>]+\.\w+)(?:\s+\([\d.]+ ?m?s\)|\s+\[ .* \])?(?:\s+>\s+(.*?))?\s*$",
+    )
 });
 static BULLET: LazyLock<Pattern> = LazyLock::new(|| pattern("●", r"^\s*● (.+)$"));
-static FRAME: LazyLock<Pattern> =
-    LazyLock::new(|| pattern(":", r"^\s*(?:at |❯ )(?:.*[( ])?([^\s():]+\.[cm]?[jt]sx?|[^\s():]+\.vue|[^\s():]+\.svelte):\d+:\d+\)?"));
-static TAP: LazyLock<Pattern> = LazyLock::new(|| pattern("not ok", r"^\s*not ok \d+ (?:- )?(.+?)(?: # .*)?$"));
-static TAP_FIELD: LazyLock<Pattern> = LazyLock::new(|| pattern(": ", r#"^\s+(error|location): ['"]?(.*?)['"]?$"#));
+static FRAME: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        ":",
+        r"^\s*(?:at |❯ )(?:.*[( ])?([^\s():]+\.[cm]?[jt]sx?|[^\s():]+\.vue|[^\s():]+\.svelte):\d+:\d+\)?",
+    )
+});
+static TAP: LazyLock<Pattern> =
+    LazyLock::new(|| pattern("not ok", r"^\s*not ok \d+ (?:- )?(.+?)(?: # .*)?$"));
+static TAP_FIELD: LazyLock<Pattern> =
+    LazyLock::new(|| pattern(": ", r#"^\s+(error|location): ['"]?(.*?)['"]?$"#));
 static CROSS: LazyLock<Pattern> = LazyLock::new(|| pattern("✖", r"^✖ (.+?) \([\d.]+ms\)$"));
-static TEST_AT: LazyLock<Pattern> = LazyLock::new(|| pattern("test at", r"^test at ([^:]+):\d+:\d+$"));
+static TEST_AT: LazyLock<Pattern> =
+    LazyLock::new(|| pattern("test at", r"^test at ([^:]+):\d+:\d+$"));
 static MOCHA_COUNT: LazyLock<Pattern> = LazyLock::new(|| pattern(" failing", r"^\s+\d+ failing$"));
 static MOCHA: LazyLock<Pattern> = LazyLock::new(|| pattern(") ", r"^\s+\d+\) (.+)$"));
 static UNRESOLVED: LazyLock<Pattern> = LazyLock::new(|| {
@@ -24,10 +34,16 @@ static UNRESOLVED: LazyLock<Pattern> = LazyLock::new(|| {
         r#"(?i)(?:failed to resolve import|could not resolve|can't resolve) ["']([^"']+)["'](?: (?:from|in) ["']([^"']+)["'])?"#,
     )
 });
-static ESBUILD: LazyLock<Pattern> = LazyLock::new(|| pattern("[ERROR]", r"^(?:✘ |X )?\[ERROR\] (.+)$"));
-static ESBUILD_AT: LazyLock<Pattern> = LazyLock::new(|| pattern(":", r"^\s+([^\s:]+\.\w+):\d+:\d+:?$"));
-static RAISED: LazyLock<Pattern> =
-    LazyLock::new(|| pattern(": ", r"^\s*(?:Uncaught )?((?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: .+)$"));
+static ESBUILD: LazyLock<Pattern> =
+    LazyLock::new(|| pattern("[ERROR]", r"^(?:✘ |X )?\[ERROR\] (.+)$"));
+static ESBUILD_AT: LazyLock<Pattern> =
+    LazyLock::new(|| pattern(":", r"^\s+([^\s:]+\.\w+):\d+:\d+:?$"));
+static RAISED: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        ": ",
+        r"^\s*(?:Uncaught )?((?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: .+)$",
+    )
+});
 /// Maximum number of lines below a headline that may belong to it.
 const FARTHEST: usize = 40;
 
@@ -51,7 +67,13 @@ fn files_and_bullets(lines: &[&str]) -> Vec<Found> {
                 Some(name) => ("vitest", format!("{} > {}", &captures[1], name.as_str())),
                 // jest's headline of a file is above its failed tests. A vitest headline without a test is about a file that could not be
                 // loaded.
-                None if lines[place + 1..].iter().take(FARTHEST).any(|line| BULLET.is_match(line)) => continue,
+                None if lines[place + 1..]
+                    .iter()
+                    .take(FARTHEST)
+                    .any(|line| BULLET.is_match(line)) =>
+                {
+                    continue;
+                }
                 None => ("vitest", captures[1].to_owned()),
             }
         } else if let (Some(captures), Some(file)) = (BULLET.captures(line), &file) {
@@ -59,21 +81,48 @@ fn files_and_bullets(lines: &[&str]) -> Vec<Found> {
         } else {
             continue;
         };
-        let below: Vec<&str> = lines[place + 1..].iter().take(FARTHEST).take_while(|line| !is_head(line)).copied().collect();
-        let mut files: BTreeSet<String> =
-            below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()).collect();
+        let below: Vec<&str> = lines[place + 1..]
+            .iter()
+            .take(FARTHEST)
+            .take_while(|line| !is_head(line))
+            .copied()
+            .collect();
+        let mut files: BTreeSet<String> = below
+            .iter()
+            .filter_map(|line| FRAME.captures(line))
+            .map(|captures| captures[1].to_owned())
+            .collect();
         files.extend(file.clone());
-        let message = below.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default().to_owned();
-        found.push(Found { tool, test: Some(test), files, message, text: format!("{}\n{}", line.trim(), below.join("\n")) });
+        let message = below
+            .iter()
+            .map(|line| line.trim())
+            .find(|line| !line.is_empty())
+            .unwrap_or_default()
+            .to_owned();
+        found.push(Found {
+            tool,
+            test: Some(test),
+            files,
+            message,
+            text: format!("{}\n{}", line.trim(), below.join("\n")),
+        });
     }
     found
 }
 
 fn tap(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
-    for (place, captures) in lines.iter().enumerate().filter_map(|(place, line)| Some((place, TAP.captures(line)?))) {
-        let below: Vec<&str> =
-            lines[place + 1..].iter().take(FARTHEST).take_while(|line| line.trim() != "..." && !TAP.is_match(line)).copied().collect();
+    for (place, captures) in lines
+        .iter()
+        .enumerate()
+        .filter_map(|(place, line)| Some((place, TAP.captures(line)?)))
+    {
+        let below: Vec<&str> = lines[place + 1..]
+            .iter()
+            .take(FARTHEST)
+            .take_while(|line| line.trim() != "..." && !TAP.is_match(line))
+            .copied()
+            .collect();
         let mut one = Found {
             tool: "tap",
             test: Some(captures[1].to_owned()),
@@ -84,10 +133,16 @@ fn tap(lines: &[&str]) -> Vec<Found> {
             if &field[1] == "error" {
                 field[2].clone_into(&mut one.message);
             } else {
-                one.files.extend(field[2].split(':').next().map(str::to_owned));
+                one.files
+                    .extend(field[2].split(':').next().map(str::to_owned));
             }
         }
-        one.files.extend(below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()));
+        one.files.extend(
+            below
+                .iter()
+                .filter_map(|line| FRAME.captures(line))
+                .map(|captures| captures[1].to_owned()),
+        );
         found.push(one);
     }
     found
@@ -95,7 +150,12 @@ fn tap(lines: &[&str]) -> Vec<Found> {
 
 /// Reads the list of failing tests at the end of the output of node's runner.
 fn crosses(lines: &[&str]) -> Vec<Found> {
-    let Some(start) = lines.iter().position(|line| line.starts_with("✖ failing tests")) else { return Vec::new() };
+    let Some(start) = lines
+        .iter()
+        .position(|line| line.starts_with("✖ failing tests"))
+    else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
     let mut file: Option<String> = None;
     for (place, line) in lines.iter().enumerate().skip(start) {
@@ -103,10 +163,25 @@ fn crosses(lines: &[&str]) -> Vec<Found> {
             file = Some(captures[1].to_owned());
         } else if let Some(captures) = CROSS.captures(line) {
             let is_head = |line: &str| TEST_AT.is_match(line) || CROSS.is_match(line);
-            let below: Vec<&str> = lines[place + 1..].iter().take(FARTHEST).take_while(|line| !is_head(line)).copied().collect();
+            let below: Vec<&str> = lines[place + 1..]
+                .iter()
+                .take(FARTHEST)
+                .take_while(|line| !is_head(line))
+                .copied()
+                .collect();
             let mut files: BTreeSet<String> = file.take().into_iter().collect();
-            files.extend(below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()));
-            let message = below.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default().to_owned();
+            files.extend(
+                below
+                    .iter()
+                    .filter_map(|line| FRAME.captures(line))
+                    .map(|captures| captures[1].to_owned()),
+            );
+            let message = below
+                .iter()
+                .map(|line| line.trim())
+                .find(|line| !line.is_empty())
+                .unwrap_or_default()
+                .to_owned();
             found.push(Found {
                 tool: "node",
                 test: Some(captures[1].to_owned()),
@@ -120,18 +195,49 @@ fn crosses(lines: &[&str]) -> Vec<Found> {
 }
 
 fn mocha(lines: &[&str]) -> Vec<Found> {
-    let Some(start) = lines.iter().position(|line| MOCHA_COUNT.is_match(line)) else { return Vec::new() };
+    let Some(start) = lines.iter().position(|line| MOCHA_COUNT.is_match(line)) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    for (place, captures) in lines.iter().enumerate().skip(start).filter_map(|(place, line)| Some((place, MOCHA.captures(line)?))) {
-        let below: Vec<&str> =
-            lines[place + 1..].iter().take(FARTHEST).take_while(|line| !MOCHA.is_match(line)).map(|line| line.trim()).collect();
+    for (place, captures) in lines
+        .iter()
+        .enumerate()
+        .skip(start)
+        .filter_map(|(place, line)| Some((place, MOCHA.captures(line)?)))
+    {
+        let below: Vec<&str> = lines[place + 1..]
+            .iter()
+            .take(FARTHEST)
+            .take_while(|line| !MOCHA.is_match(line))
+            .map(|line| line.trim())
+            .collect();
         // The test's name may span several lines, up to a line that ends in a colon.
-        let end = below.iter().position(|line| line.ends_with(':')).map_or(0, |end| end + 1);
-        let name: Vec<&str> =
-            std::iter::once(&captures[1]).chain(below[..end].iter().copied()).map(|part| part.trim_end_matches(':')).collect();
-        let message = below[end..].iter().find(|line| !line.is_empty()).copied().unwrap_or_default().to_owned();
-        let files = below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()).collect();
-        found.push(Found { tool: "mocha", test: Some(name.join(" ")), files, message, text: below.join("\n") });
+        let end = below
+            .iter()
+            .position(|line| line.ends_with(':'))
+            .map_or(0, |end| end + 1);
+        let name: Vec<&str> = std::iter::once(&captures[1])
+            .chain(below[..end].iter().copied())
+            .map(|part| part.trim_end_matches(':'))
+            .collect();
+        let message = below[end..]
+            .iter()
+            .find(|line| !line.is_empty())
+            .copied()
+            .unwrap_or_default()
+            .to_owned();
+        let files = below
+            .iter()
+            .filter_map(|line| FRAME.captures(line))
+            .map(|captures| captures[1].to_owned())
+            .collect();
+        found.push(Found {
+            tool: "mocha",
+            test: Some(name.join(" ")),
+            files,
+            message,
+            text: below.join("\n"),
+        });
     }
     found
 }
@@ -141,9 +247,15 @@ pub(super) fn bundlers(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
     for (place, line) in lines.iter().enumerate() {
         let (message, file) = if let Some(captures) = UNRESOLVED.captures(line) {
-            (format!("cannot resolve {}", &captures[1]), captures.get(2).map(|file| file.as_str().to_owned()))
+            (
+                format!("cannot resolve {}", &captures[1]),
+                captures.get(2).map(|file| file.as_str().to_owned()),
+            )
         } else if let Some(captures) = ESBUILD.captures(line) {
-            if captures[1].starts_with('/') || captures[1].contains(".java") || captures[1].contains("Maven") {
+            if captures[1].starts_with('/')
+                || captures[1].contains(".java")
+                || captures[1].contains("Maven")
+            {
                 continue;
             }
             (captures[1].to_owned(), None)
@@ -151,9 +263,20 @@ pub(super) fn bundlers(lines: &[&str]) -> Vec<Found> {
             continue;
         };
         let near = lines[place + 1..].iter().take(8);
-        let at = || near.clone().find_map(|line| Some(ESBUILD_AT.captures(line)?[1].to_owned()));
-        let Some(file) = file.or_else(at) else { continue };
-        found.push(Found { tool: "bundler", test: None, files: BTreeSet::from([file]), message, text: (*line).to_owned() });
+        let at = || {
+            near.clone()
+                .find_map(|line| Some(ESBUILD_AT.captures(line)?[1].to_owned()))
+        };
+        let Some(file) = file.or_else(at) else {
+            continue;
+        };
+        found.push(Found {
+            tool: "bundler",
+            test: None,
+            files: BTreeSet::from([file]),
+            message,
+            text: (*line).to_owned(),
+        });
     }
     found
 }
@@ -161,12 +284,33 @@ pub(super) fn bundlers(lines: &[&str]) -> Vec<Found> {
 /// Reads uncaught errors.
 pub(super) fn traces(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
-    for (place, captures) in lines.iter().enumerate().filter_map(|(place, line)| Some((place, RAISED.captures(line)?))) {
-        let frames = lines[place + 1..].iter().take(FARTHEST).take_while(|line| line.trim_start().starts_with("at "));
-        let files: BTreeSet<String> = frames.filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()).collect();
+    for (place, captures) in lines
+        .iter()
+        .enumerate()
+        .filter_map(|(place, line)| Some((place, RAISED.captures(line)?)))
+    {
+        let frames = lines[place + 1..]
+            .iter()
+            .take(FARTHEST)
+            .take_while(|line| line.trim_start().starts_with("at "));
+        let files: BTreeSet<String> = frames
+            .filter_map(|line| FRAME.captures(line))
+            .map(|captures| captures[1].to_owned())
+            .collect();
         if !files.is_empty() {
-            let text = lines[place..].iter().take(10).copied().collect::<Vec<_>>().join("\n");
-            found.push(Found { tool: "javascript", test: None, files, message: captures[1].to_owned(), text });
+            let text = lines[place..]
+                .iter()
+                .take(10)
+                .copied()
+                .collect::<Vec<_>>()
+                .join("\n");
+            found.push(Found {
+                tool: "javascript",
+                test: None,
+                files,
+                message: captures[1].to_owned(),
+                text,
+            });
         }
     }
     found

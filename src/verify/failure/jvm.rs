@@ -6,11 +6,21 @@ use std::sync::LazyLock;
 use super::found::Found;
 use super::pattern::{Pattern, pattern};
 
-static SUREFIRE: LazyLock<Pattern> =
-    LazyLock::new(|| pattern("[ERROR]", r"^\[ERROR\]\s+(?:\w+\.)*(\w*Tests?\w*)\.(\w+)(?::\d+)?(?:->\S+)?\s+(.+)$"));
+static SUREFIRE: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        "[ERROR]",
+        r"^\[ERROR\]\s+(?:\w+\.)*(\w*Tests?\w*)\.(\w+)(?::\d+)?(?:->\S+)?\s+(.+)$",
+    )
+});
 static GRADLE: LazyLock<Pattern> = LazyLock::new(|| pattern(" FAILED", r"^(\S+) > (.+?) FAILED$"));
-static GRADLE_AT: LazyLock<Pattern> = LazyLock::new(|| pattern(" at ", r"^\s+\S.* at (\w+\.(?:java|kt)):\d+$"));
-static JAVAC: LazyLock<Pattern> = LazyLock::new(|| pattern("[ERROR]", r"^\[ERROR\] (\S+\.(?:java|kt)):\[\d+,\d+\] (.+)$"));
+static GRADLE_AT: LazyLock<Pattern> =
+    LazyLock::new(|| pattern(" at ", r"^\s+\S.* at (\w+\.(?:java|kt)):\d+$"));
+static JAVAC: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        "[ERROR]",
+        r"^\[ERROR\] (\S+\.(?:java|kt)):\[\d+,\d+\] (.+)$",
+    )
+});
 
 /// Reads failing tests. Only the names of their files are known, not the folders.
 pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
@@ -20,16 +30,35 @@ pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
             if captures[3].starts_with("--") || captures[3].starts_with("Time elapsed") {
                 continue;
             }
-            (format!("{}.{}", &captures[1], &captures[2]), captures[3].to_owned())
+            (
+                format!("{}.{}", &captures[1], &captures[2]),
+                captures[3].to_owned(),
+            )
         } else if let Some(captures) = GRADLE.captures(line) {
-            let below = lines[place + 1..].iter().take(2).find(|line| GRADLE_AT.is_match(line));
-            (format!("{}.{}", &captures[1], &captures[2]), below.map(|line| line.trim().to_owned()).unwrap_or_default())
+            let below = lines[place + 1..]
+                .iter()
+                .take(2)
+                .find(|line| GRADLE_AT.is_match(line));
+            (
+                format!("{}.{}", &captures[1], &captures[2]),
+                below.map(|line| line.trim().to_owned()).unwrap_or_default(),
+            )
         } else {
             continue;
         };
-        let class = test.rsplit('.').nth(1).and_then(|class| class.split('$').next()).unwrap_or_default();
+        let class = test
+            .rsplit('.')
+            .nth(1)
+            .and_then(|class| class.split('$').next())
+            .unwrap_or_default();
         let files = BTreeSet::from([format!("{class}.java")]);
-        found.push(Found { tool: "junit", test: Some(test), files, message, text: (*line).to_owned() });
+        found.push(Found {
+            tool: "junit",
+            test: Some(test),
+            files,
+            message,
+            text: (*line).to_owned(),
+        });
     }
     found
 }
@@ -42,5 +71,9 @@ pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
         message: captures[2].to_owned(),
         text: captures[0].to_owned(),
     };
-    lines.iter().filter_map(|line| JAVAC.captures(line)).map(found).collect()
+    lines
+        .iter()
+        .filter_map(|line| JAVAC.captures(line))
+        .map(found)
+        .collect()
 }

@@ -48,11 +48,24 @@ pub fn failures(check: &Check, said: &str, roots: &[&str]) -> Vec<Failure> {
     let said = Said::read(said, roots);
     let lines = said.lines();
     let mut found = Vec::new();
-    for read in [python::pytest, python::unittest, rust::tests, go::tests, javascript::tests, jvm::tests] {
+    for read in [
+        python::pytest,
+        python::unittest,
+        rust::tests,
+        go::tests,
+        javascript::tests,
+        jvm::tests,
+    ] {
         found.extend(read(&lines));
     }
     let has_tests = !found.is_empty();
-    for read in [rust::diagnostics, go::diagnostics, javascript::bundlers, compilers::diagnostics, jvm::diagnostics] {
+    for read in [
+        rust::diagnostics,
+        go::diagnostics,
+        javascript::bundlers,
+        compilers::diagnostics,
+        jvm::diagnostics,
+    ] {
         found.extend(read(&lines));
     }
     if !has_tests {
@@ -75,7 +88,12 @@ pub(super) fn plain(said: &str) -> String {
 /// Returns the failure of a check whose output explains nothing.
 pub(super) fn silent(check: &Check, why: &str) -> Failure {
     let signature = signature::sign(why, check.kind.name(), "");
-    Failure { signature, text: format!("{why}: {}", check.command), files: Vec::new(), test: None }
+    Failure {
+        signature,
+        text: format!("{why}: {}", check.command),
+        files: Vec::new(),
+        test: None,
+    }
 }
 
 fn finish(check: &Check, mut found: Vec<Found>) -> Vec<Failure> {
@@ -83,19 +101,25 @@ fn finish(check: &Check, mut found: Vec<Found>) -> Vec<Failure> {
     found.sort();
     let mut failures: BTreeMap<String, Failure> = BTreeMap::new();
     for one in found.into_iter().take(MOST_FOUND) {
-        let files: BTreeSet<String> = one.files.iter().filter_map(|file| below_root(&check.folder, file)).collect();
+        let files: BTreeSet<String> = one
+            .files
+            .iter()
+            .filter_map(|file| below_root(&check.folder, file))
+            .collect();
         let place = match (&one.test, one.files.first()) {
             (Some(test), _) => test.as_str(),
             (None, Some(file)) => file.as_str(),
             (None, None) => "",
         };
         let signature = signature::sign(one.tool, place, &one.message);
-        let failure = failures.entry(signature.clone()).or_insert_with(|| Failure {
-            signature,
-            text: said::cut(one.text.trim_end(), LONGEST_TEXT).to_owned(),
-            files: Vec::new(),
-            test: one.test,
-        });
+        let failure = failures
+            .entry(signature.clone())
+            .or_insert_with(|| Failure {
+                signature,
+                text: said::cut(one.text.trim_end(), LONGEST_TEXT).to_owned(),
+                files: Vec::new(),
+                test: one.test,
+            });
         let all: BTreeSet<String> = failure.files.drain(..).chain(files).collect();
         failure.files = all.into_iter().collect();
     }
@@ -106,7 +130,11 @@ fn finish(check: &Check, mut found: Vec<Found>) -> Vec<Failure> {
 /// packages.
 fn below_root(folder: &str, path: &str) -> Option<String> {
     let path = path.replace('\\', "/");
-    if path.starts_with('/') || path.contains("node_modules/") || path.contains("site-packages/") || path.contains(':') {
+    if path.starts_with('/')
+        || path.contains("node_modules/")
+        || path.contains("site-packages/")
+        || path.contains(':')
+    {
         return None;
     }
     let joined = join(folder, &path);

@@ -7,28 +7,60 @@ use super::found::Found;
 use super::pattern::{Pattern, pattern};
 
 static TELLING: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern("", r"(?i)\b(error|errors|failed|failure|fatal|panic|panicked|exception|cannot|denied|not found|undefined|invalid)\b")
+    pattern(
+        "",
+        r"(?i)\b(error|errors|failed|failure|fatal|panic|panicked|exception|cannot|denied|not found|undefined|invalid)\b",
+    )
 });
 /// Lines that only repeat that something failed.
-static SUMMARY: LazyLock<Pattern> =
-    LazyLock::new(|| pattern("", r"(?i)^(make(\[\d+\])?: \*\*\*|npm (ERR!|error)|error: script |\s*ELIFECYCLE|info Visit)"));
-static PLACE: LazyLock<Pattern> = LazyLock::new(|| pattern("", r"([A-Za-z0-9_@.][\w@./-]*\.[A-Za-z]\w{0,5})(?::\d+|\(\d+|:? line \d+)"));
+static SUMMARY: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        "",
+        r"(?i)^(make(\[\d+\])?: \*\*\*|npm (ERR!|error)|error: script |\s*ELIFECYCLE|info Visit)",
+    )
+});
+static PLACE: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        "",
+        r"([A-Za-z0-9_@.][\w@./-]*\.[A-Za-z]\w{0,5})(?::\d+|\(\d+|:? line \d+)",
+    )
+});
 const MOST_LINES: usize = 40;
 const MOST_LAST_LINES: usize = 15;
 
 /// Makes one failure of the lines that report an error, else of the last lines. The order of the lines does not matter.
 pub(super) fn rest(lines: &[&str]) -> Vec<Found> {
-    let said: Vec<&str> = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty() && !SUMMARY.is_match(line)).collect();
-    let telling: Vec<&str> = said.iter().filter(|line| TELLING.is_match(line)).take(MOST_LINES).copied().collect();
-    let shown = if telling.is_empty() { &said[said.len().saturating_sub(MOST_LAST_LINES)..] } else { telling.as_slice() };
+    let said: Vec<&str> = lines
+        .iter()
+        .map(|line| line.trim())
+        .filter(|line| !line.is_empty() && !SUMMARY.is_match(line))
+        .collect();
+    let telling: Vec<&str> = said
+        .iter()
+        .filter(|line| TELLING.is_match(line))
+        .take(MOST_LINES)
+        .copied()
+        .collect();
+    let shown = if telling.is_empty() {
+        &said[said.len().saturating_sub(MOST_LAST_LINES)..]
+    } else {
+        telling.as_slice()
+    };
     if shown.is_empty() {
         return Vec::new();
     }
-    let signs: BTreeSet<String> = shown.iter().map(|line| super::signature::stable(line)).collect();
+    let signs: BTreeSet<String> = shown
+        .iter()
+        .map(|line| super::signature::stable(line))
+        .collect();
     vec![Found {
         tool: "output",
         test: None,
-        files: shown.iter().flat_map(|line| PLACE.captures_iter(line)).map(|captures| captures[1].to_owned()).collect(),
+        files: shown
+            .iter()
+            .flat_map(|line| PLACE.captures_iter(line))
+            .map(|captures| captures[1].to_owned())
+            .collect(),
         message: signs.into_iter().collect::<Vec<_>>().join(" / "),
         text: shown.join("\n"),
     }]

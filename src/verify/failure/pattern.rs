@@ -9,12 +9,19 @@ pub(super) struct Pattern {
 }
 
 pub(super) fn pattern(needed: &'static str, regex: &str) -> Pattern {
-    Pattern { needed, regex: Regex::new(regex).expect("a test reads with every pattern") }
+    Pattern {
+        needed,
+        regex: Regex::new(regex).expect("a test reads with every pattern"),
+    }
 }
 
 impl Pattern {
     pub fn captures<'l>(&self, line: &'l str) -> Option<Captures<'l>> {
-        if line.contains(self.needed) { self.regex.captures(line) } else { None }
+        if line.contains(self.needed) {
+            self.regex.captures(line)
+        } else {
+            None
+        }
     }
 
     pub fn captures_iter<'p, 'l>(&'p self, line: &'l str) -> CaptureMatches<'p, 'l> {

@@ -6,14 +6,25 @@ use std::sync::LazyLock;
 use super::found::{Found, LONGEST_TEXT};
 use super::pattern::{Pattern, pattern};
 
-static SUMMARY: LazyLock<Pattern> = LazyLock::new(|| pattern(".py", r"^(?:FAILED|ERROR) (\S.*\.py(?:::.*?)?)(?: - (.*))?$"));
-static HEADER: LazyLock<Pattern> = LazyLock::new(|| pattern("___", r"^_{3,} (.+?) _{3,}$"));
-static LOCATION: LazyLock<Pattern> = LazyLock::new(|| pattern(".py:", r"^([^\s:>][^:]*\.py):\d+: "));
-static FILE: LazyLock<Pattern> = LazyLock::new(|| pattern("File \"", r#"^\s*File "([^"]+)", line \d+"#));
-static RAISED: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern("", r"^\s*(?:Sorry: )?((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|NotFound))(?::.*)?$")
+static SUMMARY: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        ".py",
+        r"^(?:FAILED|ERROR) (\S.*\.py(?:::.*?)?)(?: - (.*))?$",
+    )
 });
-static UNITTEST: LazyLock<Pattern> = LazyLock::new(|| pattern(": ", r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)"));
+static HEADER: LazyLock<Pattern> = LazyLock::new(|| pattern("___", r"^_{3,} (.+?) _{3,}$"));
+static LOCATION: LazyLock<Pattern> =
+    LazyLock::new(|| pattern(".py:", r"^([^\s:>][^:]*\.py):\d+: "));
+static FILE: LazyLock<Pattern> =
+    LazyLock::new(|| pattern("File \"", r#"^\s*File "([^"]+)", line \d+"#));
+static RAISED: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        "",
+        r"^\s*(?:Sorry: )?((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|NotFound))(?::.*)?$",
+    )
+});
+static UNITTEST: LazyLock<Pattern> =
+    LazyLock::new(|| pattern(": ", r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)"));
 
 /// Maximum number of failing tests that are read: each is looked up among the others.
 const MOST_TESTS: usize = 5000;
@@ -31,7 +42,11 @@ struct Section<'l> {
 pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
     let mut sections = sections(lines);
     let mut found = Vec::new();
-    for captures in lines.iter().filter_map(|line| SUMMARY.captures(line)).take(MOST_TESTS) {
+    for captures in lines
+        .iter()
+        .filter_map(|line| SUMMARY.captures(line))
+        .take(MOST_TESTS)
+    {
         let id = &captures[1];
         let (file, name) = id.split_once("::").unwrap_or((id, ""));
         let name = name.replace("::", ".");
@@ -40,15 +55,22 @@ pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
                 && (section.name == name
                     || section.name.strip_prefix("ERROR at setup of ") == Some(&name)
                     || section.name.strip_prefix("ERROR at teardown of ") == Some(&name)
-                    || (name.is_empty() && section.name.strip_prefix("ERROR collecting ") == Some(file)))
+                    || (name.is_empty()
+                        && section.name.strip_prefix("ERROR collecting ") == Some(file)))
         };
         // Tests in two files may have the same name; prefer the section that points at this test's file.
-        let at = sections.iter_mut().filter(fits).max_by_key(|section| section.files.contains(file));
+        let at = sections
+            .iter_mut()
+            .filter(fits)
+            .max_by_key(|section| section.files.contains(file));
         let mut one = Found {
             tool: "pytest",
             test: Some(id.to_owned()),
             files: BTreeSet::from([file.to_owned()]),
-            message: captures.get(2).map(|message| message.as_str().to_owned()).unwrap_or_default(),
+            message: captures
+                .get(2)
+                .map(|message| message.as_str().to_owned())
+                .unwrap_or_default(),
             text: captures[0].to_owned(),
         };
         if let Some(section) = at {
@@ -62,13 +84,18 @@ pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
         found.push(one);
     }
     // If there is no summary, only the detailed part is left.
-    found.extend(sections.into_iter().filter(|section| !section.is_used && section.message.is_some()).map(|section| Found {
-        tool: "pytest",
-        test: Some(section.name.to_owned()),
-        files: section.files,
-        message: section.message.unwrap_or_default().to_owned(),
-        text: section.text,
-    }));
+    found.extend(
+        sections
+            .into_iter()
+            .filter(|section| !section.is_used && section.message.is_some())
+            .map(|section| Found {
+                tool: "pytest",
+                test: Some(section.name.to_owned()),
+                files: section.files,
+                message: section.message.unwrap_or_default().to_owned(),
+                text: section.text,
+            }),
+    );
     found
 }
 
@@ -81,7 +108,13 @@ fn sections<'l>(lines: &[&'l str]) -> Vec<Section<'l>> {
         }
         if let Some(captures) = HEADER.captures(line) {
             let name = captures.get(1).map_or("", |name| name.as_str());
-            sections.push(Section { name, files: BTreeSet::new(), message: None, text: String::new(), is_used: false });
+            sections.push(Section {
+                name,
+                files: BTreeSet::new(),
+                message: None,
+                text: String::new(),
+                is_used: false,
+            });
             is_inside = true;
         } else if line.starts_with("=====") {
             is_inside = false;
@@ -103,15 +136,38 @@ fn sections<'l>(lines: &[&'l str]) -> Vec<Section<'l>> {
 
 pub(super) fn unittest(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
-    for (place, captures) in lines.iter().enumerate().filter_map(|(place, line)| Some((place, UNITTEST.captures(line)?))) {
-        let block: Vec<&str> = lines[place + 1..].iter().skip(1).take_while(|line| !is_rule(line)).copied().take(200).collect();
+    for (place, captures) in lines
+        .iter()
+        .enumerate()
+        .filter_map(|(place, line)| Some((place, UNITTEST.captures(line)?)))
+    {
+        let block: Vec<&str> = lines[place + 1..]
+            .iter()
+            .skip(1)
+            .take_while(|line| !is_rule(line))
+            .copied()
+            .take(200)
+            .collect();
         let (method, class) = (&captures[1], &captures[2]);
-        let test = if class.ends_with(method) { class.to_owned() } else { format!("{class}.{method}") };
+        let test = if class.ends_with(method) {
+            class.to_owned()
+        } else {
+            format!("{class}.{method}")
+        };
         found.push(Found {
             tool: "unittest",
             test: Some(test),
-            files: block.iter().filter_map(|line| FILE.captures(line)).map(|captures| captures[1].to_owned()).collect(),
-            message: block.iter().find(|line| RAISED.is_match(line)).unwrap_or(&"").trim().to_owned(),
+            files: block
+                .iter()
+                .filter_map(|line| FILE.captures(line))
+                .map(|captures| captures[1].to_owned())
+                .collect(),
+            message: block
+                .iter()
+                .find(|line| RAISED.is_match(line))
+                .unwrap_or(&"")
+                .trim()
+                .to_owned(),
             text: block.join("\n"),
         });
     }
@@ -119,7 +175,9 @@ pub(super) fn unittest(lines: &[&str]) -> Vec<Found> {
 }
 
 fn is_rule(line: &str) -> bool {
-    line.len() > 20 && (line.chars().all(|character| character == '=') || line.chars().all(|character| character == '-'))
+    line.len() > 20
+        && (line.chars().all(|character| character == '=')
+            || line.chars().all(|character| character == '-'))
 }
 
 /// Reads tracebacks, and the syntax errors of `compileall`.

@@ -6,13 +6,23 @@ use std::sync::LazyLock;
 use super::found::Found;
 use super::pattern::{Pattern, pattern};
 
-static FAILED: LazyLock<Pattern> = LazyLock::new(|| pattern("FAILED", r"^test (.+?)(?: - should panic)? \.\.\. FAILED$"));
-static NEXTEST: LazyLock<Pattern> =
-    LazyLock::new(|| pattern("] ", r"^\s+(?:FAIL|TIMEOUT|ABORT|SIG[A-Z]+) \[[^\]]*\] (?:\([^)]*\) )?(\S+ \S.*)$"));
+static FAILED: LazyLock<Pattern> =
+    LazyLock::new(|| pattern("FAILED", r"^test (.+?)(?: - should panic)? \.\.\. FAILED$"));
+static NEXTEST: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        "] ",
+        r"^\s+(?:FAIL|TIMEOUT|ABORT|SIG[A-Z]+) \[[^\]]*\] (?:\([^)]*\) )?(\S+ \S.*)$",
+    )
+});
 static OUTPUT: LazyLock<Pattern> = LazyLock::new(|| pattern("---- ", r"^---- (.+) stdout ----$"));
-static PANIC: LazyLock<Pattern> =
-    LazyLock::new(|| pattern("panicked at", r"^thread '.*?' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:]+\.rs):\d+(?::\d+)?:?$"));
-static ERROR: LazyLock<Pattern> = LazyLock::new(|| pattern(" ", r"^(?:error(?:\[\w+\])?: .+|[A-Z]{1,4}\d{3,4} .+)$"));
+static PANIC: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        "panicked at",
+        r"^thread '.*?' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:]+\.rs):\d+(?::\d+)?:?$",
+    )
+});
+static ERROR: LazyLock<Pattern> =
+    LazyLock::new(|| pattern(" ", r"^(?:error(?:\[\w+\])?: .+|[A-Z]{1,4}\d{3,4} .+)$"));
 static ARROW: LazyLock<Pattern> = LazyLock::new(|| pattern("-->", r"^\s*--> ([^:]+\.\w+):\d+:\d+"));
 /// Maximum number of lines between a diagnostic and the line with its place.
 const FARTHEST_ARROW: usize = 6;
@@ -29,18 +39,43 @@ pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
             said.entry(name).or_default().push(line);
         }
     }
-    let names = lines.iter().filter_map(|line| FAILED.captures(line).or_else(|| NEXTEST.captures(line)));
-    let names: BTreeSet<&str> = names.filter_map(|captures| captures.get(1)).map(|name| name.as_str()).collect();
-    names.into_iter().map(|name| test(name, said.get(name).map_or(&[], Vec::as_slice))).collect()
+    let names = lines
+        .iter()
+        .filter_map(|line| FAILED.captures(line).or_else(|| NEXTEST.captures(line)));
+    let names: BTreeSet<&str> = names
+        .filter_map(|captures| captures.get(1))
+        .map(|name| name.as_str())
+        .collect();
+    names
+        .into_iter()
+        .map(|name| test(name, said.get(name).map_or(&[], Vec::as_slice)))
+        .collect()
 }
 
 fn test(name: &str, said: &[&str]) -> Found {
-    let mut one = Found { tool: "cargo test", test: Some(name.to_owned()), text: said.join("\n"), ..Found::default() };
-    if let Some((place, captures)) = said.iter().enumerate().find_map(|(place, line)| Some((place, PANIC.captures(line)?))) {
+    let mut one = Found {
+        tool: "cargo test",
+        test: Some(name.to_owned()),
+        text: said.join("\n"),
+        ..Found::default()
+    };
+    if let Some((place, captures)) = said
+        .iter()
+        .enumerate()
+        .find_map(|(place, line)| Some((place, PANIC.captures(line)?)))
+    {
         one.files.insert(captures[2].to_owned());
         let inside = captures.get(1).map(|message| message.as_str());
-        let below = || said[place + 1..].iter().find(|line| !line.trim().is_empty()).copied();
-        inside.or_else(below).unwrap_or_default().clone_into(&mut one.message);
+        let below = || {
+            said[place + 1..]
+                .iter()
+                .find(|line| !line.trim().is_empty())
+                .copied()
+        };
+        inside
+            .or_else(below)
+            .unwrap_or_default()
+            .clone_into(&mut one.message);
     } else if let Some(line) = said.iter().find(|line| line.starts_with("Error: ")) {
         (*line).clone_into(&mut one.message);
     }
@@ -48,7 +83,10 @@ fn test(name: &str, said: &[&str]) -> Found {
         one.text = format!("test {name} failed");
     }
     // Documentation tests are named after their file.
-    if let Some((file, _)) = name.split_once(" - ").filter(|(file, _)| super::super::detect::has_extension(file, &["rs"])) {
+    if let Some((file, _)) = name
+        .split_once(" - ")
+        .filter(|(file, _)| super::super::detect::has_extension(file, &["rs"]))
+    {
         one.files.insert(file.to_owned());
     }
     one
@@ -57,11 +95,26 @@ fn test(name: &str, said: &[&str]) -> Found {
 /// Reads errors with an arrow to their place. ruff uses this form, too.
 pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
-    for (place, line) in lines.iter().enumerate().filter(|(_, line)| !line.starts_with([' ', '\t']) && ERROR.is_match(line)) {
+    for (place, line) in lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| !line.starts_with([' ', '\t']) && ERROR.is_match(line))
+    {
         let below = &lines[place + 1..(place + 1 + FARTHEST_ARROW).min(lines.len())];
-        let until = below.iter().position(|line| ERROR.is_match(line)).unwrap_or(below.len());
-        let Some(file) = below[..until].iter().find_map(|line| Some(ARROW.captures(line)?[1].to_owned())) else { continue };
-        let rest = lines[place..].iter().take(20).take_while(|line| !line.trim().is_empty());
+        let until = below
+            .iter()
+            .position(|line| ERROR.is_match(line))
+            .unwrap_or(below.len());
+        let Some(file) = below[..until]
+            .iter()
+            .find_map(|line| Some(ARROW.captures(line)?[1].to_owned()))
+        else {
+            continue;
+        };
+        let rest = lines[place..]
+            .iter()
+            .take(20)
+            .take_while(|line| !line.trim().is_empty());
         found.push(Found {
             tool: "diagnostic",
             test: None,

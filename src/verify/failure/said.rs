@@ -12,7 +12,11 @@ pub(super) struct Said(String);
 impl Said {
     pub fn read(said: &str, roots: &[&str]) -> Self {
         let mut text = without_escapes(&bounded(said)).into_owned();
-        let mut roots: Vec<&str> = roots.iter().map(|root| root.trim_end_matches('/')).filter(|root| !root.is_empty()).collect();
+        let mut roots: Vec<&str> = roots
+            .iter()
+            .map(|root| root.trim_end_matches('/'))
+            .filter(|root| !root.is_empty())
+            .collect();
         // Longer roots come first, because one root may be within another.
         roots.sort_by_key(|root| std::cmp::Reverse(root.len()));
         for root in roots {
@@ -27,7 +31,12 @@ impl Said {
     pub fn lines(&self) -> Vec<&str> {
         self.0
             .lines()
-            .map(|line| line.trim_end_matches('\r').rsplit('\r').next().unwrap_or(line))
+            .map(|line| {
+                line.trim_end_matches('\r')
+                    .rsplit('\r')
+                    .next()
+                    .unwrap_or(line)
+            })
             .map(|line| cut(line, LONGEST_LINE))
             .collect()
     }
@@ -60,7 +69,12 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
         }
         match characters.next() {
             // Control sequence: ends at a letter or another final character.
-            Some('[') => while characters.next().is_some_and(|next| !('\u{40}'..='\u{7e}').contains(&next)) {},
+            Some('[') => {
+                while characters
+                    .next()
+                    .is_some_and(|next| !('\u{40}'..='\u{7e}').contains(&next))
+                {}
+            }
             // Link or title: ends at a bell, or at an escape with its backslash, or at the latest at the line's end.
             Some(']') => {
                 while let Some(next) = characters.next() {

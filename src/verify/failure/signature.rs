@@ -25,18 +25,36 @@ pub(super) fn sign(tool: &str, place: &str, message: &str) -> String {
 /// Patterns to mask, in this order, with their replacements.
 static MASKS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let masks = [
-        (r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>"),
-        (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b", "<time>"),
+        (
+            r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+            "<uuid>",
+        ),
+        (
+            r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b",
+            "<time>",
+        ),
         (r"\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\b", "<time>"),
-        (r#"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[^\s:'"`,;()<>\[\]{}]*"#, "<tmp>"),
+        (
+            r#"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[^\s:'"`,;()<>\[\]{}]*"#,
+            "<tmp>",
+        ),
         (r"\b[A-Za-z]:\\[^\s:'\x22]*", "<path>"),
         (r"\b0[xX][0-9a-fA-F]+", "<address>"),
-        (r"(?i)\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):\d+", "<host>"),
+        (
+            r"(?i)\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):\d+",
+            "<host>",
+        ),
         (r"(\.[A-Za-z]\w{0,5}):\d+(?::\d+)?\b", "$1"),
         (r"(\.[A-Za-z]\w{0,5})[(\[]\d+,\d+[)\]]", "$1"),
         (r"(?i)\b(line|lines|column|col)[ :=#]+\d+", "$1 <n>"),
-        (r"(?i)\b(seed|pid|tid|port|process|thread|threadid|worker|job)(\s*[=:#(]\s*|\s+)\d+\b\)?", "$1 <n>"),
-        (r"(?i)\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?)\b", "<duration>"),
+        (
+            r"(?i)\b(seed|pid|tid|port|process|thread|threadid|worker|job)(\s*[=:#(]\s*|\s+)\d+\b\)?",
+            "$1 <n>",
+        ),
+        (
+            r"(?i)\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?)\b",
+            "<duration>",
+        ),
         (
             r"(?i)\b\d+ (errors?|warnings?|problems?|tests?|suites?|passed|failed|failures?|failing|files?|items?|skipped|lines?|times|others?|more)\b",
             "<n> $1",
@@ -45,16 +63,29 @@ static MASKS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"\b\d+(?:\.\d+)?%", "<n>"),
         (r"\b\d{5,}\b", "<n>"),
     ];
-    masks.into_iter().map(|(pattern, mask)| (Regex::new(pattern).expect("a test compiles every mask"), mask)).collect()
+    masks
+        .into_iter()
+        .map(|(pattern, mask)| {
+            (
+                Regex::new(pattern).expect("a test compiles every mask"),
+                mask,
+            )
+        })
+        .collect()
 });
 /// Absolute paths. Only the last name is kept, because the folders differ between machines.
 static PATH: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(^|[\s'"`(=\[<,:])(?:file://)?(?:/[^\s/:'"`,;()<>\[\]{}]+)+/([^\s/:'"`,;()<>\[\]{}]+)"#).expect("a test compiles it")
+    Regex::new(
+        r#"(^|[\s'"`(=\[<,:])(?:file://)?(?:/[^\s/:'"`,;()<>\[\]{}]+)+/([^\s/:'"`,;()<>\[\]{}]+)"#,
+    )
+    .expect("a test compiles it")
 });
 /// Hashes and ids: runs of hexadecimal digits that are too long to be a word.
-static HEXADECIMAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[0-9a-fA-F]{7,128}\b").expect("a test compiles it"));
+static HEXADECIMAL: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b[0-9a-fA-F]{7,128}\b").expect("a test compiles it"));
 /// The members of a set, which have no fixed order.
-static MEMBERS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{[^{}]*,[^{}]*\}").expect("a test compiles it"));
+static MEMBERS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\{[^{}]*,[^{}]*\}").expect("a test compiles it"));
 
 pub(super) fn stable(text: &str) -> String {
     let mut text = cut(text, LONGEST_READ).to_owned();
@@ -65,11 +96,18 @@ pub(super) fn stable(text: &str) -> String {
     let mask = |captures: &Captures| {
         let found = &captures[0];
         let is_word = !found.contains(|character: char| character.is_ascii_digit());
-        if is_word { found.to_owned() } else { "<hex>".to_owned() }
+        if is_word {
+            found.to_owned()
+        } else {
+            "<hex>".to_owned()
+        }
     };
     text = HEXADECIMAL.replace_all(&text, mask).into_owned();
     let sorted = |captures: &Captures| {
-        let mut members: Vec<&str> = captures[0][1..captures[0].len() - 1].split(',').map(str::trim).collect();
+        let mut members: Vec<&str> = captures[0][1..captures[0].len() - 1]
+            .split(',')
+            .map(str::trim)
+            .collect();
         members.sort_unstable();
         format!("{{{}}}", members.join(", "))
     };
@@ -84,20 +122,44 @@ mod tests {
     #[test]
     fn what_differs_between_runs_is_masked() {
         let same = [
-            ("<Foo object at 0x7f3a2b10>", "<Foo object at 0x55d0c0ffee00>"),
+            (
+                "<Foo object at 0x7f3a2b10>",
+                "<Foo object at 0x55d0c0ffee00>",
+            ),
             ("took 1.25s", "took 900 ms"),
-            ("at 2026-01-02T03:04:05Z", "at 2025-12-31 23:59:59.123+01:00"),
-            ("cannot open /tmp/pytest-of-a/pytest-3/x0/out", "cannot open /tmp/pytest-of-b/pytest-44/x0/out"),
-            ("File /home/a/.venv/lib/json.py:12", "File /usr/lib/python3/json.py:345"),
-            ("Using seed 42 for shuffling", "Using seed 1234567 for shuffling"),
+            (
+                "at 2026-01-02T03:04:05Z",
+                "at 2025-12-31 23:59:59.123+01:00",
+            ),
+            (
+                "cannot open /tmp/pytest-of-a/pytest-3/x0/out",
+                "cannot open /tmp/pytest-of-b/pytest-44/x0/out",
+            ),
+            (
+                "File /home/a/.venv/lib/json.py:12",
+                "File /usr/lib/python3/json.py:345",
+            ),
+            (
+                "Using seed 42 for shuffling",
+                "Using seed 1234567 for shuffling",
+            ),
             ("--seed=1", "--seed=99"),
-            ("id 123e4567-e89b-12d3-a456-426614174000", "id 00000000-0000-4000-8000-000000000000"),
+            (
+                "id 123e4567-e89b-12d3-a456-426614174000",
+                "id 00000000-0000-4000-8000-000000000000",
+            ),
             ("src/a.rs:3:5 fails", "src/a.rs:30:1 fails"),
             ("a.ts(3,5): wrong", "a.ts(12,1): wrong"),
             ("✖ 12 problems", "✖ 3 problems"),
             ("commit 1a2b3c4d5e", "commit 99887766aa"),
-            ("listening at http://localhost:5173", "listening at http://127.0.0.1:40001"),
-            ("thread 'main' (1234) at line 4", "thread 'main' (99887) at line 5"),
+            (
+                "listening at http://localhost:5173",
+                "listening at http://127.0.0.1:40001",
+            ),
+            (
+                "thread 'main' (1234) at line 4",
+                "thread 'main' (99887) at line 5",
+            ),
             ("{'b', 'a'} != {'c'}", "{'a', 'b'} != {'c'}"),
             ("pid 123 died", "pid 4567 died"),
         ];
@@ -124,7 +186,10 @@ mod tests {
 
     #[test]
     fn a_long_signature_is_cut_but_keeps_its_difference() {
-        let (left, right) = (sign("t", "p", &format!("{}a", "é".repeat(500))), sign("t", "p", &format!("{}b", "é".repeat(500))));
+        let (left, right) = (
+            sign("t", "p", &format!("{}a", "é".repeat(500))),
+            sign("t", "p", &format!("{}b", "é".repeat(500))),
+        );
         assert!(left.len() < 400 && left != right);
     }
 }

@@ -6,9 +6,18 @@ use crate::verify::testing::check;
 
 /// Formats each failure as `test | files | signature`.
 fn read(said: &str) -> Vec<String> {
-    let shown =
-        |failure: &Failure| format!("{} | {} | {}", failure.test.as_deref().unwrap_or("-"), failure.files.join(" "), failure.signature);
-    failures(&check(CheckKind::Test, "run"), said, &["/work/tree"]).iter().map(shown).collect()
+    let shown = |failure: &Failure| {
+        format!(
+            "{} | {} | {}",
+            failure.test.as_deref().unwrap_or("-"),
+            failure.files.join(" "),
+            failure.signature
+        )
+    };
+    failures(&check(CheckKind::Test, "run"), said, &["/work/tree"])
+        .iter()
+        .map(shown)
+        .collect()
 }
 
 const PYTEST: &str = "\
@@ -81,7 +90,9 @@ ERROR tests/test_a.py
 ";
     assert_eq!(
         read(said),
-        ["tests/test_a.py | tests/test_a.py | pytest | tests/test_a.py | ModuleNotFoundError: No module named 'nothing'"]
+        [
+            "tests/test_a.py | tests/test_a.py | pytest | tests/test_a.py | ModuleNotFoundError: No module named 'nothing'"
+        ]
     );
 }
 
@@ -93,11 +104,15 @@ fn every_tool_is_read() {
              ---- money::tests::adds stdout ----\n\nthread 'money::tests::adds' (12345) panicked at src/money.rs:12:9:\n\
              assertion `left == right` failed\n  left: 1\n right: 2\nnote: run with `RUST_BACKTRACE=1`\n\n\nfailures:\n    money::tests::adds\n\n\
              test result: FAILED. 1 passed; 1 failed; 0 ignored\n\nerror: test failed, to rerun pass `--lib`\n",
-            &["money::tests::adds | src/money.rs | cargo test | money::tests::adds | assertion `left == right` failed"],
+            &[
+                "money::tests::adds | src/money.rs | cargo test | money::tests::adds | assertion `left == right` failed",
+            ],
         ),
         (
             "test src/lib.rs - add (line 3) ... FAILED\n",
-            &["src/lib.rs - add (line 3) | src/lib.rs | cargo test | src/lib.rs - add (line <n>) | "],
+            &[
+                "src/lib.rs - add (line 3) | src/lib.rs | cargo test | src/lib.rs - add (line <n>) | ",
+            ],
         ),
         (
             "        FAIL [   0.012s] (1/2) shop money::tests::adds\n",
@@ -105,20 +120,31 @@ fn every_tool_is_read() {
         ),
         (
             "error[E0425]: cannot find value `x` in this scope\n  --> src/main.rs:3:5\n   |\n3  |     x;\n\nerror: could not compile `shop` (bin) due to 1 previous error\n",
-            &["- | src/main.rs | diagnostic | src/main.rs | error[E0425]: cannot find value `x` in this scope"],
+            &[
+                "- | src/main.rs | diagnostic | src/main.rs | error[E0425]: cannot find value `x` in this scope",
+            ],
         ),
         (
             "--- FAIL: TestAdd (0.00s)\n    add_test.go:7: got 3\nFAIL\nFAIL\texample.com/shop/money\t0.002s\nFAIL\n",
-            &["example.com/shop/money.TestAdd | example.com/shop/money/add_test.go | go test | example.com/shop/money.TestAdd | got 3"],
+            &[
+                "example.com/shop/money.TestAdd | example.com/shop/money/add_test.go | go test | example.com/shop/money.TestAdd | got 3",
+            ],
         ),
-        ("# example.com/shop\n./main.go:3:5: undefined: y\n", &["- | main.go | go | main.go | undefined: y"]),
+        (
+            "# example.com/shop\n./main.go:3:5: undefined: y\n",
+            &["- | main.go | go | main.go | undefined: y"],
+        ),
         (
             "FAIL src/a.test.js (5.1 s)\n  money\n    ✕ adds (3 ms)\n\n  ● money › adds\n\n    expect(received).toBe(expected)\n\n      at Object.<anonymous> (src/a.test.js:4:12)\n",
-            &["src/a.test.js › money › adds | src/a.test.js | jest | src/a.test.js › money › adds | expect(received).toBe(expected)"],
+            &[
+                "src/a.test.js › money › adds | src/a.test.js | jest | src/a.test.js › money › adds | expect(received).toBe(expected)",
+            ],
         ),
         (
             " FAIL  src/a.test.ts > money > adds\nAssertionError: expected 3 to be 4\n ❯ src/a.test.ts:5:19\n",
-            &["src/a.test.ts > money > adds | src/a.test.ts | vitest | src/a.test.ts > money > adds | AssertionError: expected 3 to be 4"],
+            &[
+                "src/a.test.ts > money > adds | src/a.test.ts | vitest | src/a.test.ts > money > adds | AssertionError: expected 3 to be 4",
+            ],
         ),
         (
             " FAIL  src/a.test.ts [ src/a.test.ts ]\nError: Failed to load url ./x (resolved id: ./x) in /work/tree/src/a.test.ts.\n",
@@ -175,7 +201,9 @@ fn every_tool_is_read() {
         ),
         (
             "[ERROR] Failures:\n[ERROR]   MoneyTest.adds:12 expected: <1> but was: <2>\n",
-            &["MoneyTest.adds | MoneyTest.java | junit | MoneyTest.adds | expected: <1> but was: <2>"],
+            &[
+                "MoneyTest.adds | MoneyTest.java | junit | MoneyTest.adds | expected: <1> but was: <2>",
+            ],
         ),
         (
             "make: Entering directory\nconfig.sh: line 3: frobnicate: cannot open\nmake: *** [Makefile:3: test] Error 1\n",
@@ -190,23 +218,39 @@ fn every_tool_is_read() {
 #[test]
 fn uncaught_errors_of_node_point_at_their_files() {
     let said = "/work/tree/server.js:3\n  boom()\n  ^\n\nReferenceError: boom is not defined\n    at Object.<anonymous> (/work/tree/server.js:3:3)\n    at node:internal/main:1:1\n";
-    assert_eq!(read(said), ["- | server.js | javascript | server.js | ReferenceError: boom is not defined"]);
+    assert_eq!(
+        read(said),
+        ["- | server.js | javascript | server.js | ReferenceError: boom is not defined"]
+    );
 }
 
 #[test]
 fn folders_and_colours_of_a_check_do_not_matter() {
     let mut inner = check(CheckKind::Lint, "run");
     inner.folder = "web".to_owned();
-    let coloured = "\u{1b}[36msrc/a.ts\u{1b}[0m:9:1 - \u{1b}[91merror\u{1b}[0m TS1005: ';' expected.\r\n";
+    let coloured =
+        "\u{1b}[36msrc/a.ts\u{1b}[0m:9:1 - \u{1b}[91merror\u{1b}[0m TS1005: ';' expected.\r\n";
     let found = failures(&inner, coloured, &[]);
     assert_eq!(found[0].files, ["web/src/a.ts"]);
-    assert_eq!(found[0].signature, "diagnostic | src/a.ts | TS1005: ';' expected.");
+    assert_eq!(
+        found[0].signature,
+        "diagnostic | src/a.ts | TS1005: ';' expected."
+    );
 }
 
 #[test]
 fn paths_outside_the_tree_are_no_files_of_it() {
-    assert_eq!(below_root("web", "../src/./a.py").as_deref(), Some("src/a.py"));
-    for path in ["../../x.py", "/usr/lib/python3/x.py", "node_modules/x/y.js", "node:internal/x.js", "."] {
+    assert_eq!(
+        below_root("web", "../src/./a.py").as_deref(),
+        Some("src/a.py")
+    );
+    for path in [
+        "../../x.py",
+        "/usr/lib/python3/x.py",
+        "node_modules/x/y.js",
+        "node:internal/x.js",
+        ".",
+    ] {
         assert_eq!(below_root("", path), None, "{path}");
     }
 }
@@ -214,33 +258,66 @@ fn paths_outside_the_tree_are_no_files_of_it() {
 #[test]
 fn hostile_words_are_bounded() {
     let check = check(CheckKind::Test, "run");
-    let long = format!("FAILED {}.py::test_x - {}", "é".repeat(1 << 20), "x".repeat(1 << 20));
-    assert!(failures(&check, &long, &[]).iter().all(|failure| failure.signature.len() < 400 && failure.text.len() <= LONGEST_TEXT));
-    let many = (0..20_000).map(|number| format!("FAILED tests/test_{number}x.py::test - boom")).collect::<Vec<_>>().join("\n");
+    let long = format!(
+        "FAILED {}.py::test_x - {}",
+        "é".repeat(1 << 20),
+        "x".repeat(1 << 20)
+    );
+    assert!(
+        failures(&check, &long, &[])
+            .iter()
+            .all(|failure| failure.signature.len() < 400 && failure.text.len() <= LONGEST_TEXT)
+    );
+    let many = (0..20_000)
+        .map(|number| format!("FAILED tests/test_{number}x.py::test - boom"))
+        .collect::<Vec<_>>()
+        .join("\n");
     assert_eq!(failures(&check, &many, &[]).len(), MOST_FAILURES);
-    let escapes = "\u{1b}[".repeat(200_000) + "\u{1b}]8;;" + &"\u{1b}".repeat(1000) + "\nerror: x\n";
+    let escapes =
+        "\u{1b}[".repeat(200_000) + "\u{1b}]8;;" + &"\u{1b}".repeat(1000) + "\nerror: x\n";
     assert!(failures(&check, &escapes, &[]).len() <= 1);
     let huge = "error: the same\n".repeat(600_000);
     assert_eq!(failures(&check, &huge, &[]).len(), 1);
 }
 
 /// Returns one failing test as pytest reports it. The arguments are the parts that differ from run to run.
-fn pytest_block(name: usize, address: u64, line: u32, seconds: u32, seed: u32, folder: &str) -> (String, String) {
+fn pytest_block(
+    name: usize,
+    address: u64,
+    line: u32,
+    seconds: u32,
+    seed: u32,
+    folder: &str,
+) -> (String, String) {
     let section = format!(
         "______ test_{name} ______\n\n>   assert thing\nE   AssertionError: <Thing object at 0x{address:x}> took {seconds}.5s with seed {seed} in {folder}/out\n\n\
          tests/test_a.py:{line}: AssertionError\n"
     );
-    (section, format!("FAILED tests/test_a.py::test_{name} - AssertionError: <Thing object at 0x{address:x}>...\n"))
+    (
+        section,
+        format!(
+            "FAILED tests/test_a.py::test_{name} - AssertionError: <Thing object at 0x{address:x}>...\n"
+        ),
+    )
 }
 
 fn signatures(blocks: &[(String, String)]) -> Vec<String> {
     let said = format!(
         "=== FAILURES ===\n{}=== short test summary info ===\n{}=== {} failed in 1.0s ===\n",
-        blocks.iter().map(|(section, _)| section.as_str()).collect::<String>(),
-        blocks.iter().map(|(_, line)| line.as_str()).collect::<String>(),
+        blocks
+            .iter()
+            .map(|(section, _)| section.as_str())
+            .collect::<String>(),
+        blocks
+            .iter()
+            .map(|(_, line)| line.as_str())
+            .collect::<String>(),
         blocks.len()
     );
-    failures(&check(CheckKind::Test, "pytest"), &said, &[]).into_iter().map(|failure| failure.signature).collect()
+    failures(&check(CheckKind::Test, "pytest"), &said, &[])
+        .into_iter()
+        .map(|failure| failure.signature)
+        .collect()
 }
 
 proptest! {

@@ -52,12 +52,19 @@ impl BoardBytes {
             }
         }
         let sha256 = digest(&mut file, &joined)?;
-        Ok(Self { ranges: joined, sha256 })
+        Ok(Self {
+            ranges: joined,
+            sha256,
+        })
     }
 
     /// Returns the form in a log: ranges as start and length, then the digest.
     pub fn text(&self) -> String {
-        let ranges: Vec<String> = self.ranges.iter().map(|(start, length)| format!("{start}+{length}")).collect();
+        let ranges: Vec<String> = self
+            .ranges
+            .iter()
+            .map(|(start, length)| format!("{start}+{length}"))
+            .collect();
         format!("{} {}", ranges.join(","), self.sha256)
     }
 
@@ -67,7 +74,10 @@ impl BoardBytes {
             let (start, length) = text.split_once('+')?;
             Some((start.parse().ok()?, length.parse().ok()?))
         };
-        Some(Self { ranges: ranges.split(',').map(range).collect::<Option<_>>()?, sha256: sha256.to_owned() })
+        Some(Self {
+            ranges: ranges.split(',').map(range).collect::<Option<_>>()?,
+            sha256: sha256.to_owned(),
+        })
     }
 
     /// Returns whether the file has these bytes.
@@ -80,7 +90,9 @@ fn digest(file: &mut File, ranges: &[(u64, u64)]) -> io::Result<String> {
     let mut digest = Sha256::new();
     for (start, length) in ranges {
         file.seek(SeekFrom::Start(*start))?;
-        files::for_each_block(Read::by_ref(file).take(*length), |block| digest.update(block))?;
+        files::for_each_block(Read::by_ref(file).take(*length), |block| {
+            digest.update(block)
+        })?;
     }
     Ok(hex(&digest.finalize()))
 }

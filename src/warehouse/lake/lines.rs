@@ -37,7 +37,13 @@ impl LakeLines {
     pub fn new(file: DataFile, wanted: Arc<Wanted>, standing: &str) -> Self {
         let name = file.path.display().to_string();
         let state = format!("{name} {:?} {} {standing}", file.sha256, file.bytes);
-        Self { name, file, wanted, state, checked: OnceLock::new() }
+        Self {
+            name,
+            file,
+            wanted,
+            state,
+            checked: OnceLock::new(),
+        }
     }
 
     /// Returns where the wanted runs that stand are, whole runs together up to a number of rows.
@@ -52,10 +58,19 @@ impl LakeLines {
                 continue;
             }
             let (run, publish) = of(start);
-            let stands = |(run, publish): (&str, &str)| self.wanted.get(run).is_some_and(|standing| standing == publish) && is_wanted(run);
+            let stands = |(run, publish): (&str, &str)| {
+                self.wanted
+                    .get(run)
+                    .is_some_and(|standing| standing == publish)
+                    && is_wanted(run)
+            };
             if run.zip(publish).is_some_and(stands) {
                 match spans.last_mut() {
-                    Some((first, rows)) if *first + *rows == start && *rows + row - start <= TOGETHER => *rows += row - start,
+                    Some((first, rows))
+                        if *first + *rows == start && *rows + row - start <= TOGETHER =>
+                    {
+                        *rows += row - start
+                    }
                     _ => spans.push((start, row - start)),
                 }
             }
@@ -67,7 +82,10 @@ impl LakeLines {
     /// Reads the columns of a span, and no others.
     fn frame(&self, (start, rows): Span, columns: &[&str]) -> PolarsResult<DataFrame> {
         scan(&self.file.path)?
-            .slice(i64::try_from(start).unwrap_or(i64::MAX), u32::try_from(rows).unwrap_or(u32::MAX))
+            .slice(
+                i64::try_from(start).unwrap_or(i64::MAX),
+                u32::try_from(rows).unwrap_or(u32::MAX),
+            )
             .filter(col("standing"))
             .sort(["run_id", "line"], SortMultipleOptions::default())
             .select(columns.iter().map(|name| col(*name)).collect::<Vec<Expr>>())
@@ -81,12 +99,21 @@ impl LakeLines {
         columns: &[&str],
         each: &mut dyn FnMut(&DataFrame) -> PolarsResult<Result<(), usize>>,
     ) -> io::Result<()> {
-        let checked = self.checked.get_or_init(|| check(&self.file).map_err(|problem| problem.message));
-        checked.as_ref().map_err(|message| io::Error::other(message.clone()))?;
+        let checked = self
+            .checked
+            .get_or_init(|| check(&self.file).map_err(|problem| problem.message));
+        checked
+            .as_ref()
+            .map_err(|message| io::Error::other(message.clone()))?;
         let unread = |error: PolarsError| io::Error::other(visible(&error.to_string()));
         for span in self.spans(is_wanted).map_err(unread)? {
-            let read = self.frame(span, columns).and_then(|frame| each(&frame)).map_err(unread)?;
-            read.map_err(|row| io::Error::other(format!("row {} is no outcome", span.0 + row + 1)))?;
+            let read = self
+                .frame(span, columns)
+                .and_then(|frame| each(&frame))
+                .map_err(unread)?;
+            read.map_err(|row| {
+                io::Error::other(format!("row {} is no outcome", span.0 + row + 1))
+            })?;
         }
         Ok(())
     }
@@ -101,7 +128,11 @@ impl StandingLines for LakeLines {
         self.state.clone()
     }
 
-    fn each(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+    fn each(
+        &self,
+        is_wanted: &dyn Fn(&str) -> bool,
+        each: &mut dyn FnMut(&[u8]),
+    ) -> io::Result<()> {
         let mut line = String::new();
         self.each_frame(is_wanted, &COLUMNS, &mut |frame| {
             each_outcome(frame, |outcome, details| {
@@ -112,11 +143,17 @@ impl StandingLines for LakeLines {
         })
     }
 
-    fn each_item(&self, is_wanted: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&ItemLine<'_>)) -> io::Result<()> {
+    fn each_item(
+        &self,
+        is_wanted: &dyn Fn(&str) -> bool,
+        each: &mut dyn FnMut(&ItemLine<'_>),
+    ) -> io::Result<()> {
         self.each_frame(is_wanted, &NAMES, &mut |frame| {
             let columns = OutcomeColumns::of(frame)?;
             for row in 0..frame.height() {
-                let Some(line) = columns.line(row) else { return Ok(Err(row)) };
+                let Some(line) = columns.line(row) else {
+                    return Ok(Err(row));
+                };
                 each(&line);
             }
             Ok(Ok(()))

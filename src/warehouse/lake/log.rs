@@ -61,7 +61,12 @@ pub(super) struct Listed {
 impl Listed {
     /// Returns the number of files, and their bytes.
     fn size(&self) -> (u64, u64) {
-        (self.files.len() as u64, self.files.iter().fold(0, |bytes, file| bytes.saturating_add(file.bytes)))
+        (
+            self.files.len() as u64,
+            self.files
+                .iter()
+                .fold(0, |bytes, file| bytes.saturating_add(file.bytes)),
+        )
     }
 }
 
@@ -163,7 +168,10 @@ impl Log {
     }
 
     /// Replays the commits, the last one being `until`, if it is given.
-    fn replay(&self, until: Option<u64>) -> Result<(Listed, Option<Value>, Option<Protocol>), Problem> {
+    fn replay(
+        &self,
+        until: Option<u64>,
+    ) -> Result<(Listed, Option<Value>, Option<Protocol>), Problem> {
         let folder = self.folder();
         let shown = visible(&folder.display().to_string());
         let (mut versions, mut checksums): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
@@ -173,25 +181,40 @@ impl Log {
             Err(error) => return Err(Problem::unread(shown, &error)),
         };
         for entry in entries {
-            let name = entry.map_err(|error| Problem::unread(&*shown, &error))?.file_name();
+            let name = entry
+                .map_err(|error| Problem::unread(&*shown, &error))?
+                .file_name();
             let number = |suffix: &str| {
-                let number = name.to_str().and_then(|name| name.strip_suffix(suffix)).filter(|number| number.len() == 20)?;
+                let number = name
+                    .to_str()
+                    .and_then(|name| name.strip_suffix(suffix))
+                    .filter(|number| number.len() == 20)?;
                 number.parse::<u64>().ok()
             };
             versions.extend(number(".json"));
             checksums.extend(number(".crc"));
         }
         versions.sort_unstable();
-        if let Some((expected, _)) = (0..).zip(&versions).find(|(expected, found)| expected != *found) {
+        if let Some((expected, _)) = (0..)
+            .zip(&versions)
+            .find(|(expected, found)| expected != *found)
+        {
             return Err(Problem::in_file(shown, format!("has no commit {expected}, and later ones"))
                 .with_hint("restore the file: evalreport reads a table from its first commit, without checkpoints"));
         }
-        if let Some(lost) = checksums.iter().max().filter(|checksum| versions.last().is_none_or(|last| last < *checksum)) {
+        if let Some(lost) = checksums
+            .iter()
+            .max()
+            .filter(|checksum| versions.last().is_none_or(|last| last < *checksum))
+        {
             return Err(Problem::in_file(shown, format!("has no commit {lost}, although its checksum is there"))
                 .with_hint("restore the file from a copy; if the lake is just being copied, wait until it is whole"));
         }
         versions.retain(|version| until.is_none_or(|until| *version <= until));
-        let mut listed = Listed { version: versions.last().copied(), files: Vec::new() };
+        let mut listed = Listed {
+            version: versions.last().copied(),
+            files: Vec::new(),
+        };
         let (mut metadata, mut protocol) = (None, None);
         let mut present: BTreeMap<String, usize> = BTreeMap::new();
         let mut all: Vec<Option<DataFile>> = Vec::new();
@@ -199,13 +222,21 @@ impl Log {
             let path = self.commit_path(version);
             let shown = visible(&path.display().to_string());
             let bytes = files::read(&path).map_err(|error| Problem::unread(&*shown, &error))?;
-            let lines = (1..).zip(bytes.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+            let lines = (1..)
+                .zip(bytes.split(|byte| *byte == b'\n'))
+                .filter(|(_, line)| !line.trim_ascii().is_empty());
             let (mut actions, mut added, mut stated) = (0, 0, None);
             for (number, line) in lines {
                 let wrong = |message: String| Problem::at_line(&*shown, number, message);
-                let action: Action = serde_json::from_slice(line)
-                    .map_err(|error| wrong(format!("is not an action of a Delta log: {}", visible(&error.to_string()))))?;
-                if let Some(Protocol { min_reader_version, .. }) = action.protocol
+                let action: Action = serde_json::from_slice(line).map_err(|error| {
+                    wrong(format!(
+                        "is not an action of a Delta log: {}",
+                        visible(&error.to_string())
+                    ))
+                })?;
+                if let Some(Protocol {
+                    min_reader_version, ..
+                }) = action.protocol
                     && min_reader_version > 1
                 {
                     return Err(wrong(format!("another program made this a table for readers of version {min_reader_version}"))
@@ -214,26 +245,41 @@ impl Log {
                 actions += 1;
                 metadata = action.meta_data.or(metadata);
                 protocol = action.protocol.or(protocol);
-                stated = action.commit_info.and_then(|info| info.operation_metrics?.num_files).or(stated);
+                stated = action
+                    .commit_info
+                    .and_then(|info| info.operation_metrics?.num_files)
+                    .or(stated);
                 if let Some(add) = action.add {
                     added += 1;
                     let path = add.path.clone();
-                    let file = self.data_file(add).ok_or_else(|| wrong(format!("`{}` is not a path below the table", visible(&path))))?;
+                    let file = self.data_file(add).ok_or_else(|| {
+                        wrong(format!(
+                            "`{}` is not a path below the table",
+                            visible(&path)
+                        ))
+                    })?;
                     if let Some(earlier) = present.insert(path, all.len()) {
                         all[earlier] = None;
                     }
                     all.push(Some(file));
                 }
-                if let Some(earlier) = action.remove.and_then(|remove| present.remove(&remove.path)) {
+                if let Some(earlier) = action
+                    .remove
+                    .and_then(|remove| present.remove(&remove.path))
+                {
                     all[earlier] = None;
                 }
             }
-            let restore = "restore the file from a copy, or publish the runs again into a new folder";
+            let restore =
+                "restore the file from a copy, or publish the runs again into a new folder";
             if actions == 0 {
                 return Err(Problem::in_file(shown, "is empty: no commit is").with_hint(restore));
             }
             if let Some(stated) = stated.filter(|stated| *stated != added.to_string()) {
-                let message = format!("adds {added} files, and says that it adds {}", visible(&stated));
+                let message = format!(
+                    "adds {added} files, and says that it adds {}",
+                    visible(&stated)
+                );
                 return Err(Problem::in_file(shown, message).with_hint(restore));
             }
         }
@@ -244,11 +290,17 @@ impl Log {
 
     /// Fails if the table is not as the checksum of its last commit says. One that is missing or unreadable says nothing.
     fn compare_checksum(&self, listed: &Listed) -> Result<(), Problem> {
-        let Some(version) = listed.version else { return Ok(()) };
+        let Some(version) = listed.version else {
+            return Ok(());
+        };
         let path = self.checksum_path(version);
         let shown = || visible(&path.display().to_string());
-        let bytes = files::if_there(files::read(&path)).map_err(|error| Problem::unread(shown(), &error))?;
-        let Some(stated) = bytes.and_then(|bytes| serde_json::from_slice::<Checksum>(&bytes).ok()) else { return Ok(()) };
+        let bytes = files::if_there(files::read(&path))
+            .map_err(|error| Problem::unread(shown(), &error))?;
+        let Some(stated) = bytes.and_then(|bytes| serde_json::from_slice::<Checksum>(&bytes).ok())
+        else {
+            return Ok(());
+        };
         let (files, bytes) = listed.size();
         if (stated.num_files, stated.table_size_bytes) == (files, bytes) {
             return Ok(());
@@ -257,7 +309,9 @@ impl Log {
             "says that the table has {} files with {} bytes, and it has {files} with {bytes}",
             stated.num_files, stated.table_size_bytes
         );
-        Err(Problem::in_file(shown(), message).with_hint("restore `_delta_log` from a copy, or publish the runs again into a new folder"))
+        Err(Problem::in_file(shown(), message).with_hint(
+            "restore `_delta_log` from a copy, or publish the runs again into a new folder",
+        ))
     }
 
     /// Writes the checksum of a commit. The table is whole without it, so a publisher that is killed before leaves no damage.
@@ -265,42 +319,84 @@ impl Log {
         let (listed, metadata, protocol) = self.replay(Some(version))?;
         let (num_files, table_size_bytes) = listed.size();
         let protocol = protocol.map_or(Value::Null, |protocol| json!(protocol));
-        let checksum =
-            Checksum { table_size_bytes, num_files, num_metadata: 1, num_protocol: 1, metadata: metadata.unwrap_or_default(), protocol };
+        let checksum = Checksum {
+            table_size_bytes,
+            num_files,
+            num_metadata: 1,
+            num_protocol: 1,
+            metadata: metadata.unwrap_or_default(),
+            protocol,
+        };
         let path = self.checksum_path(version);
-        let cannot = |error: io::Error| Problem::in_file(visible(&path.display().to_string()), format!("cannot be written: {error}"));
+        let cannot = |error: io::Error| {
+            Problem::in_file(
+                visible(&path.display().to_string()),
+                format!("cannot be written: {error}"),
+            )
+        };
         let mut file = files::temporary_in(&self.folder()).map_err(cannot)?;
         let text = serde_json::to_string(&checksum).expect("a checksum is JSON");
-        writeln!(file, "{text}").and_then(|()| file.as_file().sync_all()).map_err(cannot)?;
+        writeln!(file, "{text}")
+            .and_then(|()| file.as_file().sync_all())
+            .map_err(cannot)?;
         file.persist(&path).map_err(|error| cannot(error.error))?;
         sync_folder(&self.folder()).map_err(cannot)
     }
 
     fn data_file(&self, add: Add) -> Option<DataFile> {
         let relative = decoded(&add.path)?;
-        let is_below = Path::new(&relative).components().all(|part| matches!(part, std::path::Component::Normal(_)));
-        let statistics: Statistics = add.stats.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let is_below = Path::new(&relative)
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)));
+        let statistics: Statistics = add
+            .stats
+            .as_deref()
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default();
         let only = |column: &str| {
-            let (least, most) = (statistics.min_values.get(column)?, statistics.max_values.get(column)?);
-            (least == most).then(|| least.as_str().map(str::to_owned)).flatten()
+            let (least, most) = (
+                statistics.min_values.get(column)?,
+                statistics.max_values.get(column)?,
+            );
+            (least == most)
+                .then(|| least.as_str().map(str::to_owned))
+                .flatten()
         };
         is_below.then(|| DataFile {
             path: self.table.join(&relative),
             bytes: add.size,
             rows: statistics.num_records,
             publish_id: only("publish_id"),
-            sha256: add.tags.as_ref().and_then(|tags| tags.get("sha256")?.clone()),
-            board: add.tags.and_then(|tags| BoardBytes::parse(tags.get("board")?.as_deref()?)),
-            partition: add.partition_values.into_iter().filter_map(|(column, value)| Some((column, value?))).collect(),
+            sha256: add
+                .tags
+                .as_ref()
+                .and_then(|tags| tags.get("sha256")?.clone()),
+            board: add
+                .tags
+                .and_then(|tags| BoardBytes::parse(tags.get("board")?.as_deref()?)),
+            partition: add
+                .partition_values
+                .into_iter()
+                .filter_map(|(column, value)| Some((column, value?)))
+                .collect(),
         })
     }
 
     /// Makes the table if it does not exist. Its id is the same whoever makes it.
-    pub fn create(&self, name: &str, schema: &Schema, partitioned_by: &[&str], time: DateTime<Utc>) -> Result<(), Problem> {
+    pub fn create(
+        &self,
+        name: &str,
+        schema: &Schema,
+        partitioned_by: &[&str],
+        time: DateTime<Utc>,
+    ) -> Result<(), Problem> {
         if self.commit_path(0).exists() {
             return Ok(());
         }
-        let id = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_URL, format!("evalreport lake {name}").as_bytes());
+        let id = uuid::Uuid::new_v5(
+            &uuid::Uuid::NAMESPACE_URL,
+            format!("evalreport lake {name}").as_bytes(),
+        );
         let fields: Vec<Value> = schema
             .iter()
             .map(|(name, of)| json!({"name": name.as_str(), "type": delta_type(of), "nullable": true, "metadata": {}}))
@@ -323,7 +419,12 @@ impl Log {
     }
 
     /// Adds files as this version. Returns whether it did: not if another publisher has made this version meanwhile.
-    pub fn commit(&self, version: u64, added: &[NewFile], time: DateTime<Utc>) -> Result<bool, Problem> {
+    pub fn commit(
+        &self,
+        version: u64,
+        added: &[NewFile],
+        time: DateTime<Utc>,
+    ) -> Result<bool, Problem> {
         let mut actions = vec![json!({"commitInfo": commit_info("WRITE", added, time)})];
         actions.extend(added.iter().map(|file| {
             let least: BTreeMap<&str, &String> = file.ranges.iter().map(|(column, least, _)| (*column, least)).collect();
@@ -346,12 +447,24 @@ impl Log {
 
     fn write(&self, version: u64, actions: &[Value]) -> Result<bool, Problem> {
         let (folder, path) = (self.folder(), self.commit_path(version));
-        let cannot = |error: io::Error| Problem::in_file(visible(&path.display().to_string()), format!("cannot be written: {error}"));
+        let cannot = |error: io::Error| {
+            Problem::in_file(
+                visible(&path.display().to_string()),
+                format!("cannot be written: {error}"),
+            )
+        };
         fs::create_dir_all(&folder).map_err(cannot)?;
         files::sweep_files(&folder);
         let mut file = files::temporary_in(&folder).map_err(cannot)?;
-        let text = actions.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n") + "\n";
-        file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(cannot)?;
+        let text = actions
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<String>>()
+            .join("\n")
+            + "\n";
+        file.write_all(text.as_bytes())
+            .and_then(|()| file.as_file().sync_all())
+            .map_err(cannot)?;
         match file.persist_noclobber(&path) {
             Ok(_) => {}
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
@@ -380,7 +493,11 @@ fn commit_info(operation: &str, added: &[NewFile], time: DateTime<Utc>) -> Value
 
 /// Makes new names in a folder survive a power cut. Windows has no such call; its file system journals names.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { files::open(folder)?.sync_all() } else { Ok(()) }
+    if cfg!(unix) {
+        files::open(folder)?.sync_all()
+    } else {
+        Ok(())
+    }
 }
 
 fn delta_type(of: &DataType) -> &'static str {
@@ -449,45 +566,105 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let log = Log::of(folder.path().join("runs"));
         assert_eq!(log.read().expect("no table yet"), Listed::default());
-        let schema = Schema::from_iter([polars::prelude::Field::new("run_id".into(), DataType::String)]);
-        log.create("runs", &schema, &[], DateTime::UNIX_EPOCH).expect("writable");
-        log.create("runs", &schema, &[], DateTime::UNIX_EPOCH).expect("it is there");
+        let schema = Schema::from_iter([polars::prelude::Field::new(
+            "run_id".into(),
+            DataType::String,
+        )]);
+        log.create("runs", &schema, &[], DateTime::UNIX_EPOCH)
+            .expect("writable");
+        log.create("runs", &schema, &[], DateTime::UNIX_EPOCH)
+            .expect("it is there");
         let path = format!("suite={}/part.parquet", as_name("a b/%"));
-        assert!(log.commit(1, &[file(&path)], DateTime::UNIX_EPOCH).expect("writable"));
-        assert!(!log.commit(1, &[file("other.parquet")], DateTime::UNIX_EPOCH).expect("writable"), "the version is taken");
+        assert!(
+            log.commit(1, &[file(&path)], DateTime::UNIX_EPOCH)
+                .expect("writable")
+        );
+        assert!(
+            !log.commit(1, &[file("other.parquet")], DateTime::UNIX_EPOCH)
+                .expect("writable"),
+            "the version is taken"
+        );
         let listed = log.read().expect("a whole log");
         assert_eq!(listed.version, Some(1));
-        let [read] = listed.files.as_slice() else { panic!("one file") };
-        assert_eq!(read.board.as_ref().map(BoardBytes::text).as_deref(), Some("4+10,20+3 ab"));
+        let [read] = listed.files.as_slice() else {
+            panic!("one file")
+        };
+        assert_eq!(
+            read.board.as_ref().map(BoardBytes::text).as_deref(),
+            Some("4+10,20+3 ab")
+        );
         assert_eq!(read.path, folder.path().join("runs").join(&path));
-        assert_eq!((read.rows, read.publish_id.as_deref(), read.partition["suite"].as_str()), (Some(3), Some("p"), "a b/%"));
+        assert_eq!(
+            (
+                read.rows,
+                read.publish_id.as_deref(),
+                read.partition["suite"].as_str()
+            ),
+            (Some(3), Some("p"), "a b/%")
+        );
     }
 
     #[test]
     fn a_log_with_a_gap_or_a_foreign_protocol_is_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let log = Log::of(folder.path().to_owned());
-        log.create("runs", &Schema::default(), &[], DateTime::UNIX_EPOCH).expect("writable");
+        log.create("runs", &Schema::default(), &[], DateTime::UNIX_EPOCH)
+            .expect("writable");
         assert!(log.commit(1, &[], DateTime::UNIX_EPOCH).expect("writable"));
         assert!(log.commit(2, &[], DateTime::UNIX_EPOCH).expect("writable"));
         fs::remove_file(log.commit_path(1)).expect("it is there");
-        assert!(log.read().expect_err("1 is missing").message.contains("no commit 1"));
+        assert!(
+            log.read()
+                .expect_err("1 is missing")
+                .message
+                .contains("no commit 1")
+        );
         fs::write(log.commit_path(1), r#"{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":["deletionVectors"]}}"#)
             .expect("writable");
-        assert!(log.read().expect_err("another protocol").message.contains("version 3"));
-        fs::write(log.commit_path(1), r#"{"add":{"path":"../../x.parquet","size":1}}"#).expect("writable");
-        assert!(log.read().expect_err("outside").message.contains("not a path"));
+        assert!(
+            log.read()
+                .expect_err("another protocol")
+                .message
+                .contains("version 3")
+        );
+        fs::write(
+            log.commit_path(1),
+            r#"{"add":{"path":"../../x.parquet","size":1}}"#,
+        )
+        .expect("writable");
+        assert!(
+            log.read()
+                .expect_err("outside")
+                .message
+                .contains("not a path")
+        );
         fs::write(log.commit_path(1), "{\"add\"").expect("writable");
-        assert!(log.read().expect_err("cut off").message.contains("not an action"));
+        assert!(
+            log.read()
+                .expect_err("cut off")
+                .message
+                .contains("not an action")
+        );
     }
 
     #[test]
     fn a_log_that_lost_a_part_is_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let log = Log::of(folder.path().to_owned());
-        log.create("runs", &Schema::default(), &[], DateTime::UNIX_EPOCH).expect("writable");
-        assert!(log.commit(1, &[file("a.parquet")], DateTime::UNIX_EPOCH).expect("writable"));
-        assert!(log.commit(2, &[file("b.parquet"), file("c.parquet")], DateTime::UNIX_EPOCH).expect("writable"));
+        log.create("runs", &Schema::default(), &[], DateTime::UNIX_EPOCH)
+            .expect("writable");
+        assert!(
+            log.commit(1, &[file("a.parquet")], DateTime::UNIX_EPOCH)
+                .expect("writable")
+        );
+        assert!(
+            log.commit(
+                2,
+                &[file("b.parquet"), file("c.parquet")],
+                DateTime::UNIX_EPOCH
+            )
+            .expect("writable")
+        );
         assert_eq!(log.read().expect("whole").size(), (3, 21));
         let refusal = |version: u64, text: Option<&str>| {
             let path = log.commit_path(version);
@@ -504,9 +681,15 @@ mod tests {
         let lines: Vec<&str> = commit.lines().collect();
         assert!(refusal(1, Some("")).contains("is empty"));
         assert!(refusal(2, Some("\n")).contains("is empty"));
-        assert!(refusal(2, Some(&lines[..2].join("\n"))).contains("adds 1 files, and says that it adds 2"));
+        assert!(
+            refusal(2, Some(&lines[..2].join("\n")))
+                .contains("adds 1 files, and says that it adds 2")
+        );
         // Nothing but the checksum knows this.
-        assert!(refusal(2, Some(lines[1])).contains("the table has 3 files with 21 bytes, and it has 2 with 14"));
+        assert!(
+            refusal(2, Some(lines[1]))
+                .contains("the table has 3 files with 21 bytes, and it has 2 with 14")
+        );
         assert!(refusal(2, None).contains("has no commit 2, although its checksum is there"));
         // A publisher that was killed before the checksum, and a checksum that is damaged, are no damage of the table.
         fs::write(log.checksum_path(2), "{").expect("writable");
@@ -514,6 +697,9 @@ mod tests {
         fs::remove_file(log.checksum_path(2)).expect("removable");
         assert_eq!(log.read().expect("whole").size(), (3, 21));
         fs::remove_file(log.commit_path(2)).expect("removable");
-        assert_eq!(log.read().expect("as before the last commit").size(), (1, 7));
+        assert_eq!(
+            log.read().expect("as before the last commit").size(),
+            (1, 7)
+        );
     }
 }

@@ -33,25 +33,38 @@ fn check_version(lake: &Path, oldest: u64) -> Result<(), Problem> {
     let bytes = match files::if_there(files::read(&path)) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
-            return Err(Problem::in_file(visible(&lake.display().to_string()), format!("is not a lake: it has no {FILE}"))
-                .with_hint("`evalreport export lake DIR` makes one"));
+            return Err(Problem::in_file(
+                visible(&lake.display().to_string()),
+                format!("is not a lake: it has no {FILE}"),
+            )
+            .with_hint("`evalreport export lake DIR` makes one"));
         }
         Err(error) => return Err(Problem::unread(shown, &error)),
     };
     match serde_json::from_slice::<Marker>(&bytes) {
-        Ok(marker) if marker.format == FORMAT && (oldest..=VERSION).contains(&marker.version) => Ok(()),
-        Ok(marker) if marker.format == FORMAT => {
-            Err(Problem::in_file(shown, format!("is a lake of version {}; this evalreport writes version {VERSION}", marker.version))
-                .with_hint("use the evalreport that wrote it, or publish into another folder"))
+        Ok(marker) if marker.format == FORMAT && (oldest..=VERSION).contains(&marker.version) => {
+            Ok(())
         }
-        Ok(_) | Err(_) => Err(Problem::in_file(shown, "does not say that this folder is a lake")),
+        Ok(marker) if marker.format == FORMAT => Err(Problem::in_file(
+            shown,
+            format!(
+                "is a lake of version {}; this evalreport writes version {VERSION}",
+                marker.version
+            ),
+        )
+        .with_hint("use the evalreport that wrote it, or publish into another folder")),
+        Ok(_) | Err(_) => Err(Problem::in_file(
+            shown,
+            "does not say that this folder is a lake",
+        )),
     }
 }
 
 /// Makes a new or empty folder a lake, or checks that it is one that this program can write.
 pub(super) fn create(lake: &Path) -> Result<(), Problem> {
     let shown = || visible(&lake.display().to_string());
-    let cannot = |error: io::Error| Problem::in_file(shown(), format!("cannot be written: {error}"));
+    let cannot =
+        |error: io::Error| Problem::in_file(shown(), format!("cannot be written: {error}"));
     fs::create_dir_all(lake).map_err(cannot)?;
     if !lake.join(FILE).exists() {
         let is_other = |entry: &fs::DirEntry| {
@@ -60,13 +73,26 @@ pub(super) fn create(lake: &Path) -> Result<(), Problem> {
             name != FILE && !name.starts_with('.')
         };
         // Another publisher may make it a lake right now: its tables come after its marker.
-        if fs::read_dir(lake).map_err(cannot)?.filter_map(Result::ok).any(|entry| is_other(&entry)) && !lake.join(FILE).exists() {
-            return Err(Problem::in_file(shown(), "has other files and is not a lake").with_hint("publish into a new or an empty folder"));
+        if fs::read_dir(lake)
+            .map_err(cannot)?
+            .filter_map(Result::ok)
+            .any(|entry| is_other(&entry))
+            && !lake.join(FILE).exists()
+        {
+            return Err(
+                Problem::in_file(shown(), "has other files and is not a lake")
+                    .with_hint("publish into a new or an empty folder"),
+            );
         }
         let mut file = files::temporary_in(lake).map_err(cannot)?;
-        let marker = Marker { format: FORMAT.to_owned(), version: VERSION };
+        let marker = Marker {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+        };
         let text = serde_json::to_string(&marker).expect("a marker is JSON");
-        writeln!(file, "{text}").and_then(|()| file.as_file().sync_all()).map_err(cannot)?;
+        writeln!(file, "{text}")
+            .and_then(|()| file.as_file().sync_all())
+            .map_err(cannot)?;
         match file.persist_noclobber(lake.join(FILE)) {
             Ok(_) => {}
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}

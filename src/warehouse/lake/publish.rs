@@ -94,17 +94,37 @@ enum Change {
 impl Warehouse {
     /// Publishes the selected runs into a lake, which is made if the folder is new or empty. Runs that the lake has already are left out, so
     /// that a second call adds nothing. Several publishers may work at once.
-    pub fn publish(&self, lake: &Path, filter: &Filter, by: &Publication<'_>) -> Result<Published, Problems> {
-        self.publish_into(lake, filter, by).map_err(|problem| Problems(vec![problem]))
+    pub fn publish(
+        &self,
+        lake: &Path,
+        filter: &Filter,
+        by: &Publication<'_>,
+    ) -> Result<Published, Problems> {
+        self.publish_into(lake, filter, by)
+            .map_err(|problem| Problems(vec![problem]))
     }
 
-    fn publish_into(&self, lake: &Path, filter: &Filter, by: &Publication<'_>) -> Result<Published, Problem> {
+    fn publish_into(
+        &self,
+        lake: &Path,
+        filter: &Filter,
+        by: &Publication<'_>,
+    ) -> Result<Published, Problem> {
         let shown = visible(&lake.display().to_string());
         threads::check().map_err(|error| Problem::in_file(&*shown, error.to_string()))?;
         marker::create(lake)?;
         let (runs, outcomes) = (lake.join("runs"), lake.join("outcomes"));
-        let polars = |error: PolarsError| Problem::in_file(&*shown, format!("cannot be written: {}", visible(&error.to_string())));
-        let schema = |frame: PolarsResult<DataFrame>| frame.map(|frame| frame.schema().as_ref().clone()).map_err(polars);
+        let polars = |error: PolarsError| {
+            Problem::in_file(
+                &*shown,
+                format!("cannot be written: {}", visible(&error.to_string())),
+            )
+        };
+        let schema = |frame: PolarsResult<DataFrame>| {
+            frame
+                .map(|frame| frame.schema().as_ref().clone())
+                .map_err(polars)
+        };
         let outcome_schema = schema(Rows::new().finish())?;
         let (run_log, outcome_log) = (Log::of(runs.clone()), Log::of(outcomes.clone()));
         outcome_log.create("outcomes", &outcome_schema, &["suite", "month"], by.time)?;
@@ -125,7 +145,15 @@ impl Warehouse {
             }
         }
         drop(known);
-        let mut writer = Writer { folder: outcomes, schema: outcome_schema, by, part: None, made: Vec::new(), number: 0, rows: 0 };
+        let mut writer = Writer {
+            folder: outcomes,
+            schema: outcome_schema,
+            by,
+            part: None,
+            made: Vec::new(),
+            number: 0,
+            rows: 0,
+        };
         let mut sources = Sources::of(self, &whole);
         let folders = self.folders_of_scores();
         for wish in &whole {
@@ -141,10 +169,22 @@ impl Warehouse {
                 lines,
             });
             if writer.rows >= COMMIT_ROWS {
-                commit(&mut writer, &outcome_log, (&runs, &run_log), std::mem::take(&mut facts), &mut published)?;
+                commit(
+                    &mut writer,
+                    &outcome_log,
+                    (&runs, &run_log),
+                    std::mem::take(&mut facts),
+                    &mut published,
+                )?;
             }
         }
-        commit(&mut writer, &outcome_log, (&runs, &run_log), facts, &mut published)?;
+        commit(
+            &mut writer,
+            &outcome_log,
+            (&runs, &run_log),
+            facts,
+            &mut published,
+        )?;
         info!(lake = %lake.display(), runs = published.runs(), outcomes = published.outcomes, "published");
         Ok(published)
     }
@@ -154,9 +194,15 @@ impl Warehouse {
         let mut folders = HashMap::new();
         for header in &self.snapshot.headers {
             let own = header.only_run().filter(|_| header.scores_stamp.is_some());
-            folders.extend(own.map(|run| (run.id.as_str(), Path::new(&header.path).with_extension(""))));
-            let judged = header.judged.iter().filter(|judged| judged.scores_stamp.is_some());
-            folders.extend(judged.map(|judged| (judged.run.as_str(), PathBuf::from(&judged.folder))));
+            folders.extend(
+                own.map(|run| (run.id.as_str(), Path::new(&header.path).with_extension(""))),
+            );
+            let judged = header
+                .judged
+                .iter()
+                .filter(|judged| judged.scores_stamp.is_some());
+            folders
+                .extend(judged.map(|judged| (judged.run.as_str(), PathBuf::from(&judged.folder))));
         }
         folders
     }
@@ -167,7 +213,13 @@ impl Warehouse {
             Some(folder) => ScoreLine::read_all(&folder.join("scores.jsonl"), &mut Vec::new()),
             None => self.score_lines(run).to_vec(),
         };
-        lines.into_iter().map(|line| ScoreLine { raw: Vec::new(), ..line }).collect()
+        lines
+            .into_iter()
+            .map(|line| ScoreLine {
+                raw: Vec::new(),
+                ..line
+            })
+            .collect()
     }
 
     /// Returns the selected runs, shown and hidden, under their stored names.
@@ -177,13 +229,30 @@ impl Warehouse {
             stored.entry(&run.id).or_insert(run);
         }
         let mut digests = Digests::default();
-        let mut wish = |run: &Arc<Run>, totals: Option<ItemTotals>, hidden: Option<(HiddenBy, String)>| {
-            let run = stored.get(&run.id).copied().unwrap_or(run);
-            Wish { run: Arc::clone(run), totals, hidden, content: self.content(run, totals.as_ref(), &mut digests) }
-        };
-        let mut wishes: Vec<Wish> = self.select(filter).map(|row| wish(&row.run, row.items, None)).collect();
-        for hidden in self.hidden().iter().filter(|hidden| filter.matches(&hidden.run)) {
-            wishes.push(wish(&hidden.run, self.totals_of(&hidden.run.id), Some((hidden.by, hidden.reason.clone()))));
+        let mut wish =
+            |run: &Arc<Run>, totals: Option<ItemTotals>, hidden: Option<(HiddenBy, String)>| {
+                let run = stored.get(&run.id).copied().unwrap_or(run);
+                Wish {
+                    run: Arc::clone(run),
+                    totals,
+                    hidden,
+                    content: self.content(run, totals.as_ref(), &mut digests),
+                }
+            };
+        let mut wishes: Vec<Wish> = self
+            .select(filter)
+            .map(|row| wish(&row.run, row.items, None))
+            .collect();
+        for hidden in self
+            .hidden()
+            .iter()
+            .filter(|hidden| filter.matches(&hidden.run))
+        {
+            wishes.push(wish(
+                &hidden.run,
+                self.totals_of(&hidden.run.id),
+                Some((hidden.by, hidden.reason.clone())),
+            ));
         }
         wishes
     }
@@ -194,7 +263,10 @@ impl Warehouse {
         digest.update(to_json(run));
         digest.update(format!("\n{totals:?}\n"));
         for (unit, number) in self.places_of(&run.id) {
-            let rows = self.snapshot.items[unit as usize].rows.iter().filter(|row| row.run == number);
+            let rows = self.snapshot.items[unit as usize]
+                .rows
+                .iter()
+                .filter(|row| row.run == number);
             let mut rows: Vec<_> = rows.collect();
             rows.sort_by_key(|row| row.attempt);
             for row in rows {
@@ -209,20 +281,35 @@ impl Warehouse {
                     }
                     (places, hex(&named.finalize()))
                 });
-                let facts = digests.columns.entry((row.items, row.facts)).or_insert_with(|| {
-                    let mut told = Sha256::new();
-                    let column = &self.snapshot.fact_columns[row.facts as usize];
-                    for place in places.iter() {
-                        let facts = &self.snapshot.facts[column.get(*place).copied().unwrap_or(NOTHING) as usize];
-                        told.update(format!("{facts:?}\n"));
-                    }
-                    hex(&told.finalize())
-                });
+                let facts = digests
+                    .columns
+                    .entry((row.items, row.facts))
+                    .or_insert_with(|| {
+                        let mut told = Sha256::new();
+                        let column = &self.snapshot.fact_columns[row.facts as usize];
+                        for place in places.iter() {
+                            let facts = &self.snapshot.facts
+                                [column.get(*place).copied().unwrap_or(NOTHING) as usize];
+                            told.update(format!("{facts:?}\n"));
+                        }
+                        hex(&told.finalize())
+                    });
                 digest.update(format!("{} {named} {facts}\n", row.attempt));
-                digest.update(places.iter().map(|place| status_code(row.statuses.get(*place))).collect::<Vec<u8>>());
+                digest.update(
+                    places
+                        .iter()
+                        .map(|place| status_code(row.statuses.get(*place)))
+                        .collect::<Vec<u8>>(),
+                );
                 match &row.scores {
                     RowScores::Own(scores) => {
-                        digest.update(format!("{:?}\n", places.iter().map(|place| scores[*place]).collect::<Vec<_>>()));
+                        digest.update(format!(
+                            "{:?}\n",
+                            places
+                                .iter()
+                                .map(|place| scores[*place])
+                                .collect::<Vec<_>>()
+                        ));
                     }
                     same => digest.update(format!("{same:?}\n")),
                 }
@@ -246,7 +333,11 @@ fn commit(
     published.outcomes += std::mem::take(&mut writer.rows);
     if !made.is_empty() {
         // Files are only added, so it does not matter after which commit.
-        while !outcomes.commit(outcomes.read()?.version.map_or(0, |version| version + 1), &made, by.time)? {}
+        while !outcomes.commit(
+            outcomes.read()?.version.map_or(0, |version| version + 1),
+            &made,
+            by.time,
+        )? {}
     }
     loop {
         let listed = runs.read()?;
@@ -254,14 +345,21 @@ fn commit(
         // Outcomes that are written are named by a row, even if another publisher was faster with the same run: outcomes that no row names are
         // a hint of a lost commit.
         let is_written = |fact: &RunFact| fact.publish == by.id && fact.seal.outcomes > 0;
-        let is_known =
-            |fact: &RunFact| known.get(fact.run.id.as_str()).is_some_and(|known| is_same((&fact.hidden, &fact.content), &known.fact));
+        let is_known = |fact: &RunFact| {
+            known
+                .get(fact.run.id.as_str())
+                .is_some_and(|known| is_same((&fact.hidden, &fact.content), &known.fact))
+        };
         facts.retain(|fact| is_written(fact) || !is_known(fact));
         if facts.is_empty() {
             return Ok(());
         }
         let version = listed.version.map_or(0, |version| version + 1);
-        let all = known.len() + facts.iter().filter(|fact| !known.contains_key(fact.run.id.as_str())).count();
+        let all = known.len()
+            + facts
+                .iter()
+                .filter(|fact| !known.contains_key(fact.run.id.as_str()))
+                .count();
         let file = writer.runs_file(folder, &facts, (version, all))?;
         let path = folder.join(&file.path);
         if runs.commit(version, &[file], by.time)? {
@@ -296,7 +394,12 @@ fn order(run: &Run) -> (&str, String, &RunId) {
 
 /// Decides what is to be added about a run.
 fn change(wish: &Wish, known: Option<&StandingFact>, publish: &str) -> Change {
-    let row = |known: &RunFact| RunFact { run: Arc::clone(&wish.run), totals: wish.totals, hidden: wish.hidden.clone(), ..known.clone() };
+    let row = |known: &RunFact| RunFact {
+        run: Arc::clone(&wish.run),
+        totals: wish.totals,
+        hidden: wish.hidden.clone(),
+        ..known.clone()
+    };
     match (known, &wish.hidden) {
         (None, Some(_)) => Change::Row(Box::new(RunFact {
             run: Arc::clone(&wish.run),
@@ -309,11 +412,15 @@ fn change(wish: &Wish, known: Option<&StandingFact>, publish: &str) -> Change {
             score_lines: Vec::new(),
         })),
         (Some(known), hidden) if is_same((hidden, &wish.content), &known.fact) => Change::Nothing,
-        (Some(known), Some(_)) => {
-            Change::Row(Box::new(RunFact { run: Arc::clone(&known.fact.run), totals: known.fact.totals, ..row(&known.fact) }))
-        }
+        (Some(known), Some(_)) => Change::Row(Box::new(RunFact {
+            run: Arc::clone(&known.fact.run),
+            totals: known.fact.totals,
+            ..row(&known.fact)
+        })),
         // A retraction that was taken back: the outcomes are there already.
-        (Some(known), None) if known.fact.content == wish.content => Change::Row(Box::new(row(&known.fact))),
+        (Some(known), None) if known.fact.content == wish.content => {
+            Change::Row(Box::new(row(&known.fact)))
+        }
         (_, None) => Change::Whole,
     }
 }
@@ -334,14 +441,23 @@ struct Sources<'w> {
 
 impl<'w> Sources<'w> {
     fn of(warehouse: &'w Warehouse, wishes: &[Wish]) -> Self {
-        let files = warehouse.files.iter().map(|file| (path_text(&file.path), file)).collect();
+        let files = warehouse
+            .files
+            .iter()
+            .map(|file| (path_text(&file.path), file))
+            .collect();
         let mut left: HashMap<u32, HashSet<RunId>> = HashMap::new();
         for id in wishes.iter().map(|wish| &wish.run.id) {
             for (unit, _) in warehouse.places_of(id) {
                 left.entry(unit).or_default().insert(id.clone());
             }
         }
-        Self { warehouse, files, left, spools: HashMap::new() }
+        Self {
+            warehouse,
+            files,
+            left,
+            spools: HashMap::new(),
+        }
     }
 
     /// Returns a run's lines, one file after the other, and the file that says which revisions may stand.
@@ -350,7 +466,13 @@ impl<'w> Sources<'w> {
         let mut ruling = None;
         let places: Vec<(u32, u32)> = self.warehouse.places_of(run).collect();
         for (unit, _) in places {
-            let file = self.warehouse.snapshot.items.get(unit as usize).and_then(|unit| self.files.get(&unit.path)).copied();
+            let file = self
+                .warehouse
+                .snapshot
+                .items
+                .get(unit as usize)
+                .and_then(|unit| self.files.get(&unit.path))
+                .copied();
             let Some(file) = file else { continue };
             // Judgements of an imported run come last, and decide.
             ruling = Some(file);
@@ -397,7 +519,10 @@ struct Part {
 
 impl Writer<'_> {
     fn wrong(&self, error: &dyn std::fmt::Display) -> Problem {
-        Problem::in_file(visible(&self.folder.display().to_string()), format!("cannot be written: {}", visible(&error.to_string())))
+        Problem::in_file(
+            visible(&self.folder.display().to_string()),
+            format!("cannot be written: {}", visible(&error.to_string())),
+        )
     }
 
     /// Writes all lines of a run. Returns what its standing outcomes add up to, without and with their time and money.
@@ -417,15 +542,27 @@ impl Writer<'_> {
                 .map_err(unread)?;
         }
         let starts = std::iter::once(0).chain(ends.iter().copied());
-        let lines: Vec<&[u8]> = starts.zip(&ends).map(|(start, end)| &text[start..*end]).collect();
-        let items: Vec<(usize, ItemLine<'_>)> =
-            lines.iter().enumerate().filter_map(|(place, line)| Some((place, ItemLine::parse(line).ok()?))).collect();
+        let lines: Vec<&[u8]> = starts
+            .zip(&ends)
+            .map(|(start, end)| &text[start..*end])
+            .collect();
+        let items: Vec<(usize, ItemLine<'_>)> = lines
+            .iter()
+            .enumerate()
+            .filter_map(|(place, line)| Some((place, ItemLine::parse(line).ok()?)))
+            .collect();
         let (mut seal, mut sum) = (Seal::default(), 0_u64);
         if items.is_empty() {
             return Ok((seal, sum));
         }
         self.begin(&run.suite, &month, run.id.as_str())?;
-        for Sorted { row, first, cluster, is_standing } in sorted(&items, ruling) {
+        for Sorted {
+            row,
+            first,
+            cluster,
+            is_standing,
+        } in sorted(&items, ruling)
+        {
             let (place, item) = &items[row];
             if is_standing {
                 let of_item = Seal::item(item.kind, &item.evaluator, &item.item, cluster);
@@ -437,7 +574,12 @@ impl Writer<'_> {
                     input_tokens: item.input_tokens,
                     output_tokens: item.output_tokens,
                 };
-                sum = sum.wrapping_add(line_check(of_item, item.attempt, (item.status, item.score), &beside));
+                sum = sum.wrapping_add(line_check(
+                    of_item,
+                    item.attempt,
+                    (item.status, item.score),
+                    &beside,
+                ));
             }
             let row = Row {
                 run: run.id.as_str(),
@@ -457,7 +599,9 @@ impl Writer<'_> {
 
     /// Makes sure that there is a file for runs of this suite and month.
     fn begin(&mut self, suite: &str, month: &str, run: &str) -> Result<(), Problem> {
-        if self.part.as_ref().is_some_and(|part| part.suite != suite || part.month != month || part.rows >= FILE_ROWS) {
+        if self.part.as_ref().is_some_and(|part| {
+            part.suite != suite || part.month != month || part.rows >= FILE_ROWS
+        }) {
             self.end()?;
         }
         if let Some(part) = &mut self.part {
@@ -469,16 +613,25 @@ impl Writer<'_> {
             // No file system has longer names; the log has the whole suite.
             name = format!("{}-{}", &name[..150], &hex(&Sha256::digest(suite))[..16]);
         }
-        let path = format!("suite={name}/month={month}/part-{}-{:05}.parquet", self.by.id, self.number);
+        let path = format!(
+            "suite={name}/month={month}/part-{}-{:05}.parquet",
+            self.by.id, self.number
+        );
         self.number += 1;
         let folder = self.folder.join(&path);
         let folder = folder.parent().unwrap_or(&self.folder);
         let made = fs::create_dir_all(folder).and_then(|()| files::temporary_in(folder));
         let file = made.map_err(|error| self.wrong(&error))?;
-        let handle = file.as_file().try_clone().map_err(|error| self.wrong(&error))?;
+        let handle = file
+            .as_file()
+            .try_clone()
+            .map_err(|error| self.wrong(&error))?;
         // The Parquet writer writes single bytes.
-        let writer = ParquetWriter::new(BufWriter::with_capacity(1 << 20, handle)).with_compression(ParquetCompression::Zstd(None));
-        let writer = writer.batched(&self.schema).map_err(|error| self.wrong(&error))?;
+        let writer = ParquetWriter::new(BufWriter::with_capacity(1 << 20, handle))
+            .with_compression(ParquetCompression::Zstd(None));
+        let writer = writer
+            .batched(&self.schema)
+            .map_err(|error| self.wrong(&error))?;
         self.part = Some(Part {
             suite: suite.to_owned(),
             month: month.to_owned(),
@@ -494,7 +647,9 @@ impl Writer<'_> {
     }
 
     fn push(&mut self, row: Row<'_>) -> Result<(), Problem> {
-        let Some(part) = &mut self.part else { return Ok(()) };
+        let Some(part) = &mut self.part else {
+            return Ok(());
+        };
         part.held.push(row);
         part.rows += 1;
         self.rows += 1;
@@ -507,9 +662,13 @@ impl Writer<'_> {
 
     /// Gives the current file its name. It belongs to the table once it is committed.
     fn end(&mut self) -> Result<(), Problem> {
-        let Some(mut part) = self.part.take() else { return Ok(()) };
+        let Some(mut part) = self.part.take() else {
+            return Ok(());
+        };
         let path = self.folder.join(&part.path);
-        part.flush().and_then(|()| part.writer.finish()).map_err(|error| self.wrong(&error))?;
+        part.flush()
+            .and_then(|()| part.writer.finish())
+            .map_err(|error| self.wrong(&error))?;
         drop(part.writer);
         let board = BoardBytes::of(part.file.path()).map_err(|error| self.wrong(&error))?;
         let (bytes, sha256) = persisted(part.file, &path).map_err(|error| self.wrong(&error))?;
@@ -521,7 +680,10 @@ impl Writer<'_> {
             sha256,
             board: Some(board),
             partition: vec![("suite", part.suite), ("month", part.month)],
-            ranges: vec![("run_id", part.first, part.last), ("publish_id", publish.clone(), publish)],
+            ranges: vec![
+                ("run_id", part.first, part.last),
+                ("publish_id", publish.clone(), publish),
+            ],
         });
         Ok(())
     }
@@ -533,7 +695,12 @@ impl Writer<'_> {
     }
 
     /// Writes rows of runs as a file of their table.
-    fn runs_file(&self, folder: &Path, facts: &[RunFact], (version, all): (u64, usize)) -> Result<NewFile, Problem> {
+    fn runs_file(
+        &self,
+        folder: &Path,
+        facts: &[RunFact],
+        (version, all): (u64, usize),
+    ) -> Result<NewFile, Problem> {
         let path = format!("part-{}-{version:05}.parquet", self.by.id);
         let write = || -> Result<(u64, String), Box<dyn std::error::Error>> {
             let mut frame = run_rows::frame(facts, version, all)?;
@@ -544,7 +711,15 @@ impl Writer<'_> {
             Ok(persisted(file, &folder.join(&path))?)
         };
         let (bytes, sha256) = write().map_err(|error| self.wrong(&error))?;
-        Ok(NewFile { path, bytes, rows: facts.len() as u64, sha256, board: None, partition: Vec::new(), ranges: Vec::new() })
+        Ok(NewFile {
+            path,
+            bytes,
+            rows: facts.len() as u64,
+            sha256,
+            board: None,
+            partition: Vec::new(),
+            ranges: Vec::new(),
+        })
     }
 }
 
@@ -583,24 +758,46 @@ struct Sorted<'i> {
 fn sorted<'i>(items: &'i [(usize, ItemLine<'_>)], ruling: Option<&ItemFile>) -> Vec<Sorted<'i>> {
     let outcome = |row: usize| -> (&str, &str, &str, u32) {
         let item = &items[row].1;
-        (ItemKind::name(item.kind), &item.evaluator, &item.item, item.attempt)
+        (
+            ItemKind::name(item.kind),
+            &item.evaluator,
+            &item.item,
+            item.attempt,
+        )
     };
     let mut order: Vec<usize> = (0..items.len()).collect();
     // The sort is stable: lines of one revision keep their order.
-    order.sort_by(|left, right| (outcome(*left), items[*left].1.revision).cmp(&(outcome(*right), items[*right].1.revision)));
+    order.sort_by(|left, right| {
+        (outcome(*left), items[*left].1.revision).cmp(&(outcome(*right), items[*right].1.revision))
+    });
     let may_stand = |row: &usize| {
         let item = &items[*row].1;
         ruling.is_none_or(|file| file.may_stand(&item.evaluator, item.revision))
     };
     let mut all = Vec::with_capacity(items.len());
     for same in order.chunk_by(|left, right| outcome(*left) == outcome(*right)) {
-        let standing = standing(same.iter().copied().filter(may_stand), |row| items[*row].1.revision);
-        let in_force = same.iter().rev().filter(|row| may_stand(row)).find_map(|row| items[*row].1.cluster.as_deref());
-        let first = same.iter().map(|row| items[*row].0).min().unwrap_or_default();
+        let standing = standing(same.iter().copied().filter(may_stand), |row| {
+            items[*row].1.revision
+        });
+        let in_force = same
+            .iter()
+            .rev()
+            .filter(|row| may_stand(row))
+            .find_map(|row| items[*row].1.cluster.as_deref());
+        let first = same
+            .iter()
+            .map(|row| items[*row].0)
+            .min()
+            .unwrap_or_default();
         all.extend(same.iter().map(|row| {
             let is_standing = standing == Some(*row);
             let own = items[*row].1.cluster.as_deref();
-            Sorted { row: *row, first, cluster: if is_standing { in_force } else { own }, is_standing }
+            Sorted {
+                row: *row,
+                first,
+                cluster: if is_standing { in_force } else { own },
+                is_standing,
+            }
         }));
     }
     all
@@ -610,7 +807,10 @@ fn sorted<'i>(items: &'i [(usize, ItemLine<'_>)], ruling: Option<&ItemFile>) -> 
 mod tests {
     use std::collections::BTreeMap;
 
-    use polars::prelude::{DataFrame, IntoLazy, JoinArgs, JoinType, SortMultipleOptions, UniqueKeepStrategy, col, len, lit};
+    use polars::prelude::{
+        DataFrame, IntoLazy, JoinArgs, JoinType, SortMultipleOptions, UniqueKeepStrategy, col, len,
+        lit,
+    };
 
     use crate::domain::ItemStatus;
     use crate::warehouse::open::Options;
@@ -624,14 +824,23 @@ mod tests {
 
     fn rows_of(log: &Log) -> DataFrame {
         let files = log.read().expect("a whole log").files;
-        let frames = files.iter().map(|file| scan(&file.path).and_then(LazyFrame::collect).expect("readable"));
-        frames.reduce(|all, next| all.vstack(&next).expect("one schema")).expect("a file")
+        let frames = files.iter().map(|file| {
+            scan(&file.path)
+                .and_then(LazyFrame::collect)
+                .expect("readable")
+        });
+        frames
+            .reduce(|all, next| all.vstack(&next).expect("one schema"))
+            .expect("a file")
     }
 
     fn arms(frame: &DataFrame) -> Vec<Arm> {
-        let [suite, approach, model] = ["suite", "approach", "model"].map(|name| text(frame, name).expect("text"));
+        let [suite, approach, model] =
+            ["suite", "approach", "model"].map(|name| text(frame, name).expect("text"));
         let name = |column: &StringChunked, row| column.get(row).unwrap_or_default().to_owned();
-        (0..frame.height()).map(|row| (name(&suite, row), name(&approach, row), name(&model, row))).collect()
+        (0..frame.height())
+            .map(|row| (name(&suite, row), name(&approach, row), name(&model, row)))
+            .collect()
     }
 
     /// Frames over a lake and the slices of the matrix are two ways to every arm's figures.
@@ -640,15 +849,29 @@ mod tests {
         let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let lake = folder.path().join("lake");
-        let options = Options { stores: vec![store], ..Options::default() };
+        let options = Options {
+            stores: vec![store],
+            ..Options::default()
+        };
         let warehouse = Warehouse::open(&options, &Progress::SILENT).expect("the shipped results");
-        let by = Publication { id: "01a00000-0000-7000-8000-000000000000", time: DateTime::UNIX_EPOCH };
-        let published = warehouse.publish(&lake, &Filter::default(), &by).expect("writable");
-        assert_eq!(published.new + published.retracted, warehouse.runs().len() + warehouse.hidden().len());
+        let by = Publication {
+            id: "01a00000-0000-7000-8000-000000000000",
+            time: DateTime::UNIX_EPOCH,
+        };
+        let published = warehouse
+            .publish(&lake, &Filter::default(), &by)
+            .expect("writable");
+        assert_eq!(
+            published.new + published.retracted,
+            warehouse.runs().len() + warehouse.hidden().len()
+        );
 
         let options = SortMultipleOptions::default();
         let runs = rows_of(&Log::of(lake.join("runs"))).lazy();
-        let newest = runs.sort(["sequence"], options).unique(Some(polars::prelude::cols(["run_id"])), UniqueKeepStrategy::Last);
+        let newest = runs.sort(["sequence"], options).unique(
+            Some(polars::prelude::cols(["run_id"])),
+            UniqueKeepStrategy::Last,
+        );
         let newest = newest.filter(col("deleted").not());
         let of_arm = ["suite", "approach", "model"].map(col);
         let figures = [
@@ -657,22 +880,35 @@ mod tests {
             col("duration_seconds").mean().alias("seconds"),
             col("cost_usd").count().alias("priced"),
         ];
-        let figures = newest.clone().group_by(of_arm.clone()).agg(figures).collect().expect("figures");
+        let figures = newest
+            .clone()
+            .group_by(of_arm.clone())
+            .agg(figures)
+            .collect()
+            .expect("figures");
         let mut ours: BTreeMap<Arm, Vec<&Run>> = BTreeMap::new();
         for row in warehouse.runs() {
             let run: &Run = &row.run;
-            ours.entry((run.suite.clone(), run.approach.clone(), run.model.clone())).or_default().push(run);
+            ours.entry((run.suite.clone(), run.approach.clone(), run.model.clone()))
+                .or_default()
+                .push(run);
         }
         assert_eq!(figures.height(), ours.len());
         let counts = whole(&figures, "runs").expect("counts");
         for (row, arm) in arms(&figures).into_iter().enumerate() {
             let of_arm = &ours[&arm];
             assert_eq!(counts.get(row), i64::try_from(of_arm.len()).ok(), "{arm:?}");
-            for (column, value) in [("cost_usd", (|run| run.cost_usd) as fn(&Run) -> Option<f64>), ("seconds", |run| run.duration_seconds)]
-            {
+            for (column, value) in [
+                ("cost_usd", (|run| run.cost_usd) as fn(&Run) -> Option<f64>),
+                ("seconds", |run| run.duration_seconds),
+            ] {
                 let known: Vec<f64> = of_arm.iter().filter_map(|run| value(run)).collect();
-                let mean = (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64);
-                let found = figures.column(column).and_then(|column| Ok(column.f64()?.get(row))).expect("numbers");
+                let mean =
+                    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64);
+                let found = figures
+                    .column(column)
+                    .and_then(|column| Ok(column.f64()?.get(row)))
+                    .expect("numbers");
                 let is_same = match (mean, found) {
                     (Some(mean), Some(found)) => (mean - found).abs() <= 1e-12 * mean.abs(),
                     (mean, found) => mean == found,
@@ -681,23 +917,43 @@ mod tests {
             }
         }
 
-        let outcomes = rows_of(&Log::of(lake.join("outcomes"))).lazy().filter(col("standing"));
+        let outcomes = rows_of(&Log::of(lake.join("outcomes")))
+            .lazy()
+            .filter(col("standing"));
         let keys = ["run_id", "publish_id"].map(col);
-        let joined = outcomes.drop(polars::prelude::cols(["suite", "month"])).join(
-            newest.select(["run_id", "publish_id", "suite", "approach", "model"].map(col)),
-            keys.clone(),
-            keys,
-            JoinArgs::new(JoinType::Inner),
-        );
-        let by: Vec<Expr> = of_arm.into_iter().chain(["kind", "evaluator"].map(col)).collect();
+        let joined = outcomes
+            .drop(polars::prelude::cols(["suite", "month"]))
+            .join(
+                newest.select(["run_id", "publish_id", "suite", "approach", "model"].map(col)),
+                keys.clone(),
+                keys,
+                JoinArgs::new(JoinType::Inner),
+            );
+        let by: Vec<Expr> = of_arm
+            .into_iter()
+            .chain(["kind", "evaluator"].map(col))
+            .collect();
         let passed = col("status").eq(lit("pass")).sum().alias("passed");
-        let found = joined.group_by(by).agg([len().alias("outcomes"), passed]).collect().expect("counts");
-        let (kind, evaluator) = (text(&found, "kind").expect("text"), text(&found, "evaluator").expect("text"));
-        let (total, passed) = (whole(&found, "outcomes").expect("counts"), whole(&found, "passed").expect("counts"));
+        let found = joined
+            .group_by(by)
+            .agg([len().alias("outcomes"), passed])
+            .collect()
+            .expect("counts");
+        let (kind, evaluator) = (
+            text(&found, "kind").expect("text"),
+            text(&found, "evaluator").expect("text"),
+        );
+        let (total, passed) = (
+            whole(&found, "outcomes").expect("counts"),
+            whole(&found, "passed").expect("counts"),
+        );
         let mut counted: BTreeMap<(Arm, String, String), (i64, i64)> = BTreeMap::new();
         for (row, arm) in arms(&found).into_iter().enumerate() {
             let name = |column: &StringChunked| column.get(row).unwrap_or_default().to_owned();
-            counted.insert((arm, name(&kind), name(&evaluator)), (total.get(row).unwrap_or(0), passed.get(row).unwrap_or(0)));
+            counted.insert(
+                (arm, name(&kind), name(&evaluator)),
+                (total.get(row).unwrap_or(0), passed.get(row).unwrap_or(0)),
+            );
         }
         let mut compared = 0;
         for (arm, runs) in &ours {
@@ -706,8 +962,17 @@ mod tests {
             for row in &matrix.rows {
                 for (item, status) in row.outcomes() {
                     let key = &matrix.items[item as usize].key;
-                    let counts = of_matrix.entry((arm.clone(), key.kind.name().to_owned(), key.evaluator.clone())).or_default();
-                    *counts = (counts.0 + 1, counts.1 + i64::from(status == ItemStatus::Pass));
+                    let counts = of_matrix
+                        .entry((
+                            arm.clone(),
+                            key.kind.name().to_owned(),
+                            key.evaluator.clone(),
+                        ))
+                        .or_default();
+                    *counts = (
+                        counts.0 + 1,
+                        counts.1 + i64::from(status == ItemStatus::Pass),
+                    );
                 }
             }
             for (key, counts) in of_matrix {

@@ -10,7 +10,15 @@ use crate::warehouse::short_digest::{cluster_id, item_id};
 /// The columns that say which run a row is of and whether it counts.
 pub(super) const OF_RUN: [&str; 3] = ["run_id", "publish_id", "standing"];
 /// The columns that a board needs beside them. No money, time or text.
-pub(super) const OF_BOARD: [&str; 7] = ["kind", "evaluator", "item", "cluster", "attempt", "status", "score"];
+pub(super) const OF_BOARD: [&str; 7] = [
+    "kind",
+    "evaluator",
+    "item",
+    "cluster",
+    "attempt",
+    "status",
+    "score",
+];
 
 /// One item line of a run, as it is published.
 pub(super) struct Row<'a> {
@@ -104,7 +112,10 @@ impl Rows {
         Self {
             height: 0,
             bytes: 0,
-            texts: TEXTS.into_iter().map(|name| (name, StringChunkedBuilder::new(name.into(), 0))).collect(),
+            texts: TEXTS
+                .into_iter()
+                .map(|name| (name, StringChunkedBuilder::new(name.into(), 0)))
+                .collect(),
             item_id: Vec::new(),
             cluster_id: Vec::new(),
             attempt: Vec::new(),
@@ -124,8 +135,26 @@ impl Rows {
     }
 
     pub fn push(&mut self, row: Row<'_>) {
-        let Row { run, publish, suite, month, item, cluster, line, standing, details } = row;
-        let ItemDetails { question, answer, expected, reply, reason, item_hash, .. } = &details;
+        let Row {
+            run,
+            publish,
+            suite,
+            month,
+            item,
+            cluster,
+            line,
+            standing,
+            details,
+        } = row;
+        let ItemDetails {
+            question,
+            answer,
+            expected,
+            reply,
+            reason,
+            item_hash,
+            ..
+        } = &details;
         let expected = (!expected.is_empty()).then(|| json(expected));
         let rest = ItemDetails {
             question: None,
@@ -163,7 +192,8 @@ impl Rows {
         let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let small = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
         self.height += 1;
-        self.item_id.push(item_id(item.kind, &item.evaluator, &item.item));
+        self.item_id
+            .push(item_id(item.kind, &item.evaluator, &item.item));
         self.cluster_id.push(cluster.map(cluster_id));
         self.attempt.push(small(item.attempt));
         self.revision.push(small(item.revision));
@@ -178,7 +208,11 @@ impl Rows {
 
     /// Returns the rows as a frame of one chunk, which is written as one row group.
     pub fn finish(self) -> PolarsResult<DataFrame> {
-        let mut columns: Vec<Column> = self.texts.into_iter().map(|(_, column)| column.finish().into_series().into()).collect();
+        let mut columns: Vec<Column> = self
+            .texts
+            .into_iter()
+            .map(|(_, column)| column.finish().into_series().into())
+            .collect();
         columns.push(Column::new("item_id".into(), self.item_id));
         columns.push(Column::new("cluster_id".into(), self.cluster_id));
         columns.push(Column::new("attempt".into(), self.attempt));
@@ -186,7 +220,10 @@ impl Rows {
         columns.push(Column::new("line".into(), self.line));
         columns.push(Column::new("standing".into(), self.standing));
         columns.push(Column::new("score".into(), self.score));
-        columns.push(Column::new("duration_seconds".into(), self.duration_seconds));
+        columns.push(Column::new(
+            "duration_seconds".into(),
+            self.duration_seconds,
+        ));
         columns.push(Column::new("cost_usd".into(), self.cost_usd));
         columns.push(Column::new("input_tokens".into(), self.input_tokens));
         columns.push(Column::new("output_tokens".into(), self.output_tokens));
@@ -210,11 +247,22 @@ pub(super) fn whole(frame: &DataFrame, name: &str) -> PolarsResult<Int64Chunked>
 
 /// Reads full rows back. Calls `each` with every outcome and its details, in the order of the frame. Fails with the number of the first row
 /// that is none.
-pub(super) fn each_outcome(frame: &DataFrame, mut each: impl FnMut(&ItemOutcome, &ItemDetails)) -> PolarsResult<Result<(), usize>> {
+pub(super) fn each_outcome(
+    frame: &DataFrame,
+    mut each: impl FnMut(&ItemOutcome, &ItemDetails),
+) -> PolarsResult<Result<(), usize>> {
     let outcomes = OutcomeColumns::of(frame)?;
-    let (question, answer, expected) = (text(frame, "question")?, text(frame, "answer")?, text(frame, "expected")?);
-    let (reply, reason, item_hash, details) =
-        (text(frame, "reply")?, text(frame, "reason")?, text(frame, "item_hash")?, text(frame, "details")?);
+    let (question, answer, expected) = (
+        text(frame, "question")?,
+        text(frame, "answer")?,
+        text(frame, "expected")?,
+    );
+    let (reply, reason, item_hash, details) = (
+        text(frame, "reply")?,
+        text(frame, "reason")?,
+        text(frame, "item_hash")?,
+        text(frame, "details")?,
+    );
     let outcome = |row: usize| -> Option<(ItemOutcome, ItemDetails)> {
         let owned = |column: &StringChunked| column.get(row).map(str::to_owned);
         let outcome = outcomes.outcome(row)?;
@@ -237,7 +285,9 @@ pub(super) fn each_outcome(frame: &DataFrame, mut each: impl FnMut(&ItemOutcome,
         Some((outcome, details))
     };
     for row in 0..frame.height() {
-        let Some((outcome, details)) = outcome(row) else { return Ok(Err(row)) };
+        let Some((outcome, details)) = outcome(row) else {
+            return Ok(Err(row));
+        };
         each(&outcome, &details);
     }
     Ok(Ok(()))

@@ -16,13 +16,25 @@ use super::standing::{OWN, RunFact, month};
 /// Returns the rows as a frame. `sequence` is the version of the commit that adds them, and `all_runs` the number of
 /// runs that the table has then.
 pub(super) fn frame(facts: &[RunFact], sequence: u64, all_runs: usize) -> PolarsResult<DataFrame> {
-    let rows: Vec<RunRow> = facts.iter().map(|fact| RunRow { run: Arc::clone(&fact.run), items: fact.totals }).collect();
+    let rows: Vec<RunRow> = facts
+        .iter()
+        .map(|fact| RunRow {
+            run: Arc::clone(&fact.run),
+            items: fact.totals,
+        })
+        .collect();
     let failed = |error: SqlError| PolarsError::ComputeError(error.to_string().into());
-    let (runs, usage) = (tables::runs(&rows).map_err(failed)?, tables::usage(&rows).map_err(failed)?);
+    let (runs, usage) = (
+        tables::runs(&rows).map_err(failed)?,
+        tables::usage(&rows).map_err(failed)?,
+    );
     let sequence = i64::try_from(sequence).unwrap_or(i64::MAX);
     let outcomes = |fact: &RunFact| i64::try_from(fact.seal.outcomes).unwrap_or(i64::MAX);
-    let totals =
-        |fact: &RunFact| fact.totals.map(|totals| serde_json::to_string(&totals).expect("totals are JSON: all fields are numbers"));
+    let totals = |fact: &RunFact| {
+        fact.totals.map(|totals| {
+            serde_json::to_string(&totals).expect("totals are JSON: all fields are numbers")
+        })
+    };
     // Whoever cannot see the file that a commit adds knows by it whether all of its rows are there.
     let commit_rows = i64::try_from(facts.len()).unwrap_or(i64::MAX);
     let all_runs = i64::try_from(all_runs).unwrap_or(i64::MAX);
@@ -46,14 +58,26 @@ pub(super) fn frame(facts: &[RunFact], sequence: u64, all_runs: usize) -> Polars
         fields.check()
     };
     let own = |name: &'static str| -> Column {
-        let texts = |text: &dyn Fn(&RunFact) -> Option<String>| Column::new(name.into(), facts.iter().map(text).collect::<Vec<_>>());
-        let numbers = |number: &dyn Fn(&RunFact) -> i64| Column::new(name.into(), facts.iter().map(number).collect::<Vec<_>>());
+        let texts = |text: &dyn Fn(&RunFact) -> Option<String>| {
+            Column::new(name.into(), facts.iter().map(text).collect::<Vec<_>>())
+        };
+        let numbers = |number: &dyn Fn(&RunFact) -> i64| {
+            Column::new(name.into(), facts.iter().map(number).collect::<Vec<_>>())
+        };
         match name {
             "publish_id" => texts(&|fact| Some(fact.publish.clone())),
             "sequence" => numbers(&|_| sequence),
-            "deleted" => Column::new(name.into(), facts.iter().map(|fact| fact.hidden.is_some()).collect::<Vec<_>>()),
+            "deleted" => Column::new(
+                name.into(),
+                facts
+                    .iter()
+                    .map(|fact| fact.hidden.is_some())
+                    .collect::<Vec<_>>(),
+            ),
             "deleted_by" => texts(&|fact| fact.hidden.as_ref().map(|(by, _)| by.name().to_owned())),
-            "deleted_reason" => texts(&|fact| fact.hidden.as_ref().map(|(_, reason)| reason.clone())),
+            "deleted_reason" => {
+                texts(&|fact| fact.hidden.as_ref().map(|(_, reason)| reason.clone()))
+            }
             "month" => texts(&|fact| Some(month(&fact.run))),
             "outcomes" => numbers(&outcomes),
             "outcomes_check" => numbers(&|fact| fact.seal.check.cast_signed()),
@@ -65,13 +89,23 @@ pub(super) fn frame(facts: &[RunFact], sequence: u64, all_runs: usize) -> Polars
             "totals" => texts(&totals),
             "score_lines" => texts(&|fact| {
                 let lines = &fact.score_lines;
-                (!lines.is_empty()).then(|| serde_json::to_string(lines).expect("scores are JSON: their keys are text"))
+                (!lines.is_empty()).then(|| {
+                    serde_json::to_string(lines).expect("scores are JSON: their keys are text")
+                })
             }),
             _ => texts(&|fact| Some(to_json(&fact.run))),
         }
     };
     let mut columns: Vec<Column> = runs.into_columns();
-    columns.extend(usage.into_columns().into_iter().filter(|column| column.name() != "run_id"));
+    columns.extend(
+        usage
+            .into_columns()
+            .into_iter()
+            .filter(|column| column.name() != "run_id"),
+    );
     columns.extend(OWN.map(own));
-    DataFrame::new(facts.len(), columns)?.lazy().with_columns([plain_numbers(), plain_times()]).collect()
+    DataFrame::new(facts.len(), columns)?
+        .lazy()
+        .with_columns([plain_numbers(), plain_times()])
+        .collect()
 }

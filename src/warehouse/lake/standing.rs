@@ -60,7 +60,10 @@ const OF_CHECKS: [&str; 4] = ["lines_check", "commit_rows", "all_runs", "row_che
 
 /// Returns the month of a run in UTC, by which its outcomes are partitioned.
 pub(super) fn month(run: &Run) -> String {
-    run.timestamp.map_or_else(|| "unknown".to_owned(), |time| time.format("%Y-%m").to_string())
+    run.timestamp.map_or_else(
+        || "unknown".to_owned(),
+        |time| time.format("%Y-%m").to_string(),
+    )
 }
 
 /// The standing row of a run.
@@ -76,13 +79,18 @@ pub(super) fn read(listed: &[DataFile]) -> Result<HashMap<String, StandingFact>,
         let shown = visible(&file.path.display().to_string());
         check(file)?;
         let wrong = |message: String| Problem::in_file(&*shown, message).with_hint(RESTORE);
-        let polars = |error: PolarsError| wrong(format!("cannot be read: {}", visible(&error.to_string())));
+        let polars =
+            |error: PolarsError| wrong(format!("cannot be read: {}", visible(&error.to_string())));
         let frame = scan(&file.path).and_then(read_columns).map_err(polars)?;
         let facts = facts(&frame).map_err(polars)?;
         for (row, fact) in facts.into_iter().enumerate() {
-            let (sequence, fact) = fact.map_err(|message| wrong(format!("row {}: {message}", row + 1)))?;
+            let (sequence, fact) =
+                fact.map_err(|message| wrong(format!("row {}: {message}", row + 1)))?;
             let id = fact.run.id.as_str();
-            if standing.get(id).is_none_or(|known| known.sequence < sequence) {
+            if standing
+                .get(id)
+                .is_none_or(|known| known.sequence < sequence)
+            {
                 standing.insert(id.to_owned(), StandingFact { fact, sequence });
             }
         }
@@ -90,45 +98,104 @@ pub(super) fn read(listed: &[DataFile]) -> Result<HashMap<String, StandingFact>,
     Ok(standing)
 }
 
-pub(super) const RESTORE: &str = "restore the file from a copy, or publish the runs again into a new folder";
+pub(super) const RESTORE: &str =
+    "restore the file from a copy, or publish the runs again into a new folder";
 
 fn read_columns(mut file: LazyFrame) -> PolarsResult<DataFrame> {
     let is_newer = file.collect_schema()?.contains("lines_check");
     let is_read = |name: &&str| *name != "month" && !OF_CHECKS.contains(name);
-    let columns = ["run_id"].into_iter().chain(OWN.into_iter().filter(is_read)).chain(is_newer.then_some("lines_check"));
-    file.select(columns.map(col).collect::<Vec<Expr>>()).collect()
+    let columns = ["run_id"]
+        .into_iter()
+        .chain(OWN.into_iter().filter(is_read))
+        .chain(is_newer.then_some("lines_check"));
+    file.select(columns.map(col).collect::<Vec<Expr>>())
+        .collect()
 }
 
 type Read = Result<(i64, RunFact), String>;
 
 fn facts(frame: &DataFrame) -> PolarsResult<Vec<Read>> {
-    let (publish, by, reason) = (text(frame, "publish_id")?, text(frame, "deleted_by")?, text(frame, "deleted_reason")?);
-    let (content, totals, record) = (text(frame, "content")?, text(frame, "totals")?, text(frame, "record")?);
+    let (publish, by, reason) = (
+        text(frame, "publish_id")?,
+        text(frame, "deleted_by")?,
+        text(frame, "deleted_reason")?,
+    );
+    let (content, totals, record) = (
+        text(frame, "content")?,
+        text(frame, "totals")?,
+        text(frame, "record")?,
+    );
     let score_lines = text(frame, "score_lines")?;
-    let (sequence, outcomes, check) = (whole(frame, "sequence")?, whole(frame, "outcomes")?, whole(frame, "outcomes_check")?);
-    let lines = if frame.schema().contains("lines_check") { Some(whole(frame, "lines_check")?) } else { None };
-    let (run_id, deleted) = (text(frame, "run_id")?, frame.column("deleted")?.bool()?.clone());
+    let (sequence, outcomes, check) = (
+        whole(frame, "sequence")?,
+        whole(frame, "outcomes")?,
+        whole(frame, "outcomes_check")?,
+    );
+    let lines = if frame.schema().contains("lines_check") {
+        Some(whole(frame, "lines_check")?)
+    } else {
+        None
+    };
+    let (run_id, deleted) = (
+        text(frame, "run_id")?,
+        frame.column("deleted")?.bool()?.clone(),
+    );
     let fact = |row: usize| -> Read {
         let missing = |name: &str| format!("has no `{name}`");
         let record = record.get(row).ok_or_else(|| missing("record"))?;
-        let run = parse_header(record.as_bytes(), "record", None, None).map_err(|problems| problems.to_string())?;
+        let run = parse_header(record.as_bytes(), "record", None, None)
+            .map_err(|problems| problems.to_string())?;
         if run_id.get(row) != Some(run.id.as_str()) {
             return Err("its record is that of another run".to_owned());
         }
         let is_deleted = deleted.get(row).ok_or_else(|| missing("deleted"))?;
         let hidden = is_deleted.then(|| {
-            let by = by.get(row).and_then(HiddenBy::from_name).unwrap_or(HiddenBy::Tombstone);
+            let by = by
+                .get(row)
+                .and_then(HiddenBy::from_name)
+                .unwrap_or(HiddenBy::Tombstone);
             (by, reason.get(row).unwrap_or_default().to_owned())
         });
-        let totals = totals.get(row).map(serde_json::from_str::<ItemTotals>).transpose().map_err(|error| format!("`totals`: {error}"))?;
-        let outcomes = outcomes.get(row).and_then(|number| u64::try_from(number).ok()).ok_or_else(|| missing("outcomes"))?;
-        let check = check.get(row).ok_or_else(|| missing("outcomes_check"))?.cast_unsigned();
-        let publish = publish.get(row).ok_or_else(|| missing("publish_id"))?.to_owned();
+        let totals = totals
+            .get(row)
+            .map(serde_json::from_str::<ItemTotals>)
+            .transpose()
+            .map_err(|error| format!("`totals`: {error}"))?;
+        let outcomes = outcomes
+            .get(row)
+            .and_then(|number| u64::try_from(number).ok())
+            .ok_or_else(|| missing("outcomes"))?;
+        let check = check
+            .get(row)
+            .ok_or_else(|| missing("outcomes_check"))?
+            .cast_unsigned();
+        let publish = publish
+            .get(row)
+            .ok_or_else(|| missing("publish_id"))?
+            .to_owned();
         let content = content.get(row).unwrap_or_default().to_owned();
-        let score_lines = score_lines.get(row).map(serde_json::from_str::<Vec<ScoreLine>>).transpose();
-        let score_lines = score_lines.map_err(|error| format!("`score_lines`: {error}"))?.unwrap_or_default();
-        let lines = lines.as_ref().and_then(|lines| lines.get(row)).unwrap_or_default().cast_unsigned();
-        let fact = RunFact { run: Arc::new(run), totals, publish, hidden, content, seal: Seal { outcomes, check }, lines, score_lines };
+        let score_lines = score_lines
+            .get(row)
+            .map(serde_json::from_str::<Vec<ScoreLine>>)
+            .transpose();
+        let score_lines = score_lines
+            .map_err(|error| format!("`score_lines`: {error}"))?
+            .unwrap_or_default();
+        let lines = lines
+            .as_ref()
+            .and_then(|lines| lines.get(row))
+            .unwrap_or_default()
+            .cast_unsigned();
+        let fact = RunFact {
+            run: Arc::new(run),
+            totals,
+            publish,
+            hidden,
+            content,
+            seal: Seal { outcomes, check },
+            lines,
+            score_lines,
+        };
         Ok((sequence.get(row).ok_or_else(|| missing("sequence"))?, fact))
     };
     Ok((0..frame.height()).map(fact).collect())
@@ -139,30 +206,64 @@ pub(super) fn check(file: &DataFile) -> Result<(), Problem> {
     let shown = || visible(&file.path.display().to_string());
     let found = match files::if_there(file_digest(&file.path)) {
         Ok(Some(found)) => found,
-        Ok(None) => return Err(Problem::in_file(shown(), "is gone, and the log of the lake lists it").with_hint(RESTORE)),
+        Ok(None) => {
+            return Err(
+                Problem::in_file(shown(), "is gone, and the log of the lake lists it")
+                    .with_hint(RESTORE),
+            );
+        }
         Err(error) => return Err(Problem::unread(shown(), &error)),
     };
-    if file.sha256.as_ref().is_some_and(|published| *published != found) {
-        return Err(Problem::in_file(shown(), "is not as it was published: its digest differs").with_hint(RESTORE));
+    if file
+        .sha256
+        .as_ref()
+        .is_some_and(|published| *published != found)
+    {
+        return Err(
+            Problem::in_file(shown(), "is not as it was published: its digest differs")
+                .with_hint(RESTORE),
+        );
     }
     Ok(())
 }
 
 /// Scans one file by its path alone: names of folders say nothing that its columns do not.
 pub(super) fn scan(path: &Path) -> PolarsResult<LazyFrame> {
-    let options = polars::io::HiveOptions { enabled: Some(false), ..polars::io::HiveOptions::default() };
+    let options = polars::io::HiveOptions {
+        enabled: Some(false),
+        ..polars::io::HiveOptions::default()
+    };
     LazyFrame::scan_parquet(
         PlRefPath::try_from_path(path)?,
-        ScanArgsParquet { glob: false, hive_options: options, cache: false, ..ScanArgsParquet::default() },
+        ScanArgsParquet {
+            glob: false,
+            hive_options: options,
+            cache: false,
+            ..ScanArgsParquet::default()
+        },
     )
 }
 
 impl RunFact {
     /// Returns the run as the seam takes it.
     pub fn standing(&self) -> StandingRun {
-        let Self { run, totals, hidden, content, seal, score_lines, .. } = self;
+        let Self {
+            run,
+            totals,
+            hidden,
+            content,
+            seal,
+            score_lines,
+            ..
+        } = self;
         // Of a run that was retracted before it was ever published there are no outcomes.
         let seal = (!content.is_empty()).then_some(*seal);
-        StandingRun { run: Arc::clone(run), totals: *totals, hidden: hidden.clone(), seal, score_lines: score_lines.clone() }
+        StandingRun {
+            run: Arc::clone(run),
+            totals: *totals,
+            hidden: hidden.clone(),
+            seal,
+            score_lines: score_lines.clone(),
+        }
     }
 }

@@ -38,11 +38,22 @@ pub fn source() -> Option<String> {
     let script = folder.join("node_modules/axe-core/axe.min.js");
     if !script.exists() {
         let output = Command::new("npm")
-            .args(["install", "--silent", "--no-audit", "--no-fund", "--no-save", &format!("axe-core@{VERSION}"), "--prefix"])
+            .args([
+                "install",
+                "--silent",
+                "--no-audit",
+                "--no-fund",
+                "--no-save",
+                &format!("axe-core@{VERSION}"),
+                "--prefix",
+            ])
             .arg(&folder)
             .finish();
         if !output.status.success() {
-            eprintln!("axe-core cannot be installed: {}", String::from_utf8_lossy(&output.stderr));
+            eprintln!(
+                "axe-core cannot be installed: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
             return None;
         }
     }
@@ -65,5 +76,10 @@ pub fn violations(browser: &Browser, rules: Rules) -> Vec<String> {
         "return axe.run(document, {{runOnly: {rules}, preload: false}})
             .then(result => result.violations.map(one => one.id + ' x ' + one.nodes.length + ': ' + one.nodes[0].html.slice(0, 200)))",
     ));
-    found.as_array().expect("a list").iter().map(ToString::to_string).collect()
+    found
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }

@@ -25,13 +25,26 @@ pub const HOSTILE: [&str; 13] = [
 ];
 
 /// Names that files, objects or links cannot bear.
-const NAMES: [&str; 8] = ["__proto__", "../../x", "con", "Twin", "twin", ".", "constructor", "%2e%2e%2f"];
+const NAMES: [&str; 8] = [
+    "__proto__",
+    "../../x",
+    "con",
+    "Twin",
+    "twin",
+    ".",
+    "constructor",
+    "%2e%2e%2f",
+];
 
 pub const SUITES: [&str; 3] = ["questions", "repository tests", HOSTILE[0]];
 
 /// The ids of a suite's items: hostile ones first, then plain ones.
 pub fn item_ids() -> Vec<String> {
-    let odd = HOSTILE.iter().chain(&NAMES).map(|&id| id.to_owned()).chain(["long ".repeat(60)]);
+    let odd = HOSTILE
+        .iter()
+        .chain(&NAMES)
+        .map(|&id| id.to_owned())
+        .chain(["long ".repeat(60)]);
     let mut ids: Vec<String> = odd.collect();
     ids.extend((ids.len()..ITEMS).map(|number| format!("item-{number:04}")));
     ids
@@ -40,7 +53,10 @@ pub fn item_ids() -> Vec<String> {
 /// What the arms are called. The last two have hostile names.
 fn approach(arm: usize) -> String {
     match arm {
-        0..6 => ["ralph", "oneshot", "planner", "reviewer", "twin one", "twin two"][arm].to_owned(),
+        0..6 => [
+            "ralph", "oneshot", "planner", "reviewer", "twin one", "twin two",
+        ][arm]
+            .to_owned(),
         6 => HOSTILE[2].to_owned(),
         // A spreadsheet would take it for a formula.
         _ => format!("={}", HOSTILE[3]),
@@ -50,14 +66,21 @@ fn approach(arm: usize) -> String {
 /// Whether an arm gets an item right: arm 0 is much better, arms 1 and 2 hardly differ, arms 4 and 5 never do.
 fn passes(suite: usize, arm: usize, item: usize, night: usize) -> bool {
     let strength = [0.82, 0.61, 0.60, 0.52, 0.45, 0.45, 0.30, 0.10][arm];
-    let noise = chance([suite, if arm == 5 { 4 } else { arm }, item, if matches!(arm, 4 | 5) { 0 } else { night }]);
+    let noise = chance([
+        suite,
+        if arm == 5 { 4 } else { arm },
+        item,
+        if matches!(arm, 4 | 5) { 0 } else { night },
+    ]);
     0.6 * chance([suite, 99, item, 0]) + 0.4 * noise < strength
 }
 
 /// The same fraction between 0 and 1 for the same numbers (the finisher of splitmix64).
 fn chance(of: [usize; 4]) -> f64 {
     let mut bits = of.iter().fold(0x9e37_79b9_7f4a_7c15_u64, |bits, &one| {
-        let mut bits = bits.wrapping_add(one as u64 + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mut bits = bits
+            .wrapping_add(one as u64 + 1)
+            .wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits ^= bits >> 27;
         bits.wrapping_mul(0x94d0_49bb_1331_11eb) ^ (bits >> 31)
     });
@@ -88,7 +111,11 @@ pub fn fill(project: &Project) {
 fn run(project: &Project, (suite, name): (usize, &str), arm: usize, night: usize, ids: &[String]) {
     let id = format!("s{suite}-a{arm}-n{night}");
     let text = HOSTILE[(suite + arm) % HOSTILE.len()];
-    let (kind, evaluator) = if suite == 0 { ("question", "answers") } else { ("test", "shared_tests") };
+    let (kind, evaluator) = if suite == 0 {
+        ("question", "answers")
+    } else {
+        ("test", "shared_tests")
+    };
     let mut items = Vec::new();
     let mut passed = 0;
     for (number, item) in ids.iter().enumerate() {
@@ -105,7 +132,11 @@ fn run(project: &Project, (suite, name): (usize, &str), arm: usize, night: usize
             "cost_usd": 0.001 * (1 + arm) as f64, "duration_seconds": 1.0 + chance([7, arm, number, 0])});
         let hostile = HOSTILE[number % HOSTILE.len()];
         if suite == 0 {
-            let reply = if number == 30 { "a line without end ".repeat(60_000) } else { format!("I think it is {hostile}, by arm {arm}") };
+            let reply = if number == 30 {
+                "a line without end ".repeat(60_000)
+            } else {
+                format!("I think it is {hostile}, by arm {arm}")
+            };
             outcome["details"] = json!({"reply": reply, "answer": if right { "right" } else { "wrong" }, "expected": ["right"],
                 "reason": if right { Value::Null } else { json!(hostile) }, "category": "c"});
         } else if !right {
@@ -128,7 +159,10 @@ fn run(project: &Project, (suite, name): (usize, &str), arm: usize, night: usize
                     "status": if (number + arm).is_multiple_of(2) { "pass" } else { "fail" }, "details": {"reason": text}})
             })
             .collect();
-        let met = criteria.iter().filter(|criterion| criterion["status"] == "pass").count();
+        let met = criteria
+            .iter()
+            .filter(|criterion| criterion["status"] == "pass")
+            .count();
         items.extend(criteria);
         let score = json!({"metric": "requirementFulfillment", "value": 100.0 * met as f64 / 3.0, "unit": "points", "direction": "up",
             "revision": 0, "evaluator": "claude:opus #01234567", "judge": {"agent": "claude", "model": "opus", "prompt_sha256": "0123456789abcdef",
@@ -149,6 +183,9 @@ fn run(project: &Project, (suite, name): (usize, &str), arm: usize, night: usize
                 json!({"item": item, "entry": {"role": "assistant", "content": [{"type": "tool_use", "name": hostile, "input": {"command": hostile}}]}}),
             ]
         };
-        project.file(&format!("results/{id}/transcript.jsonl"), lines(ids.iter().enumerate().flat_map(told)));
+        project.file(
+            &format!("results/{id}/transcript.jsonl"),
+            lines(ids.iter().enumerate().flat_map(told)),
+        );
     }
 }

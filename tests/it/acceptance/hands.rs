@@ -24,18 +24,29 @@ fn tab_to(browser: &Browser, selector: &str) {
                 one.outerHTML.slice(0, 200)]",
             Value::from(selector)
         ));
-        assert_eq!(at[1], true, "nothing shows that this has the focus: {}", at[2]);
+        assert_eq!(
+            at[1], true,
+            "nothing shows that this has the focus: {}",
+            at[2]
+        );
         if at[0] == true {
             return;
         }
     }
-    panic!("Tab does not lead to {selector} on {}", browser.evaluate("return location.href"));
+    panic!(
+        "Tab does not lead to {selector} on {}",
+        browser.evaluate("return location.href")
+    );
 }
 
 fn place(browser: &Browser) -> String {
     // A page is followed to by the next tick.
     std::thread::sleep(std::time::Duration::from_millis(300));
-    browser.evaluate("return location.href").as_str().expect("an address").to_owned()
+    browser
+        .evaluate("return location.href")
+        .as_str()
+        .expect("an address")
+        .to_owned()
 }
 
 #[test]
@@ -47,7 +58,8 @@ fn the_keyboard_leads_from_the_board_to_a_transcript_and_back() {
     browser.open(&root(&project).join("index.html"));
     tab_to(&browser, "main th button.sort");
     browser.press(ENTER);
-    let sorted = browser.evaluate("return document.activeElement.closest('th').getAttribute('aria-sort')");
+    let sorted =
+        browser.evaluate("return document.activeElement.closest('th').getAttribute('aria-sort')");
     assert!(sorted == "ascending" || sorted == "descending", "{sorted}");
     tab_to(&browser, "main a[href*='compare/questions/'][href*='--']");
     browser.press(ENTER);
@@ -60,7 +72,10 @@ fn the_keyboard_leads_from_the_board_to_a_transcript_and_back() {
     tab_to(&browser, "main a[href^='t/']");
     browser.press(ENTER);
     let transcript = place(&browser);
-    assert!(transcript.contains("/t/") && transcript.contains('#'), "{transcript}");
+    assert!(
+        transcript.contains("/t/") && transcript.contains('#'),
+        "{transcript}"
+    );
     assert_eq!(browser.complaints(), Vec::<String>::new());
     browser.back();
     assert_eq!(place(&browser).split('#').next(), run.split('#').next());
@@ -85,24 +100,34 @@ fn an_address_keeps_the_filter_and_the_order() {
     }
     let filtered = browser.evaluate(shown);
     let count = |rows: &Value| rows.as_array().map_or(0, Vec::len);
-    assert!(count(&filtered) > 0 && count(&filtered) < count(&all), "{} of {}", count(&filtered), count(&all));
+    assert!(
+        count(&filtered) > 0 && count(&filtered) < count(&all),
+        "{} of {}",
+        count(&filtered),
+        count(&all)
+    );
     tab_to(&browser, "th button.sort");
     browser.press(ENTER);
     let (sorted, address) = (browser.evaluate(shown), place(&browser));
-    let state =
-        "return [...document.querySelectorAll('th')].map(head => head.getAttribute('aria-sort')).find(way => way && way !== 'none')";
+    let state = "return [...document.querySelectorAll('th')].map(head => head.getAttribute('aria-sort')).find(way => way && way !== 'none')";
     let way = browser.evaluate(state);
     assert!(way.is_string() && address.contains("17"), "{address}");
 
     // In another tab the same address shows the same; following a link and coming back does, too.
     browser.open(&root.join("index.html"));
     browser.open_address(&address);
-    assert_eq!((browser.evaluate(shown), browser.evaluate(state)), (sorted.clone(), way.clone()));
+    assert_eq!(
+        (browser.evaluate(shown), browser.evaluate(state)),
+        (sorted.clone(), way.clone())
+    );
     browser.evaluate("document.querySelector('nav a, header a').click()");
     assert_ne!(place(&browser), address);
     browser.back();
     assert_eq!(place(&browser), address);
-    assert_eq!((browser.evaluate(shown), browser.evaluate(state)), (sorted, way));
+    assert_eq!(
+        (browser.evaluate(shown), browser.evaluate(state)),
+        (sorted, way)
+    );
 }
 
 /// On paper there is nothing to open or to scroll: what is folded or wide is printed whole.
@@ -113,12 +138,26 @@ fn pages_are_printed_whole() {
     let root = root(&project);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let browser = Browser::start();
-    for kind in ["index.html", "suites/*/index.html", "compare/*/pair.html", "cost.html"] {
+    for kind in [
+        "index.html",
+        "suites/*/index.html",
+        "compare/*/pair.html",
+        "cost.html",
+    ] {
         let page = kinds[kind].last().expect("a page");
         let printed = folder.path().join("page.pdf");
         run(Command::new("chromium")
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-pdf-header-footer"])
-            .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-background-networking",
+                "--no-pdf-header-footer",
+            ])
+            .arg(format!(
+                "--user-data-dir={}",
+                folder.path().join("profile").display()
+            ))
             .arg(format!("--print-to-pdf={}", printed.display()))
             .arg(file_url(&root, page)));
         let text = run(Command::new("pdftotext").arg("-raw").arg(&printed).arg("-"));
@@ -136,7 +175,10 @@ fn pages_are_printed_whole() {
         assert!(!wanted.is_empty(), "{page} has no table");
         for text in wanted {
             let text = text.as_str().expect("a text");
-            assert!(paper.contains(&squeezed(text)), "{page}: `{text}` is not on paper");
+            assert!(
+                paper.contains(&squeezed(text)),
+                "{page}: `{text}` is not on paper"
+            );
         }
     }
 }
@@ -144,7 +186,11 @@ fn pages_are_printed_whole() {
 #[track_caller]
 fn run(command: &mut Command) -> String {
     let output = command.finish();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 

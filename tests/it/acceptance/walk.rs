@@ -9,25 +9,65 @@ use crate::kept;
 /// visible element that matches; boxes that are ticked on the way load no page.
 const QUESTIONS: [(&str, &[&str], &str); 10] = [
     ("who wins", &[], "wins"),
-    ("is it evidence", &["#suites a[href*='compare/mmlu-pro-business/']"], "95% CI"),
-    ("what does it cost", &["nav a[href='cost.html']"], "per solved"),
+    (
+        "is it evidence",
+        &["#suites a[href*='compare/mmlu-pro-business/']"],
+        "95% CI",
+    ),
+    (
+        "what does it cost",
+        &["nav a[href='cost.html']"],
+        "per solved",
+    ),
     ("what changed last night", &[".changed a"], "nights before"),
-    ("why did B lose an item", &["#suites a[href*='compare/basics/']", "main a[href*='/i/00']"], "Reason"),
-    ("how do these two of 69 compare", &["#suites a[href='suites/aider-polyglot/index.html']", ".ticks a[href*='any.html']"], "Newcombe"),
+    (
+        "why did B lose an item",
+        &[
+            "#suites a[href*='compare/basics/']",
+            "main a[href*='/i/00']",
+        ],
+        "Reason",
+    ),
+    (
+        "how do these two of 69 compare",
+        &[
+            "#suites a[href='suites/aider-polyglot/index.html']",
+            ".ticks a[href*='any.html']",
+        ],
+        "Newcombe",
+    ),
     (
         "which category is weakest",
-        &["#suites a[href='suites/basics/index.html']", ".bar a[href*='categories']"],
+        &[
+            "#suites a[href='suites/basics/index.html']",
+            ".bar a[href*='categories']",
+        ],
         "Pass rate in % by arm and category",
     ),
-    ("what did the agent say", &["#suites a[href*='compare/basics/']", "main a[href*='/t/']"], "reply"),
-    ("how was it computed", &["footer a[href$='method.html']"], "Wilson"),
-    ("give me the numbers", &["footer a[href$='leaderboard.json']"], "evalreport/leaderboard/"),
+    (
+        "what did the agent say",
+        &["#suites a[href*='compare/basics/']", "main a[href*='/t/']"],
+        "reply",
+    ),
+    (
+        "how was it computed",
+        &["footer a[href$='method.html']"],
+        "Wilson",
+    ),
+    (
+        "give me the numbers",
+        &["footer a[href$='leaderboard.json']"],
+        "evalreport/leaderboard/",
+    ),
 ];
 
 #[test]
 fn ten_questions_are_answered_within_two_pages() {
     needs!("chromium", "chromedriver");
-    let site = kept::shipped().path("site").canonicalize().expect("just built");
+    let site = kept::shipped()
+        .path("site")
+        .canonicalize()
+        .expect("just built");
     let browser = Browser::start();
     browser.resize(1440, 900);
     let mut lost = Vec::new();
@@ -46,7 +86,10 @@ fn ten_questions_are_answered_within_two_pages() {
                 json!(link)
             ));
             let Value::String(address) = found else {
-                lost.push(format!("{question}: no {link} on {}", browser.evaluate("return location.href")));
+                lost.push(format!(
+                    "{question}: no {link} on {}",
+                    browser.evaluate("return location.href")
+                ));
                 break;
             };
             browser.open_address(&address);
@@ -57,8 +100,14 @@ fn ten_questions_are_answered_within_two_pages() {
                 done(document.body.innerText);
             }, 300));",
         );
-        if !said.as_str().is_some_and(|said| said.to_lowercase().contains(&words.to_lowercase())) {
-            lost.push(format!("{question}: {} does not say {words}", browser.evaluate("return location.href")));
+        if !said
+            .as_str()
+            .is_some_and(|said| said.to_lowercase().contains(&words.to_lowercase()))
+        {
+            lost.push(format!(
+                "{question}: {} does not say {words}",
+                browser.evaluate("return location.href")
+            ));
         }
     }
     assert!(lost.is_empty(), "{}", lost.join("\n"));

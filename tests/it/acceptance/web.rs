@@ -18,18 +18,38 @@ impl Server {
     pub fn below(site: &Path, path: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let place = folder.path().join(path);
-        std::fs::create_dir_all(place.parent().expect("below the folder")).expect("a writable folder");
+        std::fs::create_dir_all(place.parent().expect("below the folder"))
+            .expect("a writable folder");
         std::os::unix::fs::symlink(site, place).expect("a writable folder");
         let mut program = Command::new("python3")
-            .args(["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory"])
+            .args([
+                "-u",
+                "-m",
+                "http.server",
+                "0",
+                "--bind",
+                "127.0.0.1",
+                "--directory",
+            ])
             .arg(folder.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .start_for(LONG_PATIENCE);
         let mut line = String::new();
-        BufReader::new(program.stdout.take().expect("a piped stdout")).read_line(&mut line).expect("it says its port");
-        let port = line.split("port ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).expect("it says its port");
-        Self { _program: program, port, path: path.to_owned(), _folder: folder }
+        BufReader::new(program.stdout.take().expect("a piped stdout"))
+            .read_line(&mut line)
+            .expect("it says its port");
+        let port = line
+            .split("port ")
+            .nth(1)
+            .and_then(|rest| rest.split(' ').next()?.parse().ok())
+            .expect("it says its port");
+        Self {
+            _program: program,
+            port,
+            path: path.to_owned(),
+            _folder: folder,
+        }
     }
 
     /// The address of the site, with a slash at the end.

@@ -44,7 +44,10 @@ impl Service {
     }
 
     pub fn requests(&self) -> Vec<String> {
-        self.requests.lock().expect("no test panics with it").clone()
+        self.requests
+            .lock()
+            .expect("no test panics with it")
+            .clone()
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -62,7 +65,13 @@ fn serve(mut stream: TcpStream, act: Act, seen: &Mutex<Vec<String>>) {
             thread::sleep(Duration::from_secs(20));
             Ok(())
         }
-        Act::CloseMidBody => send(&mut stream, 200, "", 1000, b"{\"content\": [{\"type\": \"te"),
+        Act::CloseMidBody => send(
+            &mut stream,
+            200,
+            "",
+            1000,
+            b"{\"content\": [{\"type\": \"te",
+        ),
         Act::Close => Ok(()),
         Act::Flood(size) => flood(&mut stream, size),
     };
@@ -77,8 +86,17 @@ fn flood(stream: &mut TcpStream, size: usize) -> std::io::Result<()> {
     Ok(())
 }
 
-fn send(stream: &mut TcpStream, status: u16, headers: &str, length: usize, body: &[u8]) -> std::io::Result<()> {
-    write!(stream, "HTTP/1.1 {status} Status\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n")?;
+fn send(
+    stream: &mut TcpStream,
+    status: u16,
+    headers: &str,
+    length: usize,
+    body: &[u8],
+) -> std::io::Result<()> {
+    write!(
+        stream,
+        "HTTP/1.1 {status} Status\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n"
+    )?;
     stream.write_all(body)?;
     stream.flush()
 }
@@ -89,7 +107,11 @@ fn read_request(stream: &mut TcpStream) -> String {
     loop {
         let text = String::from_utf8_lossy(&request).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(|n| n.trim().parse().ok()));
+            let length = head.lines().find_map(|line| {
+                line.to_lowercase()
+                    .strip_prefix("content-length:")
+                    .map(|n| n.trim().parse().ok())
+            });
             if body.len() >= length.flatten().unwrap_or(0_usize) {
                 return text;
             }

@@ -28,7 +28,9 @@ pub fn check_cycles(facts: &Facts, resolver: &Resolver) -> Vec<Violation> {
         if seen.contains(file) {
             continue;
         }
-        let Some(cycle) = shortest_cycle(&uses, file) else { continue };
+        let Some(cycle) = shortest_cycle(&uses, file) else {
+            continue;
+        };
         seen.extend(cycle.iter().copied());
         let line = uses[file][cycle[1]];
         violations.push(Violation::new(file, line, RULE, &cycle.join(" -> ")));
@@ -39,11 +41,29 @@ pub fn check_cycles(facts: &Facts, resolver: &Resolver) -> Vec<Violation> {
 /// Gathers what each file uses of its own layer.
 fn uses<'a>(facts: &'a Facts, resolver: &Resolver) -> Uses<'a> {
     let mut uses = Uses::new();
-    for mention in facts.mentions.iter().filter(|mention| !mention.test && matches!(mention.kind, Kind::Path | Kind::Macro)) {
-        let Some(from) = file_of(facts, &mention.module).filter(|file| *file == mention.file) else { continue };
-        for path in resolver.reach(mention).iter().filter(|reached| reached.last).map(|reached| &reached.path) {
-            let Some(to) = definer(facts, mention, path).filter(|to| *to != from) else { continue };
-            let line = uses.entry(from).or_default().entry(to).or_insert(mention.line);
+    for mention in facts
+        .mentions
+        .iter()
+        .filter(|mention| !mention.test && matches!(mention.kind, Kind::Path | Kind::Macro))
+    {
+        let Some(from) = file_of(facts, &mention.module).filter(|file| *file == mention.file)
+        else {
+            continue;
+        };
+        for path in resolver
+            .reach(mention)
+            .iter()
+            .filter(|reached| reached.last)
+            .map(|reached| &reached.path)
+        {
+            let Some(to) = definer(facts, mention, path).filter(|to| *to != from) else {
+                continue;
+            };
+            let line = uses
+                .entry(from)
+                .or_default()
+                .entry(to)
+                .or_insert(mention.line);
             *line = mention.line.min(*line);
         }
     }
@@ -56,17 +76,31 @@ fn definer<'a>(facts: &'a Facts, mention: &Mention, path: &Segments) -> Option<&
     if EXEMPT.contains(&layer.as_str()) || path.first()? != "crate" || path.get(1)? != layer {
         return None;
     }
-    let length = (1..=path.len()).rev().find(|length| facts.modules.contains(&path[..*length]))?;
+    let length = (1..=path.len())
+        .rev()
+        .find(|length| facts.modules.contains(&path[..*length]))?;
     let (module, rest) = path.split_at(length);
     // A module's name alone uses nothing; what is named through it does.
-    let is_defined = rest.first().is_some_and(|name| facts.items.get(module).is_some_and(|items| items.contains(name)));
+    let is_defined = rest.first().is_some_and(|name| {
+        facts
+            .items
+            .get(module)
+            .is_some_and(|items| items.contains(name))
+    });
     let is_given_on = mention.exported && module.starts_with(&mention.module);
-    if is_defined && !is_given_on { file_of(facts, module) } else { None }
+    if is_defined && !is_given_on {
+        file_of(facts, module)
+    } else {
+        None
+    }
 }
 
 /// Returns the file that holds a module, which may be one within a file.
 fn file_of<'a>(facts: &'a Facts, module: &[String]) -> Option<&'a str> {
-    (1..=module.len()).rev().find_map(|length| facts.files.get(&module[..length])).map(String::as_str)
+    (1..=module.len())
+        .rev()
+        .find_map(|length| facts.files.get(&module[..length]))
+        .map(String::as_str)
 }
 
 /// Returns the shortest way from a file back to itself, both ends included; none where there is no way.
@@ -76,7 +110,8 @@ fn shortest_cycle<'a>(uses: &Uses<'a>, start: &'a str) -> Option<Vec<&'a str>> {
     while let Some(file) = queue.pop_front() {
         for next in uses.get(file).into_iter().flat_map(BTreeMap::keys).copied() {
             if next == start {
-                let way_back = std::iter::successors(Some(file), |file| came_from.get(file).copied());
+                let way_back =
+                    std::iter::successors(Some(file), |file| came_from.get(file).copied());
                 let mut cycle: Vec<&str> = std::iter::once(start).chain(way_back).collect();
                 cycle.reverse();
                 return Some(cycle);

@@ -18,13 +18,22 @@ pub struct Violation {
 
 impl Violation {
     pub fn new(file: &str, line: usize, rule: &'static str, message: &str) -> Self {
-        Self { file: file.to_owned(), line, rule, message: message.to_owned() }
+        Self {
+            file: file.to_owned(),
+            line,
+            rule,
+            message: message.to_owned(),
+        }
     }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:{}: {} [{}]", self.file, self.line, self.message, self.rule)
+        write!(
+            formatter,
+            "{}:{}: {} [{}]",
+            self.file, self.line, self.message, self.rule
+        )
     }
 }
 
@@ -151,7 +160,19 @@ pub const RULES: &[Rule] = &[
         name: "3: opening",
         why: "what is read by its path is opened by `files`, which does not wait at a pipe",
         // `process` reads what the system says of programs. What they left in a workspace may be a pipe like anything else.
-        place: Place::Within(&["agent", "cli", "config", "evaluate", "import", "publish", "results", "run", "serve", "suite", "warehouse"]),
+        place: Place::Within(&[
+            "agent",
+            "cli",
+            "config",
+            "evaluate",
+            "import",
+            "publish",
+            "results",
+            "run",
+            "serve",
+            "suite",
+            "warehouse",
+        ]),
         in_tests: false,
         subjects: &[
             Under("std::fs::File::open"),
@@ -164,7 +185,15 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "3: temporary files",
         why: "they are for what is written whole or not at all, in `agent` for a prompt that a program wants as a file, and in `run` for workspaces",
-        place: Place::OutsideOf(&["files", "results", "warehouse", "agent", "run", "publish", "cli"]),
+        place: Place::OutsideOf(&[
+            "files",
+            "results",
+            "warehouse",
+            "agent",
+            "run",
+            "publish",
+            "cli",
+        ]),
         in_tests: false,
         subjects: &[Under("tempfile")],
         except: &[],
@@ -248,7 +277,11 @@ pub const RULES: &[Rule] = &[
         in_tests: false,
         subjects: &[Under("std::env")],
         // Constants of the build, and how this system writes a list of folders.
-        except: &["std::env::consts", "std::env::split_paths", "std::env::join_paths"],
+        except: &[
+            "std::env::consts",
+            "std::env::split_paths",
+            "std::env::join_paths",
+        ],
     },
     Rule {
         name: "4: clock",
@@ -289,7 +322,11 @@ pub const RULES: &[Rule] = &[
         why: "who hears the events is decided in `cli`",
         place: Place::OutsideOf(CLI),
         in_tests: false,
-        subjects: &[Under("tracing_subscriber"), Under("tracing::subscriber"), Under("tracing::dispatcher")],
+        subjects: &[
+            Under("tracing_subscriber"),
+            Under("tracing::subscriber"),
+            Under("tracing::dispatcher"),
+        ],
         except: &[],
     },
     Rule {
@@ -387,25 +424,54 @@ pub const RULES: &[Rule] = &[
 /// Holds the modules and their references to each other against the layer table.
 pub fn check_layers(table: &LayerTable, facts: &Facts, resolver: &Resolver) -> Vec<Violation> {
     const RULE: &str = "layer table";
-    let top_level: BTreeSet<&str> = facts.modules.iter().filter_map(|module| module.get(1)).map(String::as_str).collect();
+    let top_level: BTreeSet<&str> = facts
+        .modules
+        .iter()
+        .filter_map(|module| module.get(1))
+        .map(String::as_str)
+        .collect();
     let mut violations = Vec::new();
     for module in &top_level {
         if *module != "main" && !table.rows.contains_key(*module) {
-            violations.push(Violation::new("src/lib.rs", 1, RULE, &format!("module `{module}` has no row in the layer table")));
+            violations.push(Violation::new(
+                "src/lib.rs",
+                1,
+                RULE,
+                &format!("module `{module}` has no row in the layer table"),
+            ));
         }
     }
     for name in table.rows.keys() {
         if !top_level.contains(name.as_str()) {
-            violations.push(Violation::new("src/lib.rs", 1, RULE, &format!("the layer table has a row for `{name}`, which is no module")));
+            violations.push(Violation::new(
+                "src/lib.rs",
+                1,
+                RULE,
+                &format!("the layer table has a row for `{name}`, which is no module"),
+            ));
         }
     }
     for mention in &facts.mentions {
         // The root only declares the modules.
-        let Some(module) = mention.module.get(1) else { continue };
-        for reached in resolver.reach(mention).iter().filter(|reached| reached.direct) {
-            let [root, target, ..] = &reached.path[..] else { continue };
-            if root == "crate" && top_level.contains(target.as_str()) && !table.allows(module, target) {
-                let message = format!("`{module}` may not use `{target}`, but names `{}`", reached.path.join("::"));
+        let Some(module) = mention.module.get(1) else {
+            continue;
+        };
+        for reached in resolver
+            .reach(mention)
+            .iter()
+            .filter(|reached| reached.direct)
+        {
+            let [root, target, ..] = &reached.path[..] else {
+                continue;
+            };
+            if root == "crate"
+                && top_level.contains(target.as_str())
+                && !table.allows(module, target)
+            {
+                let message = format!(
+                    "`{module}` may not use `{target}`, but names `{}`",
+                    reached.path.join("::")
+                );
                 violations.push(Violation::new(&mention.file, mention.line, RULE, &message));
             }
         }
@@ -418,7 +484,11 @@ pub fn check_invariants(facts: &Facts, resolver: &Resolver) -> Vec<Violation> {
     let mut violations = Vec::new();
     for mention in &facts.mentions {
         let module = mention.module.get(1).map_or("the root", String::as_str);
-        let paths: Vec<Segments> = resolver.reach(mention).into_iter().map(|reached| reached.path).collect();
+        let paths: Vec<Segments> = resolver
+            .reach(mention)
+            .into_iter()
+            .map(|reached| reached.path)
+            .collect();
         for rule in RULES {
             let forbidden = match rule.place {
                 Place::OutsideOf(allowed) => !allowed.contains(&module),
@@ -427,9 +497,18 @@ pub fn check_invariants(facts: &Facts, resolver: &Resolver) -> Vec<Violation> {
             if !forbidden || (mention.test && !rule.in_tests) {
                 continue;
             }
-            if let Some(what) = rule.subjects.iter().find_map(|subject| subject.found(mention, &paths, rule.except)) {
+            if let Some(what) = rule
+                .subjects
+                .iter()
+                .find_map(|subject| subject.found(mention, &paths, rule.except))
+            {
                 let message = format!("`{module}` has `{what}`: {}", rule.why);
-                violations.push(Violation::new(&mention.file, mention.line, rule.name, &message));
+                violations.push(Violation::new(
+                    &mention.file,
+                    mention.line,
+                    rule.name,
+                    &message,
+                ));
             }
         }
     }
@@ -444,32 +523,51 @@ impl Subject {
         let is_path = matches!(mention.kind, Kind::Path | Kind::Macro);
         let find = |matches: &dyn Fn(&Segments) -> bool| {
             let excepted = |path: &Segments| except.iter().any(|start| is_under(path, start));
-            paths.iter().find(|path| is_path && matches(path) && !excepted(path)).map(|path| path.join("::"))
+            paths
+                .iter()
+                .find(|path| is_path && matches(path) && !excepted(path))
+                .map(|path| path.join("::"))
         };
         match self {
             Self::Under(start) => find(&|path| is_under(path, start)),
             Self::Family(name) => find(&|path| {
                 let first = path.first().map_or("", String::as_str);
-                first == *name || first.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'))
+                first == *name
+                    || first
+                        .strip_prefix(name)
+                        .is_some_and(|rest| rest.starts_with('_'))
             }),
             Self::Ends(root, tail) => {
                 let tail: Vec<&str> = tail.split("::").collect();
                 find(&|path| {
                     // The subject may be followed by more (`HashMap::new`), so the tail may stand anywhere after the crate's name.
-                    path.first().is_some_and(|first| first == root) && path.windows(tail.len()).any(|part| part.iter().eq(tail.iter()))
+                    path.first().is_some_and(|first| first == root)
+                        && path
+                            .windows(tail.len())
+                            .any(|part| part.iter().eq(tail.iter()))
                 })
             }
             // A lone name is a variable.
             Self::Word(start) => {
-                let called = matches!(mention.kind, Kind::Method { .. }) || (is_path && mention.segments.len() > 1);
+                let called = matches!(mention.kind, Kind::Method { .. })
+                    || (is_path && mention.segments.len() > 1);
                 (called && last.starts_with(start)).then(|| last.to_owned())
             }
-            Self::Question(name) => (mention.kind == Kind::Method { arguments: false } && last == *name).then(|| format!(".{name}()")),
+            Self::Question(name) => (mention.kind == Kind::Method { arguments: false }
+                && last == *name)
+                .then(|| format!(".{name}()")),
             Self::Macro(name) => {
-                let found = find(&|path| path.last().is_some_and(|last| last == name) && (path.len() == 1 || path[0] == "std"));
-                found.filter(|_| mention.kind == Kind::Macro).map(|_| format!("{name}!"))
+                let found = find(&|path| {
+                    path.last().is_some_and(|last| last == name)
+                        && (path.len() == 1 || path[0] == "std")
+                });
+                found
+                    .filter(|_| mention.kind == Kind::Macro)
+                    .map(|_| format!("{name}!"))
             }
-            Self::Column => (mention.kind == Kind::Column).then(|| format!("col(\"{}\")", written())),
+            Self::Column => {
+                (mention.kind == Kind::Column).then(|| format!("col(\"{}\")", written()))
+            }
             Self::Query => (mention.kind == Kind::Query).then(written),
             Self::Detour => (mention.kind == Kind::Detour).then(written),
         }
@@ -478,5 +576,7 @@ impl Subject {
 
 fn is_under(path: &Segments, start: &str) -> bool {
     let mut parts = path.iter();
-    start.split("::").all(|part| parts.next().is_some_and(|segment| segment == part))
+    start
+        .split("::")
+        .all(|part| parts.next().is_some_and(|segment| segment == part))
 }

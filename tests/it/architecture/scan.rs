@@ -6,7 +6,10 @@ use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::Parser;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Expr, ExprCall, ExprMethodCall, ExprPath, ImplItemFn, Item, ItemUse, Lit, LitStr, Meta, Type, UseTree};
+use syn::{
+    Attribute, Expr, ExprCall, ExprMethodCall, ExprPath, ImplItemFn, Item, ItemUse, Lit, LitStr,
+    Meta, Type, UseTree,
+};
 
 use super::rules::Violation;
 
@@ -89,25 +92,55 @@ impl Facts {
             facts.files.insert(module.clone(), source.path.clone());
             match syn::parse_file(&source.text) {
                 Ok(file) => {
-                    Scanner { facts: &mut facts, file: &source.path, module, test: false, exported: false, first_line: 0 }
-                        .visit_file(&file);
+                    Scanner {
+                        facts: &mut facts,
+                        file: &source.path,
+                        module,
+                        test: false,
+                        exported: false,
+                        first_line: 0,
+                    }
+                    .visit_file(&file);
                 }
-                Err(error) => violations.push(Violation::new(&source.path, error.span().start().line, "parse", &error.to_string())),
+                Err(error) => violations.push(Violation::new(
+                    &source.path,
+                    error.span().start().line,
+                    "parse",
+                    &error.to_string(),
+                )),
             }
         }
         for template in templates {
             for (first_line, code) in template_code(&template.text) {
                 let module = segments(&["crate", "render"]);
-                let mut scanner = Scanner { facts: &mut facts, file: &template.path, module, test: false, exported: false, first_line };
+                let mut scanner = Scanner {
+                    facts: &mut facts,
+                    file: &template.path,
+                    module,
+                    test: false,
+                    exported: false,
+                    first_line,
+                };
                 match code.parse::<TokenStream>() {
                     Ok(tokens) => scanner.tokens(tokens, TokensOf::Macro),
-                    Err(error) => violations.push(Violation::new(&template.path, first_line + 1, "parse", &error.to_string())),
+                    Err(error) => violations.push(Violation::new(
+                        &template.path,
+                        first_line + 1,
+                        "parse",
+                        &error.to_string(),
+                    )),
                 }
             }
         }
-        let Self { mentions, test_modules, .. } = &mut facts;
+        let Self {
+            mentions,
+            test_modules,
+            ..
+        } = &mut facts;
         for mention in mentions {
-            mention.test |= test_modules.iter().any(|module| mention.module.starts_with(module));
+            mention.test |= test_modules
+                .iter()
+                .any(|module| mention.module.starts_with(module));
         }
         (facts, violations)
     }
@@ -144,11 +177,16 @@ fn template_code(text: &str) -> Vec<(usize, String)> {
                 continue;
             }
         };
-        let Some(length) = opened[2..].find(close) else { break };
+        let Some(length) = opened[2..].find(close) else {
+            break;
+        };
         let code = &opened[2..2 + length];
         if close != "#}" {
             let before = text.len() - rest.len() + start;
-            found.push((text[..before].matches('\n').count(), code.trim_matches(['-', '+', '~']).to_owned()));
+            found.push((
+                text[..before].matches('\n').count(),
+                code.trim_matches(['-', '+', '~']).to_owned(),
+            ));
         }
         rest = &opened[length + 4..];
     }
@@ -186,7 +224,14 @@ impl Scanner<'_> {
     }
 
     fn bind(&mut self, name: String, target: Segments) {
-        self.facts.scopes.entry(self.module.clone()).or_default().names.entry(name).or_default().push(target);
+        self.facts
+            .scopes
+            .entry(self.module.clone())
+            .or_default()
+            .names
+            .entry(name)
+            .or_default()
+            .push(target);
     }
 
     /// Runs `visit` as test code if the attributes say so.
@@ -205,17 +250,31 @@ impl Scanner<'_> {
         };
         match tree {
             UseTree::Path(path) => self.use_tree(&path.tree, &with(&path.ident)),
-            UseTree::Group(group) => group.items.iter().for_each(|item| self.use_tree(item, prefix)),
-            UseTree::Name(name) if name.ident == "self" => self.import(name.span(), prefix.clone(), prefix.last().cloned()),
-            UseTree::Name(name) => self.import(name.span(), with(&name.ident), Some(plain(&name.ident))),
+            UseTree::Group(group) => group
+                .items
+                .iter()
+                .for_each(|item| self.use_tree(item, prefix)),
+            UseTree::Name(name) if name.ident == "self" => {
+                self.import(name.span(), prefix.clone(), prefix.last().cloned())
+            }
+            UseTree::Name(name) => {
+                self.import(name.span(), with(&name.ident), Some(plain(&name.ident)))
+            }
             UseTree::Rename(rename) if rename.ident == "self" => {
                 self.import(rename.span(), prefix.clone(), Some(plain(&rename.rename)));
             }
-            UseTree::Rename(rename) => self.import(rename.span(), with(&rename.ident), Some(plain(&rename.rename))),
+            UseTree::Rename(rename) => self.import(
+                rename.span(),
+                with(&rename.ident),
+                Some(plain(&rename.rename)),
+            ),
             UseTree::Glob(glob) => {
                 self.import(glob.span(), prefix.clone(), None);
                 let scope = self.facts.scopes.entry(self.module.clone()).or_default();
-                scope.globs.push(Glob { target: prefix.clone(), public: self.exported });
+                scope.globs.push(Glob {
+                    target: prefix.clone(),
+                    public: self.exported,
+                });
             }
         }
     }
@@ -230,7 +289,9 @@ impl Scanner<'_> {
     fn text(&mut self, literal: &LitStr, of: TokensOf) {
         let text = literal.value();
         let lower = text.trim_start().to_lowercase();
-        let names_table = ["runs", "items", "scores", "usage"].iter().any(|table| lower.contains(&format!("from {table}")));
+        let names_table = ["runs", "items", "scores", "usage"]
+            .iter()
+            .any(|table| lower.contains(&format!("from {table}")));
         if lower.starts_with("select ") && names_table {
             self.mention(Kind::Query, literal.span(), vec![text.clone()]);
         }
@@ -250,27 +311,42 @@ impl Scanner<'_> {
             match &trees[at] {
                 TokenTree::Group(group) => self.tokens(group.stream(), of),
                 TokenTree::Literal(_) => {
-                    if let Ok(Lit::Str(literal)) = syn::parse2(TokenStream::from(trees[at].clone())) {
+                    if let Ok(Lit::Str(literal)) = syn::parse2(TokenStream::from(trees[at].clone()))
+                    {
                         self.text(&literal, of);
                     }
                 }
                 TokenTree::Ident(ident) if ident == "use" => {
-                    let length = trees[at..].iter().take_while(|tree| !is_punct(Some(tree), ';')).count() + 1;
+                    let length = trees[at..]
+                        .iter()
+                        .take_while(|tree| !is_punct(Some(tree), ';'))
+                        .count()
+                        + 1;
                     let item: TokenStream = trees[at..].iter().take(length).cloned().collect();
                     if let Ok(item) = syn::parse2::<ItemUse>(item) {
                         self.visit_item_use(&item);
                     }
                 }
                 TokenTree::Ident(ident) => {
-                    let called_on = at > 0 && is_punct(trees.get(at - 1), '.') && !(at > 1 && is_punct(trees.get(at - 2), '.'));
+                    let called_on = at > 0
+                        && is_punct(trees.get(at - 1), '.')
+                        && !(at > 1 && is_punct(trees.get(at - 2), '.'));
                     let mut path = vec![plain(ident)];
-                    while let (true, true, Some(TokenTree::Ident(next))) =
-                        (is_punct(trees.get(at + 1), ':'), is_punct(trees.get(at + 2), ':'), trees.get(at + 3))
-                    {
+                    while let (true, true, Some(TokenTree::Ident(next))) = (
+                        is_punct(trees.get(at + 1), ':'),
+                        is_punct(trees.get(at + 2), ':'),
+                        trees.get(at + 3),
+                    ) {
                         path.push(plain(next));
                         at += 3;
                     }
-                    self.named_in_tokens(ident.span(), path, called_on, trees.get(at + 1), trees.get(at + 2));
+                    self.named_in_tokens(
+                        ident.span(),
+                        path,
+                        called_on,
+                        trees.get(at + 1),
+                        trees.get(at + 2),
+                    );
                 }
                 TokenTree::Punct(_) => {}
             }
@@ -278,15 +354,28 @@ impl Scanner<'_> {
         }
     }
 
-    fn named_in_tokens(&mut self, span: Span, path: Segments, called_on: bool, next: Option<&TokenTree>, second: Option<&TokenTree>) {
+    fn named_in_tokens(
+        &mut self,
+        span: Span,
+        path: Segments,
+        called_on: bool,
+        next: Option<&TokenTree>,
+        second: Option<&TokenTree>,
+    ) {
         let call = match next {
-            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => Some(group.stream()),
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
+                Some(group.stream())
+            }
             _ => None,
         };
         let is_macro = matches!(next, Some(TokenTree::Punct(punct)) if punct.as_char() == '!' && punct.spacing() == Spacing::Alone)
             && matches!(second, Some(TokenTree::Group(_)));
         if let (Some("col" | "cols"), Some(call)) = (path.last().map(String::as_str), &call)
-            && let Some(literal) = call.clone().into_iter().next().and_then(|tree| syn::parse2::<LitStr>(tree.into()).ok())
+            && let Some(literal) = call
+                .clone()
+                .into_iter()
+                .next()
+                .and_then(|tree| syn::parse2::<LitStr>(tree.into()).ok())
         {
             self.mention(Kind::Column, span, vec![literal.value()]);
         }
@@ -296,7 +385,13 @@ impl Scanner<'_> {
             }
             self.mention(if is_macro { Kind::Macro } else { Kind::Path }, span, path);
         } else if let Some(call) = call {
-            self.mention(Kind::Method { arguments: !call.is_empty() }, span, path);
+            self.mention(
+                Kind::Method {
+                    arguments: !call.is_empty(),
+                },
+                span,
+                path,
+            );
         }
     }
 }
@@ -304,13 +399,19 @@ impl Scanner<'_> {
 impl<'ast> Visit<'ast> for Scanner<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         if let Some(name) = defined(item) {
-            self.facts.items.entry(self.module.clone()).or_default().insert(plain(name));
+            self.facts
+                .items
+                .entry(self.module.clone())
+                .or_default()
+                .insert(plain(name));
         }
         self.within(attributes(item), |scanner| visit::visit_item(scanner, item));
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
-        self.within(&item.attrs, |scanner| visit::visit_impl_item_fn(scanner, item));
+        self.within(&item.attrs, |scanner| {
+            visit::visit_impl_item_fn(scanner, item)
+        });
     }
 
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
@@ -330,7 +431,10 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
     }
 
     fn visit_item_extern_crate(&mut self, item: &'ast syn::ItemExternCrate) {
-        let name = item.rename.as_ref().map_or(&item.ident, |(_, rename)| rename);
+        let name = item
+            .rename
+            .as_ref()
+            .map_or(&item.ident, |(_, rename)| rename);
         self.import(item.span(), vec![plain(&item.ident)], Some(plain(name)));
     }
 
@@ -350,7 +454,13 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
         // `<Utc>::now` and `<File as Trait>::create` name the type's own function.
         if let Some(Type::Path(of)) = expression.qself.as_ref().map(|qself| &*qself.ty) {
             let mut path = path_segments(&of.path);
-            path.extend(expression.path.segments.last().map(|segment| plain(&segment.ident)));
+            path.extend(
+                expression
+                    .path
+                    .segments
+                    .last()
+                    .map(|segment| plain(&segment.ident)),
+            );
             self.mention(Kind::Path, expression.span(), path);
         }
         visit::visit_expr_path(self, expression);
@@ -358,7 +468,11 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
 
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {
         if let (Expr::Path(function), Some(Expr::Lit(first))) = (&*call.func, call.args.first()) {
-            let is_column = function.path.segments.last().is_some_and(|segment| segment.ident == "col" || segment.ident == "cols");
+            let is_column = function
+                .path
+                .segments
+                .last()
+                .is_some_and(|segment| segment.ident == "col" || segment.ident == "cols");
             if let (true, Lit::Str(name)) = (is_column, &first.lit) {
                 self.mention(Kind::Column, name.span(), vec![name.value()]);
             }
@@ -367,7 +481,13 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
-        self.mention(Kind::Method { arguments: !call.args.is_empty() }, call.method.span(), vec![plain(&call.method)]);
+        self.mention(
+            Kind::Method {
+                arguments: !call.args.is_empty(),
+            },
+            call.method.span(),
+            vec![plain(&call.method)],
+        );
         visit::visit_expr_method_call(self, call);
     }
 
@@ -389,7 +509,9 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
                 self.visit_path(&list.path);
                 self.tokens(list.tokens.clone(), TokensOf::Attribute);
             }
-            Meta::NameValue(pair) if pair.path.is_ident("path") => self.mention(Kind::Detour, pair.span(), segments(&["#[path]"])),
+            Meta::NameValue(pair) if pair.path.is_ident("path") => {
+                self.mention(Kind::Detour, pair.span(), segments(&["#[path]"]))
+            }
             Meta::NameValue(pair) => match &pair.value {
                 Expr::Lit(value) => {
                     if let Lit::Str(text) = &value.lit {
@@ -417,7 +539,10 @@ fn is_test_only(attribute: &Attribute) -> bool {
     }
     fn nested(list: &syn::MetaList) -> Vec<Meta> {
         let parser = syn::punctuated::Punctuated::<Meta, syn::Token![,]>::parse_terminated;
-        parser.parse2(list.tokens.clone()).map(|metas| metas.into_iter().collect()).unwrap_or_default()
+        parser
+            .parse2(list.tokens.clone())
+            .map(|metas| metas.into_iter().collect())
+            .unwrap_or_default()
     }
     match &attribute.meta {
         Meta::Path(path) => path.is_ident("test"),
@@ -462,7 +587,10 @@ fn defined(item: &Item) -> Option<&syn::Ident> {
 }
 
 fn path_segments(path: &syn::Path) -> Segments {
-    path.segments.iter().map(|segment| plain(&segment.ident)).collect()
+    path.segments
+        .iter()
+        .map(|segment| plain(&segment.ident))
+        .collect()
 }
 
 /// The identifier without `r#`.

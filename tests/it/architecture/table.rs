@@ -18,21 +18,39 @@ impl LayerTable {
     pub fn parse(lib_text: &str) -> Result<Self, String> {
         let mut rows = BTreeMap::new();
         let mut layers = BTreeMap::new();
-        for line in lib_text.lines().filter_map(|line| line.trim().strip_prefix("//!")) {
-            let Some(inner) = line.trim().strip_prefix('|').and_then(|line| line.strip_suffix('|')) else { continue };
+        for line in lib_text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("//!"))
+        {
+            let Some(inner) = line
+                .trim()
+                .strip_prefix('|')
+                .and_then(|line| line.strip_suffix('|'))
+            else {
+                continue;
+            };
             let cells: Vec<&str> = inner.split('|').map(str::trim).collect();
-            let [layer, module, _, may_use] = cells[..] else { continue };
+            let [layer, module, _, may_use] = cells[..] else {
+                continue;
+            };
             if module == "module" || layer.starts_with('-') {
                 continue;
             }
             let name = module
                 .strip_prefix("[`")
                 .and_then(|name| name.strip_suffix("`]"))
-                .ok_or(format!("row `{module}` does not link its module as [`name`]"))?;
+                .ok_or(format!(
+                    "row `{module}` does not link its module as [`name`]"
+                ))?;
             let allowed = match may_use {
                 "everything" => Allowed::Everything,
                 "nothing of ours" => Allowed::Only(BTreeSet::new()),
-                names => Allowed::Only(names.split(',').map(|name| name.trim().to_owned()).collect()),
+                names => Allowed::Only(
+                    names
+                        .split(',')
+                        .map(|name| name.trim().to_owned())
+                        .collect(),
+                ),
             };
             if rows.insert(name.to_owned(), allowed).is_some() {
                 return Err(format!("module `{name}` has two rows"));
@@ -43,11 +61,18 @@ impl LayerTable {
             return Err("the module documentation holds no layer table".to_owned());
         }
         for (name, allowed) in &rows {
-            let Allowed::Only(names) = allowed else { continue };
+            let Allowed::Only(names) = allowed else {
+                continue;
+            };
             for used in names {
-                let Some(lower) = layers.get(used) else { return Err(format!("row `{name}` may use `{used}`, which has no row")) };
+                let Some(lower) = layers.get(used) else {
+                    return Err(format!("row `{name}` may use `{used}`, which has no row"));
+                };
                 if *lower >= layers[name] {
-                    return Err(format!("row `{name}` (layer {}) may use `{used}` (layer {lower}), which is not lower", layers[name]));
+                    return Err(format!(
+                        "row `{name}` (layer {}) may use `{used}` (layer {lower}), which is not lower",
+                        layers[name]
+                    ));
                 }
             }
         }

@@ -31,24 +31,63 @@ const WAYS: [(&str, &str); 20] = [
     ("closed", "sh $B $OUT/closed >/dev/null 2>&1 </dev/null &"),
     ("nohup", "nohup sh $B $OUT/nohup >/dev/null 2>&1 &"),
     ("session", "setsid sh $B $OUT/session >/dev/null 2>&1 &"),
-    ("forked-session", "setsid --fork sh $B $OUT/forked-session >/dev/null 2>&1"),
-    ("empty-environment", "env -i PATH=$PATH setsid sh $B $OUT/empty-environment >/dev/null 2>&1 &"),
-    ("empty-forked", "env -i PATH=$PATH setsid --fork sh $B $OUT/empty-forked >/dev/null 2>&1"),
-    ("double-fork", "(setsid sh -c \"(sh $B $OUT/double-fork) &\" >/dev/null 2>&1 &)"),
-    ("triple-fork", "(env -i PATH=$PATH setsid sh -c \"(setsid sh -c '(sh $B $OUT/triple-fork) &' &)\" >/dev/null 2>&1 &)"),
-    ("other-mark", "env EVAL_PROCESS=0123456789abcdef0123456789abcdef setsid --fork sh $B $OUT/other-mark >/dev/null 2>&1"),
-    ("without-mark", "env -u EVAL_PROCESS setsid --fork sh $B $OUT/without-mark >/dev/null 2>&1"),
+    (
+        "forked-session",
+        "setsid --fork sh $B $OUT/forked-session >/dev/null 2>&1",
+    ),
+    (
+        "empty-environment",
+        "env -i PATH=$PATH setsid sh $B $OUT/empty-environment >/dev/null 2>&1 &",
+    ),
+    (
+        "empty-forked",
+        "env -i PATH=$PATH setsid --fork sh $B $OUT/empty-forked >/dev/null 2>&1",
+    ),
+    (
+        "double-fork",
+        "(setsid sh -c \"(sh $B $OUT/double-fork) &\" >/dev/null 2>&1 &)",
+    ),
+    (
+        "triple-fork",
+        "(env -i PATH=$PATH setsid sh -c \"(setsid sh -c '(sh $B $OUT/triple-fork) &' &)\" >/dev/null 2>&1 &)",
+    ),
+    (
+        "other-mark",
+        "env EVAL_PROCESS=0123456789abcdef0123456789abcdef setsid --fork sh $B $OUT/other-mark >/dev/null 2>&1",
+    ),
+    (
+        "without-mark",
+        "env -u EVAL_PROCESS setsid --fork sh $B $OUT/without-mark >/dev/null 2>&1",
+    ),
     ("deaf", "python3 $P $OUT/deaf >/dev/null 2>&1 &"),
-    ("deaf-session", "setsid --fork python3 $P $OUT/deaf-session >/dev/null 2>&1"),
-    ("own-group", "set -m; sh $B $OUT/own-group >/dev/null 2>&1 & set +m"),
-    ("renamed", "cp \"$(command -v sh)\" ./kworker; env -i PATH=$PATH setsid --fork ./kworker $B $OUT/renamed >/dev/null 2>&1"),
+    (
+        "deaf-session",
+        "setsid --fork python3 $P $OUT/deaf-session >/dev/null 2>&1",
+    ),
+    (
+        "own-group",
+        "set -m; sh $B $OUT/own-group >/dev/null 2>&1 & set +m",
+    ),
+    (
+        "renamed",
+        "cp \"$(command -v sh)\" ./kworker; env -i PATH=$PATH setsid --fork ./kworker $B $OUT/renamed >/dev/null 2>&1",
+    ),
     (
         "deleted",
         "cp \"$(command -v sh)\" ./gone; env -i PATH=$PATH setsid --fork ./gone $B $OUT/deleted >/dev/null 2>&1; sleep 0.1; rm gone",
     ),
-    ("elsewhere", "cd /; env -i PATH=$PATH setsid --fork sh $B $OUT/elsewhere >/dev/null 2>&1; cd - >/dev/null"),
-    ("holds-the-output", "setsid --fork sh $B $OUT/holds-the-output"),
-    ("watchdog", "env -i PATH=$PATH setsid --fork sh -c \"while :; do sh $B $OUT/watchdog; done\" >/dev/null 2>&1"),
+    (
+        "elsewhere",
+        "cd /; env -i PATH=$PATH setsid --fork sh $B $OUT/elsewhere >/dev/null 2>&1; cd - >/dev/null",
+    ),
+    (
+        "holds-the-output",
+        "setsid --fork sh $B $OUT/holds-the-output",
+    ),
+    (
+        "watchdog",
+        "env -i PATH=$PATH setsid --fork sh -c \"while :; do sh $B $OUT/watchdog; done\" >/dev/null 2>&1",
+    ),
     (
         "python-daemon",
         "python3 -c \"import os,sys; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); os.closerange(0, 100); \
@@ -66,10 +105,17 @@ fn nothing_that_a_run_started_lives_after_it() {
     needs!("python3");
     let out = tempfile::tempdir().expect("a folder");
     let ways: Vec<&str> = WAYS.iter().map(|(_, line)| *line).collect();
-    let script = format!("OUT={}\n{BEATS}\n{}\nsleep 0.5\n", out.path().display(), ways.join("\n"));
+    let script = format!(
+        "OUT={}\n{BEATS}\n{}\nsleep 0.5\n",
+        out.path().display(),
+        ways.join("\n")
+    );
     let code = Code::new("tests:\n  shared:\n    - \"true\"\n", &script);
     code.command(&[], &[]);
-    let beats: Vec<u64> = WAYS.iter().map(|(name, _)| size(&out.path().join(name))).collect();
+    let beats: Vec<u64> = WAYS
+        .iter()
+        .map(|(name, _)| size(&out.path().join(name)))
+        .collect();
     std::thread::sleep(Duration::from_millis(400));
     for ((name, _), before) in WAYS.iter().zip(beats) {
         let now = size(&out.path().join(name));
@@ -88,15 +134,30 @@ fn a_daemon_does_not_poison_the_next_run() {
          >/dev/null 2>&1\necho good > made\n",
         scratch.path().display()
     );
-    let code = Code { scratch, ..Code::new("tests:\n  shared:\n    - 'grep -q good \"$EVAL_WORKSPACE/made\"'\n", &poison) };
+    let code = Code {
+        scratch,
+        ..Code::new(
+            "tests:\n  shared:\n    - 'grep -q good \"$EVAL_WORKSPACE/made\"'\n",
+            &poison,
+        )
+    };
     let honest = "command: [sh, \"{root}/b.sh\"]";
     code.project.file("b.sh", "echo good > made\nsleep 0.3\n").file(
         "evalreport.yaml",
         format!("version: 1\napproaches:\n  - {{id: a, command: [sh, \"{{root}}/a.sh\"]}}\n  - {{id: b, {honest}}}\n"),
     );
-    code.started(&["s", "--approach", "a", "--approach", "b"], &["--runs", "2"], &[]);
+    code.started(
+        &["s", "--approach", "a", "--approach", "b"],
+        &["--runs", "2"],
+        &[],
+    );
     let passed = code.project.run(["list", "--runs", "--format", "csv"]);
-    let of_b: Vec<String> = passed.rows().iter().filter(|row| row["approach"] == "b").map(|row| row["passed"].clone()).collect();
+    let of_b: Vec<String> = passed
+        .rows()
+        .iter()
+        .filter(|row| row["approach"] == "b")
+        .map(|row| row["passed"].clone())
+        .collect();
     assert_eq!(of_b, ["1", "1"], "{}", passed.stdout);
 }
 
@@ -228,54 +289,178 @@ enum Where {
 /// Forty-eight ways out: a name, an expression of Python that tries it, and where it is refused.
 const TRIES: [(&str, &str, Where); 48] = [
     ("open the terminal", "device('/dev/tty')", Where::Always),
-    ("type into the terminals", "any_of(push, glob.glob('/dev/pts/[0-9]*') + glob.glob('/dev/tty*') + ['/dev/console'])", Where::Always),
-    ("type into the streams", "any_of(push, [0, 1, 2])", Where::Always),
-    ("other devices", "any_of(device, forbidden_devices())", Where::Always),
+    (
+        "type into the terminals",
+        "any_of(push, glob.glob('/dev/pts/[0-9]*') + glob.glob('/dev/tty*') + ['/dev/console'])",
+        Where::Always,
+    ),
+    (
+        "type into the streams",
+        "any_of(push, [0, 1, 2])",
+        Where::Always,
+    ),
+    (
+        "other devices",
+        "any_of(device, forbidden_devices())",
+        Where::Always,
+    ),
     ("virtual machines", "device('/dev/kvm')", Where::Always),
-    ("loop devices", "any_of(device, ['/dev/loop0', '/dev/loop-control'])", Where::Always),
-    ("the kernel's log", "any_of(device, ['/dev/kmsg', '/proc/kmsg'])", Where::Always),
-    ("read disks", "any_of(lambda path: open(path, 'rb').read(1), glob.glob('/dev/[shv]d*') + glob.glob('/dev/nvme*'))", Where::Always),
+    (
+        "loop devices",
+        "any_of(device, ['/dev/loop0', '/dev/loop-control'])",
+        Where::Always,
+    ),
+    (
+        "the kernel's log",
+        "any_of(device, ['/dev/kmsg', '/proc/kmsg'])",
+        Where::Always,
+    ),
+    (
+        "read disks",
+        "any_of(lambda path: open(path, 'rb').read(1), glob.glob('/dev/[shv]d*') + glob.glob('/dev/nvme*'))",
+        Where::Always,
+    ),
     ("make a device", "made_node()", Where::Always),
     ("change the root folder", "os.chroot('.')", Where::Always),
-    ("mount", "checked(libc.mount(b'none', b'.', b'tmpfs', 0, None))", Where::Always),
+    (
+        "mount",
+        "checked(libc.mount(b'none', b'.', b'tmpfs', 0, None))",
+        Where::Always,
+    ),
     (
         "mount as another user",
         "in_a_new_user('assert ctypes.CDLL(None).mount(b\"none\", b\".\", b\"tmpfs\", 0, None) == 0')",
         Where::Always,
     ),
-    ("the starter of crashes", "rewrite('/proc/sys/kernel/core_pattern')", Where::Always),
-    ("the starter of modules", "rewrite('/proc/sys/kernel/modprobe')", Where::Always),
-    ("memory of the system", "rewrite('/proc/sys/vm/overcommit_memory')", Where::Always),
-    ("magic keys", "open('/proc/sysrq-trigger', 'w').close()", Where::Always),
+    (
+        "the starter of crashes",
+        "rewrite('/proc/sys/kernel/core_pattern')",
+        Where::Always,
+    ),
+    (
+        "the starter of modules",
+        "rewrite('/proc/sys/kernel/modprobe')",
+        Where::Always,
+    ),
+    (
+        "memory of the system",
+        "rewrite('/proc/sys/vm/overcommit_memory')",
+        Where::Always,
+    ),
+    (
+        "magic keys",
+        "open('/proc/sysrq-trigger', 'w').close()",
+        Where::Always,
+    ),
     (
         "control groups",
         "any_of(lambda path: open(path, 'a').close(), glob.glob('/sys/fs/cgroup/**/cgroup.procs', recursive=True)[:20])",
         Where::Always,
     ),
-    ("files of the kernel", "any_of(lambda path: open(path, 'a').close(), ['/sys/kernel/mm/ksm/run', '/sys/power/state'])", Where::Always),
-    ("the clock", "time.clock_settime(time.CLOCK_REALTIME, time.clock_gettime(time.CLOCK_REALTIME))", Where::Always),
-    ("the machine's name", "socket.sethostname(socket.gethostname())", Where::Always),
-    ("become another user", "os.setresuid(1, 1, 1)", Where::Always),
+    (
+        "files of the kernel",
+        "any_of(lambda path: open(path, 'a').close(), ['/sys/kernel/mm/ksm/run', '/sys/power/state'])",
+        Where::Always,
+    ),
+    (
+        "the clock",
+        "time.clock_settime(time.CLOCK_REALTIME, time.clock_gettime(time.CLOCK_REALTIME))",
+        Where::Always,
+    ),
+    (
+        "the machine's name",
+        "socket.sethostname(socket.gethostname())",
+        Where::Always,
+    ),
+    (
+        "become another user",
+        "os.setresuid(1, 1, 1)",
+        Where::Always,
+    ),
     ("keep groups", "os.setgroups([0])", Where::Always),
     ("powers", "powers()", Where::Always),
-    ("programs in the kernel", "call(321, 280, 5, ctypes.create_string_buffer(128), 128)", Where::Always),
-    ("watch the processor", "call(298, 241, ctypes.create_string_buffer(128), 0, -1, -1, 0)", Where::Always),
+    (
+        "programs in the kernel",
+        "call(321, 280, 5, ctypes.create_string_buffer(128), 128)",
+        Where::Always,
+    ),
+    (
+        "watch the processor",
+        "call(298, 241, ctypes.create_string_buffer(128), 0, -1, -1, 0)",
+        Where::Always,
+    ),
     ("faults of memory", "call(323, 282, 1)", Where::Always),
-    ("rings of calls", "call(425, 425, 8, ctypes.create_string_buffer(120))", Where::Always),
-    ("the session's keys", "call(250, 219, 0, -3, 1)", Where::Always),
-    ("a key for later", "call(248, 217, b'user', b'evalreport', b'x', 1, -4)", Where::Always),
-    ("the machine's host", "socket.socket(40, socket.SOCK_STREAM)", Where::Always),
-    ("raw packets", "socket.socket(socket.AF_PACKET, socket.SOCK_RAW)", Where::Always),
-    ("connect by TCP", "connected(socket.SOCK_STREAM, 0, lambda one, to: one.connect(to))", Where::Always),
-    ("connect by sending", "connected(socket.SOCK_STREAM, 0, lambda one, to: one.sendto(b'x', 0x20000000, to))", Where::Always),
-    ("connect by several paths", "connected(socket.SOCK_STREAM, 262, lambda one, to: one.connect(to))", Where::Always),
-    ("send datagrams", "connected(socket.SOCK_DGRAM, 0, lambda one, to: one.sendto(b'x', to))", Where::Always),
-    ("a socket without a file", "socket.socket(socket.AF_UNIX).connect('\\0evalreport-' + name)", Where::Always),
+    (
+        "rings of calls",
+        "call(425, 425, 8, ctypes.create_string_buffer(120))",
+        Where::Always,
+    ),
+    (
+        "the session's keys",
+        "call(250, 219, 0, -3, 1)",
+        Where::Always,
+    ),
+    (
+        "a key for later",
+        "call(248, 217, b'user', b'evalreport', b'x', 1, -4)",
+        Where::Always,
+    ),
+    (
+        "the machine's host",
+        "socket.socket(40, socket.SOCK_STREAM)",
+        Where::Always,
+    ),
+    (
+        "raw packets",
+        "socket.socket(socket.AF_PACKET, socket.SOCK_RAW)",
+        Where::Always,
+    ),
+    (
+        "connect by TCP",
+        "connected(socket.SOCK_STREAM, 0, lambda one, to: one.connect(to))",
+        Where::Always,
+    ),
+    (
+        "connect by sending",
+        "connected(socket.SOCK_STREAM, 0, lambda one, to: one.sendto(b'x', 0x20000000, to))",
+        Where::Always,
+    ),
+    (
+        "connect by several paths",
+        "connected(socket.SOCK_STREAM, 262, lambda one, to: one.connect(to))",
+        Where::Always,
+    ),
+    (
+        "send datagrams",
+        "connected(socket.SOCK_DGRAM, 0, lambda one, to: one.sendto(b'x', to))",
+        Where::Always,
+    ),
+    (
+        "a socket without a file",
+        "socket.socket(socket.AF_UNIX).connect('\\0evalreport-' + name)",
+        Where::Always,
+    ),
     ("files of the starter", "foreign_files()", Where::Always),
-    ("trace a process", "call(101, 117, 16, victim, 0, 0)", Where::Always),
-    ("memory of a process", "open(f'/proc/{victim}/mem', 'rb').read(1)", Where::Always),
-    ("variables of a process", "open(f'/proc/{victim}/environ', 'rb').read(1)", Where::Always),
-    ("files of a process", "os.readlink(f'/proc/{victim}/fd/0')", Where::Always),
+    (
+        "trace a process",
+        "call(101, 117, 16, victim, 0, 0)",
+        Where::Always,
+    ),
+    (
+        "memory of a process",
+        "open(f'/proc/{victim}/mem', 'rb').read(1)",
+        Where::Always,
+    ),
+    (
+        "variables of a process",
+        "open(f'/proc/{victim}/environ', 'rb').read(1)",
+        Where::Always,
+    ),
+    (
+        "files of a process",
+        "os.readlink(f'/proc/{victim}/fd/0')",
+        Where::Always,
+    ),
     ("end a process", "os.kill(victim, 9)", Where::Unchanged),
     (
         "limits of a process",
@@ -292,8 +477,16 @@ const TRIES: [(&str, &str, Where); 48] = [
         "os.sched_setaffinity(victim, {min(os.sched_getaffinity(0))}) or os.sched_setscheduler(victim, os.SCHED_IDLE, os.sched_param(0))",
         Where::Unchanged,
     ),
-    ("who is killed first", "open(f'/proc/{victim}/oom_score_adj', 'w').write('1000')", Where::Unchanged),
-    ("see others", "any_of(lambda one: one(), [others, services])", Where::Apart),
+    (
+        "who is killed first",
+        "open(f'/proc/{victim}/oom_score_adj', 'w').write('1000')",
+        Where::Unchanged,
+    ),
+    (
+        "see others",
+        "any_of(lambda one: one(), [others, services])",
+        Where::Apart,
+    ),
     (
         "memory that is shared",
         "any_of(lambda one: one(), [lambda: open(f'/dev/shm/evalreport-{name}').read(), lambda: call(29, 194, int(name), 4096, 0)])",
@@ -303,12 +496,27 @@ const TRIES: [(&str, &str, Where); 48] = [
 
 /// What others may see and change of a process.
 fn state(process: u32) -> String {
-    let read = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
+    let read =
+        |name: &str| fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
     let stat = read("stat");
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let status: Vec<String> = read("status").lines().filter(|line| line.starts_with("Cpus_allowed:")).map(str::to_owned).collect();
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
+    let status: Vec<String> = read("status")
+        .lines()
+        .filter(|line| line.starts_with("Cpus_allowed:"))
+        .map(str::to_owned)
+        .collect();
     // Priority, niceness and policy (proc_pid_stat(5), 18, 19 and 41).
-    format!("{:?} {status:?} {} {}", [15, 16, 38].map(|place| fields.get(place)), read("limits"), read("oom_score_adj"))
+    format!(
+        "{:?} {status:?} {} {}",
+        [15, 16, 38].map(|place| fields.get(place)),
+        read("limits"),
+        read("oom_score_adj")
+    )
 }
 
 /// Goes through the tries in an approach that `words` start, which end in the program. Returns what got through.
@@ -321,50 +529,92 @@ fn through(words: &[&str]) -> Vec<String> {
         path
     });
     let mut command = std::process::Command::new("python3");
-    command.arg(&script).arg(&name).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    command
+        .arg(&script)
+        .arg(&name)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
     let mut victim = command.start();
     let mut said = String::new();
     let stdout = victim.stdout.take().expect("a pipe");
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut said).expect("it speaks");
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut said)
+        .expect("it speaks");
     assert_eq!(said, "there\n");
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-    let port = listener.local_addr().expect("an address").port().to_string();
-    let code = Code::new("network: [setup]\ntests:\n  shared:\n    - test -e \"$EVAL_WORKSPACE/right.txt\"\n", "");
-    code.project.file("probe.py", fs::read_to_string(probe).expect("there"));
+    let port = listener
+        .local_addr()
+        .expect("an address")
+        .port()
+        .to_string();
+    let code = Code::new(
+        "network: [setup]\ntests:\n  shared:\n    - test -e \"$EVAL_WORKSPACE/right.txt\"\n",
+        "",
+    );
+    code.project
+        .file("probe.py", fs::read_to_string(probe).expect("there"));
     let code = code.config("{id: a, command: [python3, \"{root}/probe.py\"]}");
     let number = victim.id();
     let before = state(number);
-    let tries: Vec<_> = TRIES.iter().map(|(title, expression, _)| (title, expression)).collect();
+    let tries: Vec<_> = TRIES
+        .iter()
+        .map(|(title, expression, _)| (title, expression))
+        .collect();
     let scratch = code.scratch.path().display().to_string();
     let secret = project.path().join("victim.py").display().to_string();
     // With a file that its starter left open.
     let script = ["-c", "exec 9<\"$0\"; exec \"$@\"", &secret];
     let run = [BINARY, "run", "s", "--approach", "a", "--scratch", &scratch];
     let mut command = std::process::Command::new("sh");
-    command.args(script).args(words).args(run).envs(Project::environment());
-    command.env("VICTIM", number.to_string()).env("NAME", &name).env("PORT", &port);
-    command.env("TRIES", serde_json::to_string(&tries).expect("text is JSON"));
+    command
+        .args(script)
+        .args(words)
+        .args(run)
+        .envs(Project::environment());
+    command
+        .env("VICTIM", number.to_string())
+        .env("NAME", &name)
+        .env("PORT", &port);
+    command.env(
+        "TRIES",
+        serde_json::to_string(&tries).expect("text is JSON"),
+    );
     let output = code.project.output(&mut command);
     assert_eq!(output.code, 0, "{}", output.stderr);
     let ran = code.all().remove(0);
     ran.ended("completed", "");
     ran.shared(1, 1);
     let tried: std::collections::BTreeMap<String, Option<String>> =
-        serde_json::from_str(ran.kept("tried.json").expect("it wrote what it tried")).expect("JSON");
+        serde_json::from_str(ran.kept("tried.json").expect("it wrote what it tried"))
+            .expect("JSON");
     assert_eq!(tried.len(), TRIES.len());
     let is_unchanged = before == state(number);
     assert!(is_unchanged, "{before}\n{}", state(number));
-    let is_through = |(title, _, place): &&(&str, &str, Where)| *place != Where::Unchanged && tried[*title].is_some();
-    TRIES.iter().filter(is_through).map(|(title, ..)| format!("{title}: {}", tried[*title].as_deref().unwrap_or_default())).collect()
+    let is_through = |(title, _, place): &&(&str, &str, Where)| {
+        *place != Where::Unchanged && tried[*title].is_some()
+    };
+    TRIES
+        .iter()
+        .filter(is_through)
+        .map(|(title, ..)| format!("{title}: {}", tried[*title].as_deref().unwrap_or_default()))
+        .collect()
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn no_way_leads_out() {
     needs!(crate::needs::LANDLOCK, "python3");
-    let has_spaces = Code::new("", "").project.run(["doctor", "--system", "--format", "json"]).json()["system"]["processes"] == true;
+    let has_spaces = Code::new("", "")
+        .project
+        .run(["doctor", "--system", "--format", "json"])
+        .json()["system"]["processes"]
+        == true;
     let through = through(&[]);
-    let is_named = |line: &String| !has_spaces && TRIES.iter().any(|(title, _, place)| *place == Where::Apart && line.starts_with(title));
+    let is_named = |line: &String| {
+        !has_spaces
+            && TRIES
+                .iter()
+                .any(|(title, _, place)| *place == Where::Apart && line.starts_with(title))
+    };
     assert!(through.iter().all(is_named), "{through:#?}");
 }
 
@@ -374,10 +624,28 @@ fn no_way_leads_out() {
 fn without_namespaces_two_ways_are_left_and_are_named() {
     needs!(crate::needs::LANDLOCK, "python3", crate::needs::USERS);
     let none = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
-    let through = through(&["unshare", "--user", "--map-root-user", "sh", "-c", none, "sh"]);
-    let left: Vec<&str> = through.iter().filter_map(|line| line.split(':').next()).collect();
-    let named: Vec<&str> = TRIES.iter().filter(|(.., place)| *place == Where::Apart).map(|(title, ..)| *title).collect();
-    assert!(left.iter().all(|title| named.contains(title)), "{through:#?}");
+    let through = through(&[
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "sh",
+        "-c",
+        none,
+        "sh",
+    ]);
+    let left: Vec<&str> = through
+        .iter()
+        .filter_map(|line| line.split(':').next())
+        .collect();
+    let named: Vec<&str> = TRIES
+        .iter()
+        .filter(|(.., place)| *place == Where::Apart)
+        .map(|(title, ..)| *title)
+        .collect();
+    assert!(
+        left.iter().all(|title| named.contains(title)),
+        "{through:#?}"
+    );
 }
 
 /// Types a command, which the shell of the terminal would run afterwards.
@@ -393,20 +661,39 @@ const TERMINAL: &str = "import os, pty, sys\nshown = b''\n\
 #[cfg(target_os = "linux")]
 fn nobody_types_into_the_terminal() {
     needs!(crate::needs::LANDLOCK, "python3");
-    let code = Code::new("tests:\n  shared:\n    - test -e \"$EVAL_WORKSPACE/right.txt\"\n", "");
-    code.project.file("types.py", TYPES).file("terminal.py", TERMINAL);
+    let code = Code::new(
+        "tests:\n  shared:\n    - test -e \"$EVAL_WORKSPACE/right.txt\"\n",
+        "",
+    );
+    code.project
+        .file("types.py", TYPES)
+        .file("terminal.py", TERMINAL);
     let code = code.config("{id: a, command: [python3, \"{root}/types.py\"]}");
     let scratch = code.scratch.path().display().to_string();
     let shown = |more: &[&str]| {
         let mut command = std::process::Command::new("python3");
-        command.args(["terminal.py", BINARY, "run", "s", "--approach", "a", "--scratch", &scratch]).args(more);
-        code.project.output(command.envs(Project::environment())).stdout
+        command
+            .args([
+                "terminal.py",
+                BINARY,
+                "run",
+                "s",
+                "--approach",
+                "a",
+                "--scratch",
+                &scratch,
+            ])
+            .args(more);
+        code.project
+            .output(command.envs(Project::environment()))
+            .stdout
     };
     let confined = shown(&[]);
     code.all()[0].ended("completed", "");
     assert!(!confined.contains("INJECTED"), "{confined}");
     // Where kernels let anybody type, the test would notice.
-    let is_possible = fs::read_to_string("/proc/sys/dev/tty/legacy_tiocsti").is_ok_and(|text| text.trim() == "1");
+    let is_possible =
+        fs::read_to_string("/proc/sys/dev/tty/legacy_tiocsti").is_ok_and(|text| text.trim() == "1");
     let free = shown(&["--no-isolation"]);
     assert!(!is_possible || free.contains("INJECTED"), "{free}");
 }
@@ -418,14 +705,26 @@ fn limits_that_are_lowered_are_restored_and_named() {
     needs!("python3");
     let lowers = "import os, resource\nparent = os.getppid()\n_, most = resource.prlimit(parent, resource.RLIMIT_NOFILE)\n\
                   resource.prlimit(parent, resource.RLIMIT_NOFILE, (20, most))\nopen('right.txt', 'w').close()\n";
-    let code = Code::new("tests:\n  shared:\n    - test -e \"$EVAL_WORKSPACE/right.txt\"\n", "");
-    code.project.file("lowers.py", lowers).file("b.sh", ": > right.txt\n");
+    let code = Code::new(
+        "tests:\n  shared:\n    - test -e \"$EVAL_WORKSPACE/right.txt\"\n",
+        "",
+    );
+    code.project
+        .file("lowers.py", lowers)
+        .file("b.sh", ": > right.txt\n");
     let both = "{id: a, command: [python3, \"{root}/lowers.py\"]}\n  - {id: b, command: [sh, \"{root}/b.sh\"]}";
     let code = code.config(both);
-    code.started(&["s", "--approach", "a", "--approach", "b"], &["--no-isolation", "--runs", "2"], &[]);
+    code.started(
+        &["s", "--approach", "a", "--approach", "b"],
+        &["--no-isolation", "--runs", "2"],
+        &[],
+    );
     for ran in code.all() {
         if ran.header["approach"] == "a" {
-            ran.ended("infra", "tampered: evalreport's own limit of open files was changed");
+            ran.ended(
+                "infra",
+                "tampered: evalreport's own limit of open files was changed",
+            );
         } else {
             ran.ended("completed", "");
             ran.shared(1, 1);
@@ -441,11 +740,20 @@ fn a_confined_approach_lowers_only_its_own_limits() {
     let lowers = "import os, resource\nopen('main.txt', 'w').close()\nfor one in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, \
                   resource.RLIMIT_NPROC, resource.RLIMIT_AS):\n    try:\n        resource.prlimit(os.getppid(), one, (14, 14))\n    \
                   except OSError as error:\n        print(error)\n";
-    let code = Code::new("tests:\n  shared:\n    - test -e \"$EVAL_WORKSPACE/right.txt\"\n", "");
-    code.project.file("lowers.py", lowers).file("b.sh", ": > right.txt\n");
+    let code = Code::new(
+        "tests:\n  shared:\n    - test -e \"$EVAL_WORKSPACE/right.txt\"\n",
+        "",
+    );
+    code.project
+        .file("lowers.py", lowers)
+        .file("b.sh", ": > right.txt\n");
     let both = "{id: a, command: [python3, \"{root}/lowers.py\"]}\n  - {id: b, command: [sh, \"{root}/b.sh\"]}";
     let code = code.config(both);
-    code.started(&["s", "--approach", "a", "--approach", "b"], &["--runs", "2"], &[]);
+    code.started(
+        &["s", "--approach", "a", "--approach", "b"],
+        &["--runs", "2"],
+        &[],
+    );
     for ran in code.all() {
         ran.ended("completed", "");
         ran.shared(u64::from(ran.header["approach"] == "b"), 1);
@@ -457,9 +765,14 @@ fn a_confined_approach_lowers_only_its_own_limits() {
 #[ignore = "measures"]
 fn what_isolation_costs() {
     needs!(crate::needs::LANDLOCK);
-    let commands: Vec<String> = (0..200).map(|number| format!("    - 'true {number}'\n")).collect();
+    let commands: Vec<String> = (0..200)
+        .map(|number| format!("    - 'true {number}'\n"))
+        .collect();
     let took = |more: &[&str]| {
-        let code = Code::new(&format!("tests:\n  shared:\n{}", commands.concat()), ": > right.txt\n");
+        let code = Code::new(
+            &format!("tests:\n  shared:\n{}", commands.concat()),
+            ": > right.txt\n",
+        );
         let begin = std::time::Instant::now();
         code.command(more, &[]);
         begin.elapsed().as_secs_f64()
@@ -467,6 +780,8 @@ fn what_isolation_costs() {
     let least = |more: &[&str]| (0..5).map(|_| took(more)).fold(f64::INFINITY, f64::min);
     let (free, confined) = (least(&["--no-isolation"]), least(&[]));
     let each = (confined - free) / 201.0 * 1000.0;
-    eprintln!("{each:.1} ms for each program: {confined:.3} s instead of {free:.3} s for 201 of them");
+    eprintln!(
+        "{each:.1} ms for each program: {confined:.3} s instead of {free:.3} s for 201 of them"
+    );
     assert!(each < 50.0, "{each} ms");
 }

@@ -47,7 +47,8 @@ right && echo "ok 1 - answer" || echo "not ok 1 - answer"
 right --help && echo "ok 2 - help" || echo "not ok 2 - help"
 "#;
 const CHECK_EXIT: &str = "sh \"$EVAL_WORKSPACE/prog.sh\"\ntest -e \"$EVAL_WORKSPACE/right.txt\"\n";
-const CRATE: &str = "[package]\nname = \"t\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+const CRATE: &str =
+    "[package]\nname = \"t\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
 const CRATE_TESTS: &str = r#"
 fn answer(word: &str) -> String {
     let program = format!("{}/prog.sh", std::env::var("EVAL_WORKSPACE").unwrap());
@@ -71,8 +72,7 @@ const answer = word => child.spawnSync("sh", [process.env.EVAL_WORKSPACE + "/pro
 test("one", () => assert.equal(answer("1"), "MAGIC-1\n"));
 test("two", () => assert.equal(answer("2"), "MAGIC-2\n"));
 "#;
-const PACKAGE: &str =
-    r#"{"name": "t", "version": "1.0.0", "private": true, "scripts": {"test": "node --test --test-reporter=tap made.test.js"}}"#;
+const PACKAGE: &str = r#"{"name": "t", "version": "1.0.0", "private": true, "scripts": {"test": "node --test --test-reporter=tap made.test.js"}}"#;
 const GO_TESTS: &str = r#"package t
 
 import (
@@ -117,7 +117,10 @@ const WAYS: [(&str, Kind); 37] = [
     ("a_plugin_in_the_environment", Kind::Pytest),
     ("another_pytest_in_the_environment", Kind::Pytest),
     ("programs_in_the_environment", Kind::Pytest),
-    ("modules_that_pytest_would_like_in_the_environment", Kind::Pytest),
+    (
+        "modules_that_pytest_would_like_in_the_environment",
+        Kind::Pytest,
+    ),
     ("the_settings_of_the_environment", Kind::Pytest),
     ("settings_and_modules_in_the_workspace", Kind::Pytest),
     ("settings_and_modules_above_the_tests", Kind::Pytest),
@@ -125,7 +128,10 @@ const WAYS: [(&str, Kind); 37] = [
     ("inside_an_environment_with_a_runner", Kind::Inside),
     ("a_report_from_a_process_left_over", Kind::Pytest),
     ("a_link_in_the_place_of_the_report", Kind::Pytest),
-    ("a_report_through_the_open_files_of_the_runner", Kind::Pytest),
+    (
+        "a_report_through_the_open_files_of_the_runner",
+        Kind::Pytest,
+    ),
     ("the_runner_killed", Kind::Pytest),
     ("results_before_those_of_the_check", Kind::Tap),
     ("results_without_numbers", Kind::Tap),
@@ -152,19 +158,28 @@ const WAYS: [(&str, Kind); 37] = [
 impl Kind {
     fn suite(self) -> String {
         let setup = "if [ -f requirements.txt ]; then pip install -q --no-index --no-build-isolation -r requirements.txt; fi";
-        let python = |command: &str| format!("language: python\nsetup: ['{setup}']\ntests: {{shared: ['{command}']}}\n");
+        let python = |command: &str| {
+            format!("language: python\nsetup: ['{setup}']\ntests: {{shared: ['{command}']}}\n")
+        };
         match self {
             Self::Pytest => python("pytest suites/s/tests/ -v"),
-            Self::Inside => python("cd \"$EVAL_WORKSPACE\" && python -m pytest \"$EVAL_SUITE_DIR/tests\""),
+            Self::Inside => {
+                python("cd \"$EVAL_WORKSPACE\" && python -m pytest \"$EVAL_SUITE_DIR/tests\"")
+            }
             Self::Tap => "tests: {shared: ['sh suites/s/tap.sh']}\n".to_owned(),
             Self::Exit => "tests: {shared: ['sh suites/s/exit.sh']}\n".to_owned(),
             Self::Cargo => {
                 let command = "CARGO_TARGET_DIR=\"$TMPDIR/target\" cargo test --locked --offline --manifest-path suites/s/tests/Cargo.toml";
                 format!("tests: {{shared: ['{command} --test t']}}\n")
             }
-            Self::Node => "tests: {shared: ['node --test suites/s/tests/made.test.js']}\n".to_owned(),
-            Self::Npm => "tests: {shared: ['npm test --silent --prefix suites/s/tests']}\n".to_owned(),
-            Self::Go => "tests: {shared: ['cd suites/s/tests && GOPROXY=off go test -v ./...']}\n".to_owned(),
+            Self::Node => {
+                "tests: {shared: ['node --test suites/s/tests/made.test.js']}\n".to_owned()
+            }
+            Self::Npm => {
+                "tests: {shared: ['npm test --silent --prefix suites/s/tests']}\n".to_owned()
+            }
+            Self::Go => "tests: {shared: ['cd suites/s/tests && GOPROXY=off go test -v ./...']}\n"
+                .to_owned(),
         }
     }
 
@@ -173,25 +188,40 @@ impl Kind {
         // The folder for workspaces has another one above it.
         let above = tempfile::tempdir().expect("a folder");
         let scratch = tempfile::tempdir_in(above.path()).expect("a folder");
-        let code = Code { scratch, ..Code::new(&self.suite(), "") };
+        let code = Code {
+            scratch,
+            ..Code::new(&self.suite(), "")
+        };
         let mut config = "version: 1\napproaches:\n".to_owned();
         let mut chosen = vec!["s".to_owned()];
         for (number, approach) in approaches.iter().enumerate() {
-            config.push_str(&format!("  - {{id: w{number}, command: [python3, \"{{root}}/fakes.py\", {approach}]}}\n"));
+            config.push_str(&format!(
+                "  - {{id: w{number}, command: [python3, \"{{root}}/fakes.py\", {approach}]}}\n"
+            ));
             chosen.extend(["--approach".to_owned(), format!("w{number}")]);
         }
-        code.project.file("evalreport.yaml", config).file("fakes.py", MAKER);
-        code.project.file("suites/s/tap.sh", CHECK_TAP).file("suites/s/exit.sh", CHECK_EXIT);
+        code.project
+            .file("evalreport.yaml", config)
+            .file("fakes.py", MAKER);
+        code.project
+            .file("suites/s/tap.sh", CHECK_TAP)
+            .file("suites/s/exit.sh", CHECK_EXIT);
         let files: &[(&str, &str)] = match self {
             Self::Cargo => &[
                 ("Cargo.toml", CRATE),
-                ("Cargo.lock", "version = 3\n[[package]]\nname = \"t\"\nversion = \"0.1.0\"\n"),
+                (
+                    "Cargo.lock",
+                    "version = 3\n[[package]]\nname = \"t\"\nversion = \"0.1.0\"\n",
+                ),
                 ("src/lib.rs", ""),
                 ("tests/t.rs", CRATE_TESTS),
             ],
             Self::Node | Self::Npm => &[("package.json", PACKAGE), ("made.test.js", NODE_TESTS)],
             Self::Go => &[
-                ("go.mod", "module t\n\ngo 1.18\n\nrequire kit v1.0.0\n\nreplace kit => ./kit\n"),
+                (
+                    "go.mod",
+                    "module t\n\ngo 1.18\n\nrequire kit v1.0.0\n\nreplace kit => ./kit\n",
+                ),
                 ("made_test.go", GO_TESTS),
                 ("kit/go.mod", "module kit\n\ngo 1.18\n"),
                 ("kit/kit.go", GO_KIT),
@@ -206,13 +236,20 @@ impl Kind {
         let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
         let chosen: Vec<&str> = chosen.iter().map(String::as_str).collect();
         // The tests have a home without Rust's toolchains.
-        let rustup = std::env::var("RUSTUP_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.rustup")));
+        let rustup = std::env::var("RUSTUP_HOME")
+            .or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.rustup")));
         let rustup = rustup.ok().filter(|folder| Path::new(folder).is_dir());
-        let environment: Vec<(&str, &str)> =
-            [("PATH", path.as_str())].into_iter().chain(rustup.as_deref().map(|folder| ("RUSTUP_HOME", folder))).collect();
+        let environment: Vec<(&str, &str)> = [("PATH", path.as_str())]
+            .into_iter()
+            .chain(rustup.as_deref().map(|folder| ("RUSTUP_HOME", folder)))
+            .collect();
         code.started(&chosen, &["--runs", "1"], &environment);
         let mut all = code.all();
-        let number = |ran: &Ran| ran.header["approach"].as_str().and_then(|name| name[1..].parse::<usize>().ok());
+        let number = |ran: &Ran| {
+            ran.header["approach"]
+                .as_str()
+                .and_then(|name| name[1..].parse::<usize>().ok())
+        };
         all.sort_by_key(number);
         assert_eq!(all.len(), approaches.len());
         all
@@ -221,9 +258,14 @@ impl Kind {
     /// An honest approach has full marks, and no way any. A test that nobody passes would prove nothing.
     fn is_not_faked(self, least: usize, marks: u64) {
         let chosen = std::env::var("FAKE").unwrap_or_default();
-        let ways: Vec<_> = WAYS.iter().filter(|(name, kind)| *kind == self && name.contains(&chosen)).collect();
+        let ways: Vec<_> = WAYS
+            .iter()
+            .filter(|(name, kind)| *kind == self && name.contains(&chosen))
+            .collect();
         assert!(ways.len() >= least || !chosen.is_empty());
-        let approaches: Vec<&str> = std::iter::once("honest").chain(ways.iter().map(|(name, _)| *name)).collect();
+        let approaches: Vec<&str> = std::iter::once("honest")
+            .chain(ways.iter().map(|(name, _)| *name))
+            .collect();
         let mut ran = self.run(&approaches).into_iter();
         let honest = ran.next().expect("the first");
         honest.ended("completed", "");
@@ -233,7 +275,10 @@ impl Kind {
             let points = ran.header["shared_tests_passed"].as_u64().unwrap_or(0);
             eprintln!("{name}: {points} points, {} {}", ran.status(), ran.error());
             if points > 0 || ran.items.iter().any(|item| item["status"] == "pass") {
-                faked.push(format!("{name}: {points} points, {:?}", ran.items("shared_tests")));
+                faked.push(format!(
+                    "{name}: {points} points, {:?}",
+                    ran.items("shared_tests")
+                ));
             }
         }
         assert!(faked.is_empty(), "{}", faked.join("\n"));

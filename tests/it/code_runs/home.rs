@@ -129,13 +129,24 @@ fn sees_nothing(code: &Code, home: &Path, environment: &[(&str, &str)]) {
     let ran = code.run_with(&[], environment);
     ran.ended("completed", "");
     let file = |name: &str| ran.kept(name).unwrap_or("absent").to_owned();
-    assert_eq!((file("approach/seen.txt"), file("approach/written.txt")), (String::new(), String::new()));
+    assert_eq!(
+        (file("approach/seen.txt"), file("approach/written.txt")),
+        (String::new(), String::new())
+    );
     ran.shared(1, 1);
     assert_eq!(ran.counts("own"), [Some(1), Some(1)]);
     for name in SECRETS {
-        assert_eq!(fs::read_to_string(home.join(name)).expect("there"), "the secret\n", "{name}");
+        assert_eq!(
+            fs::read_to_string(home.join(name)).expect("there"),
+            "the secret\n",
+            "{name}"
+        );
     }
-    assert!(!home.join(".config/evil").exists() && !home.join(".local/bin/evil").exists() && !home.join(".bashrc").exists());
+    assert!(
+        !home.join(".config/evil").exists()
+            && !home.join(".local/bin/evil").exists()
+            && !home.join(".bashrc").exists()
+    );
 }
 
 #[test]
@@ -145,7 +156,11 @@ fn nothing_in_the_home_folder_is_readable() {
     let home = tempfile::tempdir().expect("a folder");
     let code = probing(home.path());
     let set = home.path().display().to_string();
-    let environment: Vec<(&str, &str)> = VARIABLES.iter().copied().chain([("HOME", set.as_str())]).collect();
+    let environment: Vec<(&str, &str)> = VARIABLES
+        .iter()
+        .copied()
+        .chain([("HOME", set.as_str())])
+        .collect();
     sees_nothing(&code, home.path(), &environment);
 }
 
@@ -158,34 +173,69 @@ fn a_home_folder_is_found_through_links_and_around_the_project() {
     let home = place.path().join("home");
     let code = probing(&home);
     std::os::unix::fs::symlink(&home, place.path().join("link")).expect("ours");
-    sees_nothing(&code, &home, &[("HOME", &place.path().join("link").display().to_string())]);
+    sees_nothing(
+        &code,
+        &home,
+        &[("HOME", &place.path().join("link").display().to_string())],
+    );
     // The project is below the home folder, and its helper is read.
     let home = tempfile::tempdir().expect("a folder");
     let mut code = probing(home.path());
-    let text = format!(". \"$(dirname \"$0\")/lib.sh\"\n{}", code.project.read("a.sh"));
+    let text = format!(
+        ". \"$(dirname \"$0\")/lib.sh\"\n{}",
+        code.project.read("a.sh")
+    );
     code.project.file("a.sh", text).file("lib.sh", "set -e\n");
     let below = home.path().join("work/project");
     fs::create_dir_all(below.parent().expect("above")).expect("ours");
-    assert!(std::process::Command::new("cp").arg("-R").args([&code.project.path(""), &below]).status().expect("cp").success());
+    assert!(
+        std::process::Command::new("cp")
+            .arg("-R")
+            .args([&code.project.path(""), &below])
+            .status()
+            .expect("cp")
+            .success()
+    );
     code.project = Project::at(below);
-    sees_nothing(&code, home.path(), &[("HOME", &home.path().display().to_string())]);
+    sees_nothing(
+        &code,
+        home.path(),
+        &[("HOME", &home.path().display().to_string())],
+    );
     // The project is the home folder itself.
     let code = probing(&tempfile::tempdir().expect("a folder").path().join("unused"));
     let home = code.project.path("").canonicalize().expect("there");
-    let hidden: Vec<&str> = SECRETS.into_iter().filter(|name| name.starts_with('.')).collect();
+    let hidden: Vec<&str> = SECRETS
+        .into_iter()
+        .filter(|name| name.starts_with('.'))
+        .collect();
     for name in &hidden {
         fs::create_dir_all(home.join(name).parent().expect("a folder")).expect("ours");
         fs::write(home.join(name), "the secret\n").expect("ours");
     }
-    let read = |name: &&str| format!("cat '{}/{name}' && echo '{name}' >> seen.txt\n", home.display());
+    let read = |name: &&str| {
+        format!(
+            "cat '{}/{name}' && echo '{name}' >> seen.txt\n",
+            home.display()
+        )
+    };
     let listed = hidden.iter().map(read).collect::<Vec<String>>().concat();
-    code.project.file("suites/s/suite.yaml", "name: s\nrequirements: suites/s/order.md\ntests: {shared: ['true']}\n");
+    code.project.file(
+        "suites/s/suite.yaml",
+        "name: s\nrequirements: suites/s/order.md\ntests: {shared: ['true']}\n",
+    );
     code.project
-        .file("a.sh", format!(". \"$(dirname \"$0\")/lib.sh\"\n: > seen.txt\n{listed}true\n"))
+        .file(
+            "a.sh",
+            format!(". \"$(dirname \"$0\")/lib.sh\"\n: > seen.txt\n{listed}true\n"),
+        )
         .file("lib.sh", "echo read > lib.txt\n");
     let ran = code.run_with(&[], &[("HOME", &home.display().to_string())]);
     ran.ended("completed", "");
-    assert_eq!((ran.kept("seen.txt"), ran.kept("lib.txt")), (Some(""), Some("read\n")));
+    assert_eq!(
+        (ran.kept("seen.txt"), ran.kept("lib.txt")),
+        (Some(""), Some("read\n"))
+    );
 }
 
 /// Programs of toolchains in the home folder work, from any phase, and so do `HOME` unset and `HOME` of the system.
@@ -196,15 +246,42 @@ fn what_a_run_needs_of_the_home_folder_works() {
     let home = tempfile::tempdir().expect("a folder");
     let tools = Project::at(home.path().to_owned());
     let script = "#!/bin/sh\nexec sh \"$(dirname \"$(readlink -f \"$0\")\")/../lib/say.sh\"\n";
-    for place in ["opt/tool/bin/one", ".local/share/uv/tools/two/bin/two", ".tool/bin/three"] {
-        let folder = Path::new(place).parent().and_then(Path::parent).expect("above");
-        tools.file(place, script).file(&format!("{}/lib/say.sh", folder.display()), format!("echo {place}\n"));
-        assert!(std::process::Command::new("chmod").arg("+x").arg(home.path().join(place)).status().expect("chmod").success());
+    for place in [
+        "opt/tool/bin/one",
+        ".local/share/uv/tools/two/bin/two",
+        ".tool/bin/three",
+    ] {
+        let folder = Path::new(place)
+            .parent()
+            .and_then(Path::parent)
+            .expect("above");
+        tools.file(place, script).file(
+            &format!("{}/lib/say.sh", folder.display()),
+            format!("echo {place}\n"),
+        );
+        assert!(
+            std::process::Command::new("chmod")
+                .arg("+x")
+                .arg(home.path().join(place))
+                .status()
+                .expect("chmod")
+                .success()
+        );
     }
-    tools.file(".local/bin/x", "").file(".gitconfig", "[user]\n\tname = me\n\temail = me@example.org\n");
-    std::os::unix::fs::symlink(home.path().join(".local/share/uv/tools/two/bin/two"), home.path().join(".local/bin/two")).expect("ours");
+    tools.file(".local/bin/x", "").file(
+        ".gitconfig",
+        "[user]\n\tname = me\n\temail = me@example.org\n",
+    );
+    std::os::unix::fs::symlink(
+        home.path().join(".local/share/uv/tools/two/bin/two"),
+        home.path().join(".local/bin/two"),
+    )
+    .expect("ours");
     let set = home.path().display().to_string();
-    let path = format!("{set}/opt/tool/bin:{set}/.local/bin:{set}/.tool/bin:{}", std::env::var("PATH").unwrap_or_default());
+    let path = format!(
+        "{set}/opt/tool/bin:{set}/.local/bin:{set}/.tool/bin:{}",
+        std::env::var("PATH").unwrap_or_default()
+    );
     let all = "one && two && three && git config --global user.name && ls ~/.local/bin/two";
     let suite = format!("setup: ['{all}']\ntests: {{shared: ['{all}'], own: ['{all}']}}\n");
     let code = Code::new(&suite, &format!("set -e\n{all}\n"));
@@ -234,15 +311,25 @@ fn only_an_agents_own_program_has_its_folder() {
                  mkdir -p .claude/projects && echo session > .claude/projects/new.jsonl\n(echo evil > .claude/skills/s/SKILL.md) 2>/dev/null\n\
                  (echo evil > REAL/.claude/settings.json) 2>/dev/null\n(rm -f REAL/.claude/settings.json) 2>/dev/null\ntrue\n";
     let home = tempfile::tempdir().expect("a folder");
-    let real = home.path().canonicalize().expect("there").display().to_string();
+    let real = home
+        .path()
+        .canonicalize()
+        .expect("there")
+        .display()
+        .to_string();
     let own = Project::at(home.path().to_owned());
     let reset = || {
-        for name in
-            [".claude/.credentials.json", ".claude/settings.json", ".claude.json", ".claude/skills/s/SKILL.md", ".claude/projects/p.jsonl"]
-        {
+        for name in [
+            ".claude/.credentials.json",
+            ".claude/settings.json",
+            ".claude.json",
+            ".claude/skills/s/SKILL.md",
+            ".claude/projects/p.jsonl",
+        ] {
             own.file(name, "old\n");
         }
-        own.file(".codex/auth.json", "old\n").file(".codex/config.toml", "old\n");
+        own.file(".codex/auth.json", "old\n")
+            .file(".codex/config.toml", "old\n");
     };
     let run = |program: &str, approach: &str| {
         reset();
@@ -250,20 +337,47 @@ fn only_an_agents_own_program_has_its_folder() {
         let path = super::program(&code.project, program, &agent.replace("REAL", &real));
         let ran = code.run_with(&[], &[("HOME", &real), ("PATH", &path)]);
         ran.ended("completed", "");
-        ran.kept("read.txt").unwrap_or("nothing was made").to_owned()
+        ran.kept("read.txt")
+            .unwrap_or("nothing was made")
+            .to_owned()
     };
     let kept = |name: &str| own.read(name);
     let claude = ".claude/.credentials.json\n.claude/settings.json\n.claude.json\n.claude/skills/s/SKILL.md\n";
     for line in ["[claude, -p]", "[env, A=b, claude]"] {
-        assert_eq!(run("claude", &format!("{{id: a, command: {line}}}")), claude, "{line}");
-        let now = [".claude/.credentials.json", ".claude/settings.json", ".claude.json", ".claude/skills/s/SKILL.md"].map(kept);
-        assert_eq!(now, ["new\n", "old\n", "old\n", "old\n"], "tokens are renewed, and nothing else is changed");
+        assert_eq!(
+            run("claude", &format!("{{id: a, command: {line}}}")),
+            claude,
+            "{line}"
+        );
+        let now = [
+            ".claude/.credentials.json",
+            ".claude/settings.json",
+            ".claude.json",
+            ".claude/skills/s/SKILL.md",
+        ]
+        .map(kept);
+        assert_eq!(
+            now,
+            ["new\n", "old\n", "old\n", "old\n"],
+            "tokens are renewed, and nothing else is changed"
+        );
         assert!(!home.path().join(".claude/projects/new.jsonl").exists());
     }
-    assert_eq!(run("codex", "{id: a, command: [codex, exec]}"), ".codex/auth.json\n.codex/config.toml\n");
+    assert_eq!(
+        run("codex", "{id: a, command: [codex, exec]}"),
+        ".codex/auth.json\n.codex/config.toml\n"
+    );
     for (program, line) in [("claude", "[sh, -c, claude]"), ("other", "[other]")] {
-        assert_eq!(run(program, &format!("{{id: a, command: {line}}}")), "", "{line}");
-        assert_eq!([".claude/.credentials.json", ".claude/settings.json"].map(kept), ["old\n", "old\n"], "{line}");
+        assert_eq!(
+            run(program, &format!("{{id: a, command: {line}}}")),
+            "",
+            "{line}"
+        );
+        assert_eq!(
+            [".claude/.credentials.json", ".claude/settings.json"].map(kept),
+            ["old\n", "old\n"],
+            "{line}"
+        );
     }
 }
 
@@ -273,11 +387,24 @@ fn only_an_agents_own_program_has_its_folder() {
 fn a_configured_place_is_readable() {
     needs!(crate::needs::LANDLOCK);
     let home = tempfile::tempdir().expect("a folder");
-    Project::at(home.path().to_owned()).file("data/words.txt", "words\n").file("data/more/x.txt", "x\n").file("other.txt", "o\n");
-    let set = home.path().canonicalize().expect("there").display().to_string();
-    let line = format!("cat {set}/data/words.txt {set}/data/more/x.txt && ! cat {set}/other.txt && ! touch {set}/data/new");
-    let code = Code::new(&format!("setup: ['{line}']\ntests: {{shared: ['{line}'], own: ['{line}']}}\n"), &format!("{line}\n"))
-        .config("{id: a, reads: [~/data], command: [sh, \"{root}/a.sh\"]}");
+    Project::at(home.path().to_owned())
+        .file("data/words.txt", "words\n")
+        .file("data/more/x.txt", "x\n")
+        .file("other.txt", "o\n");
+    let set = home
+        .path()
+        .canonicalize()
+        .expect("there")
+        .display()
+        .to_string();
+    let line = format!(
+        "cat {set}/data/words.txt {set}/data/more/x.txt && ! cat {set}/other.txt && ! touch {set}/data/new"
+    );
+    let code = Code::new(
+        &format!("setup: ['{line}']\ntests: {{shared: ['{line}'], own: ['{line}']}}\n"),
+        &format!("{line}\n"),
+    )
+    .config("{id: a, reads: [~/data], command: [sh, \"{root}/a.sh\"]}");
     let ran = code.run_with(&[], &[("HOME", &set)]);
     ran.ended("completed", "");
     ran.shared(1, 1);

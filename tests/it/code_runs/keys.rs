@@ -22,9 +22,18 @@ fn keys() -> Vec<(String, String)> {
         ("GITHUB_TOKEN_#", "ghp_canary#cccccccccccccccccccccc"),
         ("MY_PAT_#", "github_pat_canary#dddddddddddddd"),
         ("STRIPE_SK_#", "sk_live_canary#eeeeeeeeeeeeee"),
-        ("SLACK_WEBHOOK_#", "https://hooks.slack.com/services/T0/B0/canary#ffff"),
-        ("DISCORD_#", "https://discord.com/api/webhooks/12/canary#gggggg"),
-        ("DATABASE_URL_#", "postgres://app:canary#hhhhhhhh@db.example.org/app"),
+        (
+            "SLACK_WEBHOOK_#",
+            "https://hooks.slack.com/services/T0/B0/canary#ffff",
+        ),
+        (
+            "DISCORD_#",
+            "https://discord.com/api/webhooks/12/canary#gggggg",
+        ),
+        (
+            "DATABASE_URL_#",
+            "postgres://app:canary#hhhhhhhh@db.example.org/app",
+        ),
         ("REDIS_#", "redis://:canary#iiiiiiii@cache:6379/0"),
         ("PGPASSWORD_#", "canary#jjjj"),
         ("MYSQL_PWD_#", "canary#kkkk p%ss"),
@@ -35,12 +44,22 @@ fn keys() -> Vec<(String, String)> {
         ("GITLAB_#", "glpat-canary#rrrrrrrrrrr"),
         ("NPM_#", "npm_canary#sssssssssssssss"),
         ("SESSION_JWT_#", "eyJcanary#.eyJtttttt.uuuuuuu"),
-        ("SENTRY_DSN_#", "https://canary#vvvvvvv@sentry.example.org/1"),
+        (
+            "SENTRY_DSN_#",
+            "https://canary#vvvvvvv@sentry.example.org/1",
+        ),
         ("NAMED_BY_NOBODY_SECRET_#", "canary#\"quoted\\and\tmore"),
     ];
     kinds
         .iter()
-        .flat_map(|(name, value)| (1..=2).map(|number| (name.replace('#', &number.to_string()), value.replace('#', &format!("{number}x")))))
+        .flat_map(|(name, value)| {
+            (1..=2).map(|number| {
+                (
+                    name.replace('#', &number.to_string()),
+                    value.replace('#', &format!("{number}x")),
+                )
+            })
+        })
         .collect()
 }
 
@@ -48,7 +67,10 @@ fn keys() -> Vec<(String, String)> {
 fn odd_keys() -> Vec<(String, String)> {
     let pem = "-----BEGIN PRIVATE KEY-----\nMIIEcanaryBADANBgkqhkiG9w0BAQEFAASC/KcwggSjAgEAAoIBAQC7VJ+TUt9Us8\n\
         cKjMzEfYyjiWA4R4+M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuY/Ev\nq1w2e3r4t5z6u7i8\n-----END PRIVATE KEY-----";
-    let account = format!("{{\"type\": \"service_account\", \"private_key\": {}}}", json!(pem.replace("MIIE", "MIIF")));
+    let account = format!(
+        "{{\"type\": \"service_account\", \"private_key\": {}}}",
+        json!(pem.replace("MIIE", "MIIF"))
+    );
     [
         ("DB_PASS", "canary-of-the-database"),
         ("SMTP_PASS_2", "canary of a mail server"),
@@ -60,8 +82,14 @@ fn odd_keys() -> Vec<(String, String)> {
         ("NOT_OF_EUROPE_PASSWORD", "canary-пароль-密码-🔑"),
         ("SIGNING_KEY", pem),
         ("ACCOUNT_FILE", account.as_str()),
-        ("LEDGER_URL", "postgres://app:canary%40of%2Fan%20address@db.example.org/app"),
-        ("BLOBS", "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=canaryOfAnAccount/+12==;"),
+        (
+            "LEDGER_URL",
+            "postgres://app:canary%40of%2Fan%20address@db.example.org/app",
+        ),
+        (
+            "BLOBS",
+            "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=canaryOfAnAccount/+12==;",
+        ),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .to_vec()
@@ -100,10 +128,19 @@ exit 3
 #[test]
 fn no_form_of_a_key_is_in_any_byte_that_is_written() {
     needs!("python3");
-    let keys: Vec<(String, String)> = odd_keys().into_iter().chain(keys().into_iter().step_by(2)).collect();
-    let environment: Vec<(&str, &str)> = keys.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let code = Code::new("tests:\n  shared:\n    - \"cat kept/all.txt; ls -R kept; exit 1\"\ntimeout: 120s\n", LEAK_FORMS)
-        .config("{id: a, env: [\"*\"], command: [sh, \"{root}/a.sh\"]}");
+    let keys: Vec<(String, String)> = odd_keys()
+        .into_iter()
+        .chain(keys().into_iter().step_by(2))
+        .collect();
+    let environment: Vec<(&str, &str)> = keys
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    let code = Code::new(
+        "tests:\n  shared:\n    - \"cat kept/all.txt; ls -R kept; exit 1\"\ntimeout: 120s\n",
+        LEAK_FORMS,
+    )
+    .config("{id: a, env: [\"*\"], command: [sh, \"{root}/a.sh\"]}");
     let project = &code.project;
     project.file("a.sh.py", include_str!("key_forms.py"));
     let output = code.command(&["--log", "log.jsonl", "--verbose"], &environment);
@@ -123,21 +160,44 @@ fn no_form_of_a_key_is_in_any_byte_that_is_written() {
         said.push(done);
     }
     let texts = written(project, &said.iter().collect::<Vec<_>>());
-    let hidden = |file: &str| texts.iter().any(|(path, bytes)| path.ends_with(file) && memmem(bytes, b"[SIGNING_KEY]"));
-    assert!(hidden("output/kept/all.txt") && hidden("transcript.jsonl"), "{:?}", texts.iter().map(|(file, _)| file).collect::<Vec<_>>());
-    assert!(texts.iter().any(|(file, _)| file.contains("kept/names/[DB_PASS]")), "names of files");
+    let hidden = |file: &str| {
+        texts
+            .iter()
+            .any(|(path, bytes)| path.ends_with(file) && memmem(bytes, b"[SIGNING_KEY]"))
+    };
+    assert!(
+        hidden("output/kept/all.txt") && hidden("transcript.jsonl"),
+        "{:?}",
+        texts.iter().map(|(file, _)| file).collect::<Vec<_>>()
+    );
+    assert!(
+        texts
+            .iter()
+            .any(|(file, _)| file.contains("kept/names/[DB_PASS]")),
+        "names of files"
+    );
 
     let mut python = std::process::Command::new("python3");
-    python.arg(project.path("a.sh.py")).env_clear().env("PATH", std::env::var("PATH").unwrap_or_default()).envs(environment);
+    python
+        .arg(project.path("a.sh.py"))
+        .env_clear()
+        .env("PATH", std::env::var("PATH").unwrap_or_default())
+        .envs(environment);
     let needles = python.finish();
     let needles: Value = serde_json::from_slice(&needles.stdout).expect("JSON");
-    assert!(needles["forms"].as_u64().is_some_and(|forms| forms >= 60), "{}", needles["forms"]);
+    assert!(
+        needles["forms"].as_u64().is_some_and(|forms| forms >= 60),
+        "{}",
+        needles["forms"]
+    );
     let mut wanted: Vec<(String, Vec<u8>)> = Vec::new();
     for needle in needles["needles"].as_array().expect("a list") {
         let name = needle[0].as_str().expect("a name");
         let digits = needle[1].as_str().expect("digits");
-        let bytes: Vec<u8> =
-            (0..digits.len()).step_by(2).map(|place| u8::from_str_radix(&digits[place..place + 2], 16).expect("hex")).collect();
+        let bytes: Vec<u8> = (0..digits.len())
+            .step_by(2)
+            .map(|place| u8::from_str_radix(&digits[place..place + 2], 16).expect("hex"))
+            .collect();
         // What is stored is JSON, and what is in it may be JSON again.
         let mut text = String::from_utf8(bytes.clone()).unwrap_or_default();
         for _ in 0..2 {
@@ -149,15 +209,31 @@ fn no_form_of_a_key_is_in_any_byte_that_is_written() {
     }
     wanted.retain(|(_, needle)| needle.len() >= 8);
     let finder = AhoCorasick::new(wanted.iter().map(|(_, needle)| needle)).expect("few needles");
-    let names = texts.iter().map(|(file, _)| (format!("the name {file}"), file.as_bytes()));
-    let all = texts.iter().map(|(file, bytes)| (file.clone(), bytes.as_slice())).chain(names);
+    let names = texts
+        .iter()
+        .map(|(file, _)| (format!("the name {file}"), file.as_bytes()));
+    let all = texts
+        .iter()
+        .map(|(file, bytes)| (file.clone(), bytes.as_slice()))
+        .chain(names);
     let found: std::collections::BTreeSet<String> = all
         .flat_map(|(file, bytes)| {
-            let found = finder.find_iter(bytes).map(|found| &wanted[found.pattern().as_usize()]);
-            found.map(|(name, needle)| format!("{file}: {name}: {}", String::from_utf8_lossy(needle))).collect::<Vec<_>>()
+            let found = finder
+                .find_iter(bytes)
+                .map(|found| &wanted[found.pattern().as_usize()]);
+            found
+                .map(|(name, needle)| {
+                    format!("{file}: {name}: {}", String::from_utf8_lossy(needle))
+                })
+                .collect::<Vec<_>>()
         })
         .collect();
-    assert!(found.is_empty(), "{} in all: {:#?}", found.len(), found.iter().take(60).collect::<Vec<_>>());
+    assert!(
+        found.is_empty(),
+        "{} in all: {:#?}",
+        found.len(),
+        found.iter().take(60).collect::<Vec<_>>()
+    );
 }
 
 /// Says all it knows in every way that is kept: as files, as names, as a transcript, as a reason, plain and encoded.
@@ -186,30 +262,54 @@ fn no_key_is_in_any_byte_that_is_written() {
     needs!("python3");
     let keys = keys();
     assert_eq!(keys.len(), 40);
-    let environment: Vec<(&str, &str)> = keys.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let environment: Vec<(&str, &str)> = keys
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
     let code = Code::new("tests:\n  shared:\n    - \"env | grep -i canary; cat kept/all.txt >&2; exit 1\"\ntimeout: 60s\n", LEAK)
         .config("{id: a, env: [\"*\"], command: [sh, \"{root}/a.sh\"]}");
     let output = code.command(&["--log", "log.jsonl", "--verbose"], &environment);
     let project = &code.project;
     let build = project.run_in(["build", "--out", "site"], &environment);
     let export = project.run_in(["export", "bundle", "all.jsonl"], &environment);
-    assert_eq!((build.code, export.code), (0, 0), "{}{}", build.stderr, export.stderr);
+    assert_eq!(
+        (build.code, export.code),
+        (0, 0),
+        "{}{}",
+        build.stderr,
+        export.stderr
+    );
     let texts = written(project, &[&output, &build, &export]);
-    let kept = texts.iter().any(|(file, bytes)| file.ends_with("output/kept/all.txt") && bytes.windows(8).any(|part| part == b"[MY_PAT_"));
-    assert!(kept, "the leak was kept, without its keys: {:?}", texts.iter().map(|(file, _)| file).collect::<Vec<_>>());
+    let kept = texts.iter().any(|(file, bytes)| {
+        file.ends_with("output/kept/all.txt") && bytes.windows(8).any(|part| part == b"[MY_PAT_")
+    });
+    assert!(
+        kept,
+        "the leak was kept, without its keys: {:?}",
+        texts.iter().map(|(file, _)| file).collect::<Vec<_>>()
+    );
     assert_eq!(leaks(&keys, &texts), Vec::<String>::new());
 }
 
 #[test]
 fn no_key_that_a_service_repeats_is_in_any_byte_that_is_written() {
     let keys = keys();
-    let environment: Vec<(&str, &str)> = keys.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let said: Vec<String> = keys.iter().flat_map(|(_, value)| [value.clone(), base64_whole(value), json!(value).to_string()]).collect();
+    let environment: Vec<(&str, &str)> = keys
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    let said: Vec<String> = keys
+        .iter()
+        .flat_map(|(_, value)| [value.clone(), base64_whole(value), json!(value).to_string()])
+        .collect();
     let said = said.join(" and ");
-    let answer =
-        json!({"model": "m", "choices": [{"message": {"content": format!("<answer>a</answer> {said}")}}], "usage": {"prompt_tokens": 1}});
-    let acts =
-        [(401, said.clone()), (400, json!({"error": {"message": said}}).to_string()), (200, answer.to_string()), (200, said.clone())];
+    let answer = json!({"model": "m", "choices": [{"message": {"content": format!("<answer>a</answer> {said}")}}], "usage": {"prompt_tokens": 1}});
+    let acts = [
+        (401, said.clone()),
+        (400, json!({"error": {"message": said}}).to_string()),
+        (200, answer.to_string()),
+        (200, said.clone()),
+    ];
     for (status, body) in acts {
         let service = Service::start(vec![Act::Answer(status, "", body.into_bytes())]);
         let project = Project::new();
@@ -219,47 +319,114 @@ fn no_key_that_a_service_repeats_is_in_any_byte_that_is_written() {
                 "evalreport.yaml",
                 format!("version: 1\nagents:\n- {{id: http, type: openai, model: m, base_url: \"{}\"}}\n", service.url("/v1")),
             );
-        let eval = project.run_in(["eval", "questions.yaml", "--agent", "http", "--log", "log.jsonl", "--verbose"], &environment);
+        let eval = project.run_in(
+            [
+                "eval",
+                "questions.yaml",
+                "--agent",
+                "http",
+                "--log",
+                "log.jsonl",
+                "--verbose",
+            ],
+            &environment,
+        );
         let show = project.run_in(["compare", "--format", "json"], &environment);
         let build = project.run_in(["build", "--out", "site"], &environment);
         assert_eq!(build.code, 0, "{}", build.stderr);
         assert!(!service.requests().is_empty(), "{}", eval.stderr);
-        assert_eq!(leaks(&keys, &written(&project, &[&eval, &show, &build])), Vec::<String>::new(), "{status}");
+        assert_eq!(
+            leaks(&keys, &written(&project, &[&eval, &show, &build])),
+            Vec::<String>::new(),
+            "{status}"
+        );
     }
 }
 
 #[test]
 fn no_key_of_what_is_imported_is_stored() {
     let keys = keys();
-    let environment: Vec<(&str, &str)> = keys.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let environment: Vec<(&str, &str)> = keys
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
     let project = Project::new();
     let rows: Vec<Value> = keys
         .iter()
         .enumerate()
         .map(|(number, (_, value))| json!({"task": format!("t{number} {value}"), "ok": "pass", "group": base64_whole(value), "arm": format!("a {value}")}))
         .collect();
-    let in_xml = |value: &str| value.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+    let in_xml = |value: &str| {
+        value
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('"', "&quot;")
+    };
     let mut cases = String::new();
     for value in keys.iter().map(|(_, value)| in_xml(value)) {
-        cases += &["<testcase classname=\"", "\" name=\"", "\"><failure message=\"", "\">", "</failure></testcase>"].join(&value);
+        cases += &[
+            "<testcase classname=\"",
+            "\" name=\"",
+            "\"><failure message=\"",
+            "\">",
+            "</failure></testcase>",
+        ]
+        .join(&value);
     }
     project
         .file("rows.json", Value::from(rows).to_string())
         .file("map.yaml", "format: evalreport/map/1\nname: h\nrows: item\nrun:\n  suite: {constant: s}\n  approach: {constant: a}\n  model: arm\nitem:\n  id: task\n  kind: {constant: test}\n  category: group\n  status: {column: ok, values: {pass: pass}}\n")
         .file("junit.xml", format!("<testsuite name=\"s\" tests=\"40\" failures=\"40\">{cases}</testsuite>"));
     // Those who import do not know yet that they are keys: the bundle has them.
-    assert_eq!(project.run(["import", "rows.json", "--map", "map.yaml", "--results", "before"]).code, 0);
-    assert_eq!(project.run(["export", "bundle", "old.bundle", "--results", "before"]).code, 0);
+    assert_eq!(
+        project
+            .run([
+                "import",
+                "rows.json",
+                "--map",
+                "map.yaml",
+                "--results",
+                "before"
+            ])
+            .code,
+        0
+    );
+    assert_eq!(
+        project
+            .run(["export", "bundle", "old.bundle", "--results", "before"])
+            .code,
+        0
+    );
 
-    let table = project.run_in(["import", "rows.json", "--map", "map.yaml", "--log", "log.jsonl", "--verbose"], &environment);
+    let table = project.run_in(
+        [
+            "import",
+            "rows.json",
+            "--map",
+            "map.yaml",
+            "--log",
+            "log.jsonl",
+            "--verbose",
+        ],
+        &environment,
+    );
     assert_eq!(table.code, 0, "{}", table.stderr);
     let junit = project.run_in(["import", "junit.xml"], &environment);
     assert_eq!(junit.code, 0, "{}", junit.stderr);
     let bundle = project.run_in(["import", "old.bundle"], &environment);
     assert_eq!(bundle.code, 2, "{}", bundle.stderr);
-    assert!(bundle.stdout.contains("old.bundle:3: holds the value of $"), "{}{}", bundle.stdout, bundle.stderr);
+    assert!(
+        bundle.stdout.contains("old.bundle:3: holds the value of $"),
+        "{}{}",
+        bundle.stdout,
+        bundle.stderr
+    );
     let doctor = project.run_in(["doctor", "--verify"], &environment);
-    assert_eq!(doctor.code, 0, "what was taken out is under the seal: {}", doctor.stdout);
+    assert_eq!(
+        doctor.code, 0,
+        "what was taken out is under the seal: {}",
+        doctor.stdout
+    );
     let build = project.run_in(["build", "--out", "site"], &environment);
     assert_eq!(build.code, 0, "{}", build.stderr);
     let texts = written(&project, &[&table, &junit, &bundle, &doctor, &build]);
@@ -268,15 +435,29 @@ fn no_key_of_what_is_imported_is_stored() {
 
 /// Every byte that was written or said.
 fn written(project: &Project, said: &[&Output]) -> Vec<(String, Vec<u8>)> {
-    let folders = ["results", "site", ".evalreport", "all"].iter().flat_map(|folder| project.files(folder));
-    let files =
-        folders.chain(["log.jsonl", "all.jsonl", "all.json", "all.xml"].map(str::to_owned)).filter(|file| project.path(file).is_file());
-    let said = said.iter().map(|said| ("the terminal".to_owned(), format!("{}{}", said.stdout, said.stderr).into_bytes()));
+    let folders = ["results", "site", ".evalreport", "all"]
+        .iter()
+        .flat_map(|folder| project.files(folder));
+    let files = folders
+        .chain(["log.jsonl", "all.jsonl", "all.json", "all.xml"].map(str::to_owned))
+        .filter(|file| project.path(file).is_file());
+    let said = said.iter().map(|said| {
+        (
+            "the terminal".to_owned(),
+            format!("{}{}", said.stdout, said.stderr).into_bytes(),
+        )
+    });
     files
         .map(|file| (file.clone(), fs::read(project.path(&file)).expect("there")))
         .map(|(file, bytes)| {
-            let is_packed = Path::new(&file).extension().is_some_and(|ending| ending == "zst");
-            let unpacked = if is_packed { zstd::decode_all(bytes.as_slice()).expect("whole") } else { bytes };
+            let is_packed = Path::new(&file)
+                .extension()
+                .is_some_and(|ending| ending == "zst");
+            let unpacked = if is_packed {
+                zstd::decode_all(bytes.as_slice()).expect("whole")
+            } else {
+                bytes
+            };
             (file, unpacked)
         })
         .chain(said)
@@ -286,11 +467,25 @@ fn written(project: &Project, said: &[&Output]) -> Vec<(String, Vec<u8>)> {
 /// Where keys are in them.
 fn leaks(keys: &[(String, String)], texts: &[(String, Vec<u8>)]) -> Vec<String> {
     // What is the same in every form of the keys.
-    let needles: Vec<Vec<u8>> = keys.iter().flat_map(|(_, value)| [value.clone().into_bytes(), base64(value).into_bytes()]).collect();
+    let needles: Vec<Vec<u8>> = keys
+        .iter()
+        .flat_map(|(_, value)| [value.clone().into_bytes(), base64(value).into_bytes()])
+        .collect();
     let finds = |bytes: &[u8]| {
-        needles.iter().filter(|needle| memmem(bytes, needle)).map(|needle| String::from_utf8_lossy(needle).into_owned()).collect::<Vec<_>>()
+        needles
+            .iter()
+            .filter(|needle| memmem(bytes, needle))
+            .map(|needle| String::from_utf8_lossy(needle).into_owned())
+            .collect::<Vec<_>>()
     };
-    texts.iter().flat_map(|(file, bytes)| finds(bytes).into_iter().map(move |needle| format!("{file}: {needle}"))).collect()
+    texts
+        .iter()
+        .flat_map(|(file, bytes)| {
+            finds(bytes)
+                .into_iter()
+                .map(move |needle| format!("{file}: {needle}"))
+        })
+        .collect()
 }
 
 /// What the base64 of a key begins with, whatever comes after the key.
@@ -309,7 +504,10 @@ fn memmem(bytes: &[u8], needle: &[u8]) -> bool {
 
 #[test]
 fn a_known_secret_is_not_published() {
-    let code = Code::new("tests: {shared: [\"true\"]}\n", "echo \"$QUIET\" > said.txt; echo \"it is $QUIET\"; exit 3\n");
+    let code = Code::new(
+        "tests: {shared: [\"true\"]}\n",
+        "echo \"$QUIET\" > said.txt; echo \"it is $QUIET\"; exit 3\n",
+    );
     let secret = ("QUIET", "an-ordinary-looking-value");
     // When the run was made, nobody knew that it is a key.
     code.command(&[], &[secret]);
@@ -318,14 +516,34 @@ fn a_known_secret_is_not_published() {
     let known = ("NOW_A_TOKEN", secret.1);
     let refused = project.run_in(["build", "--out", "site"], &[known]);
     assert_eq!(refused.code, 2, "{}", refused.stdout);
-    assert!(refused.stderr.contains("holds the value of $NOW_A_TOKEN; a secret is not published"), "{}", refused.stderr);
-    let written = project.files("site").into_iter().map(|file| fs::read(project.path(&file)).expect("there"));
-    assert!(written.into_iter().all(|bytes| !memmem(&bytes, secret.1.as_bytes())));
+    assert!(
+        refused
+            .stderr
+            .contains("holds the value of $NOW_A_TOKEN; a secret is not published"),
+        "{}",
+        refused.stderr
+    );
+    let written = project
+        .files("site")
+        .into_iter()
+        .map(|file| fs::read(project.path(&file)).expect("there"));
+    assert!(
+        written
+            .into_iter()
+            .all(|bytes| !memmem(&bytes, secret.1.as_bytes()))
+    );
     // A site of before is not gone on with.
     let again = project.run_in(["build", "--out", "before"], &[known]);
     assert_eq!(again.code, 2, "{}", again.stdout);
     let taken_out = project.run_in(["build", "--out", "redacted", "--redact"], &[known]);
     assert_eq!(taken_out.code, 0, "{}", taken_out.stderr);
-    let redacted = project.files("redacted").into_iter().map(|file| fs::read(project.path(&file)).expect("there"));
-    assert!(redacted.into_iter().all(|bytes| !memmem(&bytes, secret.1.as_bytes())));
+    let redacted = project
+        .files("redacted")
+        .into_iter()
+        .map(|file| fs::read(project.path(&file)).expect("there"));
+    assert!(
+        redacted
+            .into_iter()
+            .all(|bytes| !memmem(&bytes, secret.1.as_bytes()))
+    );
 }

@@ -5,7 +5,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use super::*;
 
 fn mode(path: &Path) -> u32 {
-    fs::symlink_metadata(path).expect("there").permissions().mode() & 0o7777
+    fs::symlink_metadata(path)
+        .expect("there")
+        .permissions()
+        .mode()
+        & 0o7777
 }
 
 /// No system keeps a program from changing the modes of what its user owns: they are set back, and the run does not count.
@@ -13,8 +17,14 @@ fn mode(path: &Path) -> u32 {
 #[cfg(target_os = "linux")]
 fn modes_of_foreign_files_are_set_back() {
     let home = tempfile::tempdir().expect("a folder");
-    fs::create_dir(home.path().join(".ssh")).and_then(|()| fs::write(home.path().join(".ssh/id"), "key")).expect("ours");
-    fs::set_permissions(home.path().join(".ssh/id"), fs::Permissions::from_mode(0o600)).expect("ours");
+    fs::create_dir(home.path().join(".ssh"))
+        .and_then(|()| fs::write(home.path().join(".ssh/id"), "key"))
+        .expect("ours");
+    fs::set_permissions(
+        home.path().join(".ssh/id"),
+        fs::Permissions::from_mode(0o600),
+    )
+    .expect("ours");
     for (who, isolation) in [("approach", true), ("approach", false), ("program", true)] {
         let code = Code::new("setup: ['sh setup.sh']\ntests: {shared: ['true']}\n", "");
         let root = code.project.path("").canonicalize().expect("there");
@@ -28,19 +38,56 @@ fn modes_of_foreign_files_are_set_back() {
             root.display(),
             home.display()
         );
-        let (now, later) = if who == "approach" { (evil.as_str(), "true") } else { ("true", evil.as_str()) };
-        code.project.file("a.sh", format!("cat > setup.sh <<'END'\n{later}\nEND\n{now}\n"));
-        let watched =
-            ["results", "results/first.json", "results/first", "results/first/items.jsonl", "evalreport.yaml", "suites/s/order.md"]
-                .map(|path| root.join(path));
-        let all = || watched.iter().map(|path| mode(path)).chain([mode(&home.join(".ssh/id"))]).collect::<Vec<_>>();
-        let (before, time) = (all(), fs::metadata(root.join("suites/s/order.md")).expect("there").mtime());
+        let (now, later) = if who == "approach" {
+            (evil.as_str(), "true")
+        } else {
+            ("true", evil.as_str())
+        };
+        code.project.file(
+            "a.sh",
+            format!("cat > setup.sh <<'END'\n{later}\nEND\n{now}\n"),
+        );
+        let watched = [
+            "results",
+            "results/first.json",
+            "results/first",
+            "results/first/items.jsonl",
+            "evalreport.yaml",
+            "suites/s/order.md",
+        ]
+        .map(|path| root.join(path));
+        let all = || {
+            watched
+                .iter()
+                .map(|path| mode(path))
+                .chain([mode(&home.join(".ssh/id"))])
+                .collect::<Vec<_>>()
+        };
+        let (before, time) = (
+            all(),
+            fs::metadata(root.join("suites/s/order.md"))
+                .expect("there")
+                .mtime(),
+        );
         let more: &[&str] = if isolation { &[] } else { &["--no-isolation"] };
         code.command(more, &[("HOME", &home.display().to_string())]);
         assert_eq!(all(), before, "{who} {isolation}");
-        assert_eq!(fs::metadata(root.join("suites/s/order.md")).expect("there").mtime(), time);
-        let ran = code.all().into_iter().find(|ran| ran.header["approach"] == "a").expect("it is recorded");
-        assert!(ran.error().starts_with("tampered: ") && ran.error().contains("was changed"), "{}", ran.error());
+        assert_eq!(
+            fs::metadata(root.join("suites/s/order.md"))
+                .expect("there")
+                .mtime(),
+            time
+        );
+        let ran = code
+            .all()
+            .into_iter()
+            .find(|ran| ran.header["approach"] == "a")
+            .expect("it is recorded");
+        assert!(
+            ran.error().starts_with("tampered: ") && ran.error().contains("was changed"),
+            "{}",
+            ran.error()
+        );
         ran.is_untested();
     }
 }
@@ -63,16 +110,40 @@ fn a_hostile_workspace_stops_no_batch_and_leaves_nothing() {
                 open('f' * 200, 'w').write('x'); os.chdir(top)\n\
                 for i in range(1500): os.mkdir('d'); os.chdir('d')\n";
     let code = Code::new("tests: {shared: ['true']}\n", "");
-    code.project.file("a.sh", format!("cat > make.py <<'END'\n{make}END\npython3 make.py\n"));
+    code.project.file(
+        "a.sh",
+        format!("cat > make.py <<'END'\n{make}END\npython3 make.py\n"),
+    );
     // Also checks that the workspace is gone.
     let ran = code.run_with(&[], &[]);
     assert_eq!(ran.status(), "completed", "{}", ran.error());
     ran.shared(1, 1);
-    assert_eq!((ran.kept("good.txt"), ran.kept("hard.txt"), ran.kept("closed/inner/x")), (Some("good"), Some("good"), Some("in")));
-    assert!(ran.error().contains("not kept: ") && ran.error().contains("sparse.bin (more than 32 MiB in all)"), "{}", ran.error());
-    let is_root = fs::read("/proc/self/status").is_ok_and(|status| String::from_utf8_lossy(&status).contains("\nUid:\t0\t"));
-    assert_eq!(ran.kept("unreadable.txt").is_some(), is_root, "only root reads what its owner may not");
-    assert!(is_root || ran.error().contains("unreadable.txt (Permission denied"), "{}", ran.error());
+    assert_eq!(
+        (
+            ran.kept("good.txt"),
+            ran.kept("hard.txt"),
+            ran.kept("closed/inner/x")
+        ),
+        (Some("good"), Some("good"), Some("in"))
+    );
+    assert!(
+        ran.error().contains("not kept: ")
+            && ran.error().contains("sparse.bin (more than 32 MiB in all)"),
+        "{}",
+        ran.error()
+    );
+    let is_root = fs::read("/proc/self/status")
+        .is_ok_and(|status| String::from_utf8_lossy(&status).contains("\nUid:\t0\t"));
+    assert_eq!(
+        ran.kept("unreadable.txt").is_some(),
+        is_root,
+        "only root reads what its owner may not"
+    );
+    assert!(
+        is_root || ran.error().contains("unreadable.txt (Permission denied"),
+        "{}",
+        ran.error()
+    );
     for absent in ["fifo", "zero", "root", "passwd", "socket"] {
         assert_eq!(ran.kept(absent), None, "{absent}");
     }
@@ -84,7 +155,10 @@ fn a_hostile_workspace_stops_no_batch_and_leaves_nothing() {
 fn names_of_any_bytes_are_kept() {
     needs!("python3");
     let code = Code::new("tests: {shared: ['true']}\n", "");
-    code.project.file("a.sh", "python3 -c \"open(b'bad\\xff\\xfename.txt', 'w').write('x')\"\n");
+    code.project.file(
+        "a.sh",
+        "python3 -c \"open(b'bad\\xff\\xfename.txt', 'w').write('x')\"\n",
+    );
     code.command(&[], &[]);
     let verified = code.project.run(["doctor", "--verify"]);
     assert_eq!(verified.code, 0, "{}", verified.stdout);
@@ -102,6 +176,13 @@ fn many_files_are_kept_at_once() {
     );
     let begun = std::time::Instant::now();
     code.command(&[], &[]);
-    assert_eq!(code.project.files("results").iter().filter(|file| file.contains("/output/m")).count(), 20_000);
+    assert_eq!(
+        code.project
+            .files("results")
+            .iter()
+            .filter(|file| file.contains("/output/m"))
+            .count(),
+        20_000
+    );
     assert!(begun.elapsed().as_secs() < 120, "{:?}", begun.elapsed());
 }

@@ -42,8 +42,13 @@ esac
 fn flask() -> (Code, String, tempfile::TempDir) {
     let code = Code::new("tests: {shared: ['true']}\n", "");
     let project = &code.project;
-    project.file("suites/flask/suite.yaml", SUITE).file("suites/flask/order.md", "# Make it\n\nWith twenty features.\n");
-    project.file("suites/flask/shared.sh", SHARED).file("suites/flask/ask.py", ASK);
+    project.file("suites/flask/suite.yaml", SUITE).file(
+        "suites/flask/order.md",
+        "# Make it\n\nWith twenty features.\n",
+    );
+    project
+        .file("suites/flask/shared.sh", SHARED)
+        .file("suites/flask/ask.py", ASK);
     let seen = tempfile::tempdir().expect("a folder");
     fs::write(seen.path().join("server.py"), SERVER).expect("room");
     project.file("evalreport.yaml", "version: 1\n");
@@ -60,52 +65,121 @@ fn ralph_and_oneshot_run_end_to_end_and_compare() {
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("it was written");
     let environment = [("PATH", path.as_str()), ("SEEN", &seen)];
     for approach in ["ralph", "oneshot"] {
-        code.started(&["flask", "--approach", approach, "--model", "sonnet"], &[], &environment);
+        code.started(
+            &["flask", "--approach", approach, "--model", "sonnet"],
+            &[],
+            &environment,
+        );
     }
     let prompt = read("claude.prompt");
-    assert!(prompt.ends_with("# Make it\n\nWith twenty features.\n"), "{prompt}");
+    assert!(
+        prompt.ends_with("# Make it\n\nWith twenty features.\n"),
+        "{prompt}"
+    );
     let arguments = read("claude.arguments");
-    assert!(arguments.contains("-p --output-format stream-json --verbose") && arguments.contains("--model sonnet"), "{arguments}");
+    assert!(
+        arguments.contains("-p --output-format stream-json --verbose")
+            && arguments.contains("--model sonnet"),
+        "{arguments}"
+    );
     // In isolation it may use every tool.
-    let rights = if evalreport::process::support().files { "--dangerously-skip-permissions" } else { "--permission-mode acceptEdits" };
-    assert!(arguments.contains(rights), "it may write files: {arguments}");
+    let rights = if evalreport::process::support().files {
+        "--dangerously-skip-permissions"
+    } else {
+        "--permission-mode acceptEdits"
+    };
+    assert!(
+        arguments.contains(rights),
+        "it may write files: {arguments}"
+    );
     assert!(read("claude.folder").trim().ends_with("/workspace"));
-    assert_eq!(read("ralph.arguments"), "init requirements.md model=sonnet\nrun -model sonnet model=sonnet\n");
+    assert_eq!(
+        read("ralph.arguments"),
+        "init requirements.md model=sonnet\nrun -model sonnet model=sonnet\n"
+    );
 
     let all = code.all();
-    let of = |approach: &str| all.iter().find(|ran| ran.header["approach"] == approach).expect("it was run");
+    let of = |approach: &str| {
+        all.iter()
+            .find(|ran| ran.header["approach"] == approach)
+            .expect("it was run")
+    };
     let (ralph, oneshot) = (of("ralph"), of("oneshot"));
     for (ran, passed, own, numbers) in [
-        (ralph, 18, [Some(25), Some(25)], [240_000, 5_000, 245_000, 9, 31, 12]),
-        (oneshot, 14, [Some(0), Some(0)], [85_000, 4_000, 89_000, 1, 6, 8]),
+        (
+            ralph,
+            18,
+            [Some(25), Some(25)],
+            [240_000, 5_000, 245_000, 9, 31, 12],
+        ),
+        (
+            oneshot,
+            14,
+            [Some(0), Some(0)],
+            [85_000, 4_000, 89_000, 1, 6, 8],
+        ),
     ] {
         ran.ended("completed", "");
         ran.shared(passed, 20);
         assert_eq!(ran.counts("own"), own);
-        let names = ["input_tokens", "output_tokens", "total_tokens", "total_calls", "turns", "files_generated"];
-        assert_eq!(names.map(|name| ran.header[name].as_u64()), numbers.map(Some));
-        assert_eq!((&ran.header["model"], &ran.header["cost_source"]), (&"sonnet".into(), &"reported".into()));
+        let names = [
+            "input_tokens",
+            "output_tokens",
+            "total_tokens",
+            "total_calls",
+            "turns",
+            "files_generated",
+        ];
+        assert_eq!(
+            names.map(|name| ran.header[name].as_u64()),
+            numbers.map(Some)
+        );
+        assert_eq!(
+            (&ran.header["model"], &ran.header["cost_source"]),
+            (&"sonnet".into(), &"reported".into())
+        );
         assert_eq!(ran.items("functional_tests").len(), 1);
     }
-    assert!(oneshot.transcript.iter().any(|line| line.to_string().contains("tool_use")));
+    assert!(
+        oneshot
+            .transcript
+            .iter()
+            .any(|line| line.to_string().contains("tool_use"))
+    );
 
-    let table = code.project.run_in(["compare", "flask"], &[("COLUMNS", "160")]);
+    let table = code
+        .project
+        .run_in(["compare", "flask"], &[("COLUMNS", "160")]);
     let table = table.stdout.as_str();
-    let row = |name: &str| table.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {table}"));
+    let row = |name: &str| {
+        table
+            .lines()
+            .find(|line| line.contains(name))
+            .unwrap_or_else(|| panic!("{name}: {table}"))
+    };
     for (name, parts) in [
-        ("flask (version", &["ralph vs oneshot (20 shared items, 1 run each)"][..]),
+        (
+            "flask (version",
+            &["ralph vs oneshot (20 shared items, 1 run each)"][..],
+        ),
         ("Metric", &["Ralph", "Oneshot", "Difference", "Verdict"]),
         ("Duration, typical run", &[]),
         ("Tokens, typical run", &["245,000", "89,000", "2.8 times"]),
         ("Cost, typical run", &["$0.52", "$0.18", "2.9 times"]),
-        ("Pass rate", &["18/20 (90%)", "14/20 (70%)", "+20.0 pp", "open: 1 run each"]),
+        (
+            "Pass rate",
+            &["18/20 (90%)", "14/20 (70%)", "+20.0 pp", "open: 1 run each"],
+        ),
         ("Own tests", &["25/25", "0/0", "not comparable"]),
         ("Files", &["12", "8"]),
         ("Agent calls", &["9", "1"]),
         ("Turns", &["31", "6"]),
     ] {
         let row = row(name).to_lowercase();
-        assert!(parts.iter().all(|part| row.contains(&part.to_lowercase())), "{parts:?}: {table}");
+        assert!(
+            parts.iter().all(|part| row.contains(&part.to_lowercase())),
+            "{parts:?}: {table}"
+        );
     }
 }
 
@@ -116,18 +190,33 @@ fn what_ralph_used_is_known_when_it_fails_too() {
     let failing = RALPH.replace("sleep 0.5 ;;", "echo 'gave up' >&2; exit 2 ;;");
     let path = program(&code.project, "ralph", &failing);
     let seen = folder.path().display().to_string();
-    code.started(&["flask", "--approach", "ralph"], &[], &[("PATH", path.as_str()), ("SEEN", &seen)]);
+    code.started(
+        &["flask", "--approach", "ralph"],
+        &[],
+        &[("PATH", path.as_str()), ("SEEN", &seen)],
+    );
     let ran = &code.all()[0];
     ran.ended("failed", "gave up");
     ran.shared(18, 20);
-    assert_eq!((&ran.header["total_tokens"], &ran.header["cost_usd"]), (&245_000.into(), &0.52.into()));
+    assert_eq!(
+        (&ran.header["total_tokens"], &ran.header["cost_usd"]),
+        (&245_000.into(), &0.52.into())
+    );
 }
 
 #[test]
 fn claudes_usage_limit_is_an_outage() {
     let (code, _, _seen) = flask();
-    let path = program(&code.project, "claude", "#!/bin/sh\ncat > /dev/null\necho 'Claude AI usage limit reached|1749924000'\nexit 1\n");
-    code.started(&["flask", "--approach", "oneshot"], &[], &[("PATH", path.as_str())]);
+    let path = program(
+        &code.project,
+        "claude",
+        "#!/bin/sh\ncat > /dev/null\necho 'Claude AI usage limit reached|1749924000'\nexit 1\n",
+    );
+    code.started(
+        &["flask", "--approach", "oneshot"],
+        &[],
+        &[("PATH", path.as_str())],
+    );
     let ran = &code.all()[0];
     ran.ended("infra", "usage limit reached");
     ran.is_untested();
@@ -138,9 +227,14 @@ fn without_its_program_a_built_in_approach_does_not_begin() {
     for (approach, program) in [("ralph", "ralph"), ("oneshot", "claude")] {
         let (code, _, _seen) = flask();
         let bare = code.project.path("none").display().to_string();
-        let output = code.project.run_in(["run", "flask", "--approach", approach], &[("PATH", &bare)]);
+        let output = code
+            .project
+            .run_in(["run", "flask", "--approach", approach], &[("PATH", &bare)]);
         let refusal = output.refusal();
-        assert!(refusal.contains(&format!("program `{program}` not found on PATH")), "{refusal}");
+        assert!(
+            refusal.contains(&format!("program `{program}` not found on PATH")),
+            "{refusal}"
+        );
         assert!(code.all().is_empty());
     }
 }
@@ -152,13 +246,20 @@ fn a_run_stands_under_the_model_that_the_agent_reports() {
     let seen = folder.path().display().to_string();
     let environment = [("PATH", path.as_str()), ("SEEN", &seen)];
     for model in ["sonnet", "opus"] {
-        code.started(&["flask", "--approach", "oneshot,ralph", "--model", model], &[], &environment);
+        code.started(
+            &["flask", "--approach", "oneshot,ralph", "--model", model],
+            &[],
+            &environment,
+        );
     }
     code.started(&["flask", "--approach", "oneshot"], &[], &environment);
     let mut labels: Vec<[String; 4]> = code
         .all()
         .iter()
-        .map(|ran| ["approach", "model", "reported_model", "error"].map(|key| ran.header[key].as_str().unwrap_or("-").to_owned()))
+        .map(|ran| {
+            ["approach", "model", "reported_model", "error"]
+                .map(|key| ran.header[key].as_str().unwrap_or("-").to_owned())
+        })
         .collect();
     labels.sort();
     let full = "claude-sonnet-9-20260101";
@@ -167,7 +268,12 @@ fn a_run_stands_under_the_model_that_the_agent_reports() {
         [
             // It is asked for none, and for opus.
             ["oneshot", full, full, "-"],
-            ["oneshot", full, full, "`opus` was asked for, and the agent reports `claude-sonnet-9-20260101`"],
+            [
+                "oneshot",
+                full,
+                full,
+                "`opus` was asked for, and the agent reports `claude-sonnet-9-20260101`"
+            ],
             ["oneshot", "sonnet", full, "-"],
             // It was given both, and says neither.
             ["ralph", "opus", "-", "-"],
@@ -185,16 +291,40 @@ fn a_run_stands_under_the_model_that_the_agent_reports() {
 #[test]
 fn nothing_is_filed_under_a_model_that_no_program_was_told() {
     let code = Code::new("tests: {shared: ['true']}\n", "true\n");
-    let refused = code.project.run(["run", "s", "--approach", "a", "--model", "m,n"]);
+    let refused = code
+        .project
+        .run(["run", "s", "--approach", "a", "--model", "m,n"]);
     refused.refusal();
-    assert!(refused.stderr.contains("the approach `a` is not given the model that --model names"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("put `{model}` into its command"), "{}", refused.stderr);
+    assert!(
+        refused
+            .stderr
+            .contains("the approach `a` is not given the model that --model names"),
+        "{}",
+        refused.stderr
+    );
+    assert!(
+        refused.stderr.contains("put `{model}` into its command"),
+        "{}",
+        refused.stderr
+    );
     assert_eq!(code.project.files("results"), Vec::<String>::new());
     for (script, approach) in [
-        ("test \"$1\" = m", "{id: a, command: [sh, \"{root}/a.sh\", \"{model}\"]}"),
-        ("test \"$EVAL_MODEL\" = m", "{id: a, command: [sh, \"{root}/a.sh\"]}"),
-        ("true", "{id: a, command: [sh, -c, 'test \"$EVAL_MODEL\" = m']}"),
-        ("true", "{id: a, command: [sh, \"{root}/a.sh\"], env: [EVAL_MODEL]}"),
+        (
+            "test \"$1\" = m",
+            "{id: a, command: [sh, \"{root}/a.sh\", \"{model}\"]}",
+        ),
+        (
+            "test \"$EVAL_MODEL\" = m",
+            "{id: a, command: [sh, \"{root}/a.sh\"]}",
+        ),
+        (
+            "true",
+            "{id: a, command: [sh, -c, 'test \"$EVAL_MODEL\" = m']}",
+        ),
+        (
+            "true",
+            "{id: a, command: [sh, \"{root}/a.sh\"], env: [EVAL_MODEL]}",
+        ),
     ] {
         let code = Code::new("tests: {shared: ['true']}\n", script).config(approach);
         let ran = code.run_with(&["--model", "m"], &[]);
@@ -208,15 +338,28 @@ fn a_configured_model_that_no_program_is_told_labels_nothing() {
     let own = "agents:\n  - {id: own, type: command, model: m, command: [sh, -c, 'cat > made.txt; echo \"<answer>one</answer>\"']}\n  - {id: free, type: command, command: [cat]}\n\
                \x20 - {id: tape, type: replay, file: tape.jsonl}\n\
                tasks: [{id: quiz, type: question_eval, questions_file: q.yaml, model: t}, {id: plain, type: question_eval, questions_file: q.yaml}]\n";
-    let code = Code::new("tests: {shared: ['true']}\n", "").config(&format!("{{id: a, agent: own}}\n{own}"));
+    let code = Code::new("tests: {shared: ['true']}\n", "")
+        .config(&format!("{{id: a, agent: own}}\n{own}"));
     code.project
         .file("q.yaml", "version: 1\nquestions: [{id: q, question: One?, answers: [one, two], correct_answers: [one]}]\n")
         .file("tape.jsonl", "{\"item\": \"q\", \"answer\": \"<answer>one</answer>\"}\n");
     for (arguments, message) in [
-        (&["run", "s", "--approach", "a"][..], "the approach `a` is not given the model that `model` of its agent names"),
-        (&["run", "plain", "--agent", "own"], "the agent `own` is not given the model that `model` of the agent names"),
-        (&["run", "quiz", "--agent", "free"], "the agent `free` is not given the model that `model` of the task names"),
-        (&["run", "plain", "--agent", "tape", "--model", "z"], "the agent `tape` is not given the model that --model names"),
+        (
+            &["run", "s", "--approach", "a"][..],
+            "the approach `a` is not given the model that `model` of its agent names",
+        ),
+        (
+            &["run", "plain", "--agent", "own"],
+            "the agent `own` is not given the model that `model` of the agent names",
+        ),
+        (
+            &["run", "quiz", "--agent", "free"],
+            "the agent `free` is not given the model that `model` of the task names",
+        ),
+        (
+            &["run", "plain", "--agent", "tape", "--model", "z"],
+            "the agent `tape` is not given the model that --model names",
+        ),
     ] {
         let output = code.project.run(arguments.iter().copied());
         assert!(output.refusal().contains(message), "{}", output.stderr);
@@ -244,7 +387,11 @@ fn a_model_that_the_words_of_an_approach_hold_has_to_be_named() {
     }
     let approach = |agents: &str| format!("{{id: a, agent: own, args: ['{{model}}']}}\n{agents}");
     for (agents, more) in [(own, &["--model", "m"][..]), (full, &[])] {
-        let code = Code::new("tests: {shared: ['test -s \"$EVAL_WORKSPACE/made.txt\"']}\n", "").config(&approach(agents));
+        let code = Code::new(
+            "tests: {shared: ['test -s \"$EVAL_WORKSPACE/made.txt\"']}\n",
+            "",
+        )
+        .config(&approach(agents));
         let ran = code.run_with(more, &[]);
         ran.ended("completed", "");
         ran.shared(1, 1);

@@ -49,19 +49,37 @@ fn the_seeds_suite_runs_unchanged() {
     needs!(crate::needs::PYTEST);
     let code = Code::new("tests: {shared: ['true']}\n", APPROACH);
     let folder = "evals/suites/tasktracker";
-    code.project.file(&format!("{folder}/suite.yaml"), SUITE).file("examples/task_tracker_requirements.md", "Make a task tracker.\n");
-    code.project.file(&format!("{folder}/tests/test_tasks.py"), TESTS);
+    code.project
+        .file(&format!("{folder}/suite.yaml"), SUITE)
+        .file(
+            "examples/task_tracker_requirements.md",
+            "Make a task tracker.\n",
+        );
+    code.project
+        .file(&format!("{folder}/tests/test_tasks.py"), TESTS);
     code.project.file("tools/server.py", SERVER);
     let server = code.project.path("tools/server.py").display().to_string();
     // What pip needs on this machine, whatever that is.
-    let is_pips =
-        |name: &str| name.starts_with("PIP_") || name == "HOME" || name.contains("CERT") || name.to_lowercase().ends_with("_proxy");
+    let is_pips = |name: &str| {
+        name.starts_with("PIP_")
+            || name == "HOME"
+            || name.contains("CERT")
+            || name.to_lowercase().ends_with("_proxy")
+    };
     let pips: Vec<(String, String)> = std::env::vars().filter(|(name, _)| is_pips(name)).collect();
-    let pips = pips.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let pips = pips
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
     // A Python with pytest: the suite's tests do not run with what the approach asks for.
     let python = crate::suites::python();
-    let path = format!("{}:{}", python.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
-    let environment: Vec<(&str, &str)> = pips.chain([("EVAL_SERVER", server.as_str()), ("PATH", path.as_str())]).collect();
+    let path = format!(
+        "{}:{}",
+        python.parent().expect("a folder").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let environment: Vec<(&str, &str)> = pips
+        .chain([("EVAL_SERVER", server.as_str()), ("PATH", path.as_str())])
+        .collect();
     code.started(&["tasktracker", "--approach", "a"], &[], &environment);
     let ran = &code.all()[0];
     ran.ended("completed", "");
@@ -76,9 +94,24 @@ fn the_seeds_suite_runs_unchanged() {
         ("test_error", "error"),
     ]
     .map(|(name, status)| (item(name), status));
-    assert_eq!(found, expected.iter().map(|(name, status)| (name.as_str(), *status)).collect());
+    assert_eq!(
+        found,
+        expected
+            .iter()
+            .map(|(name, status)| (name.as_str(), *status))
+            .collect()
+    );
     assert_eq!(ran.counts("own"), [Some(1), Some(2)]);
-    let functional: Vec<&str> = ran.items("functional_tests").iter().map(|item| item.1).collect();
+    let functional: Vec<&str> = ran
+        .items("functional_tests")
+        .iter()
+        .map(|item| item.1)
+        .collect();
     assert_eq!(functional, ["pass", "pass"]);
-    assert!(code.project.files("evals").iter().all(|path| !path.contains("__pycache__")));
+    assert!(
+        code.project
+            .files("evals")
+            .iter()
+            .all(|path| !path.contains("__pycache__"))
+    );
 }

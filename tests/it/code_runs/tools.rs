@@ -8,18 +8,23 @@ use crate::programs::Start as _;
 /// A folder with a few programs and no others.
 fn bare(project: &Project, programs: &[&str]) -> String {
     for program in programs {
-        let found = std::process::Command::new("sh").args(["-c", &format!("command -v {program}")]).finish();
+        let found = std::process::Command::new("sh")
+            .args(["-c", &format!("command -v {program}")])
+            .finish();
         let found = String::from_utf8(found.stdout).expect("a path");
         // What a version manager puts there finds its programs by PATH.
         let real = if *program == "python3" {
-            let said = std::process::Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).finish();
+            let said = std::process::Command::new("python3")
+                .args(["-c", "import sys; print(sys.executable)"])
+                .finish();
             String::from_utf8(said.stdout).expect("a path")
         } else {
             found
         };
         project.file(&format!("bare/{program}"), "");
         fs::remove_file(project.path("bare").join(program)).expect("just made");
-        std::os::unix::fs::symlink(real.trim(), project.path("bare").join(program)).expect("a link");
+        std::os::unix::fs::symlink(real.trim(), project.path("bare").join(program))
+            .expect("a link");
     }
     project.path("bare").display().to_string()
 }
@@ -29,18 +34,45 @@ fn a_tool_that_is_missing_is_the_machines_fault() {
     needs!("python3");
     // Before anything is paid for, nobody sees what a line of several commands or a file of the suite needs.
     for (suite, cause) in [
-        ("tests: {shared: ['pytest suites/s || exit 1']}\n", "`pytest` is not on this machine"),
-        ("tests: {shared: ['suites/s/plain.sh']}\n", "`suites/s/plain.sh` of the suite cannot be started: Permission denied"),
-        ("tests: {shared: ['suites/s/zsh.sh']}\n", "`suites/s/zsh.sh` of the suite cannot be started: not found"),
-        ("tests: {shared: ['sh suites/s/calls.sh']}\n", "`pytest` is not on this machine"),
-        ("tests: {shared: ['./suites/s/gone.sh']}\n", "`./suites/s/gone.sh` of the suite cannot be started: not found"),
+        (
+            "tests: {shared: ['pytest suites/s || exit 1']}\n",
+            "`pytest` is not on this machine",
+        ),
+        (
+            "tests: {shared: ['suites/s/plain.sh']}\n",
+            "`suites/s/plain.sh` of the suite cannot be started: Permission denied",
+        ),
+        (
+            "tests: {shared: ['suites/s/zsh.sh']}\n",
+            "`suites/s/zsh.sh` of the suite cannot be started: not found",
+        ),
+        (
+            "tests: {shared: ['sh suites/s/calls.sh']}\n",
+            "`pytest` is not on this machine",
+        ),
+        (
+            "tests: {shared: ['./suites/s/gone.sh']}\n",
+            "`./suites/s/gone.sh` of the suite cannot be started: not found",
+        ),
         // Only well-known tools are looked for: any other word may be made by what comes before.
-        ("tests: {shared: ['mytool-zz --check']}\n", "`mytool-zz` is not on this machine"),
-        ("tests: {shared: ['cat suites/s/order.md | jqq .']}\n", "`jqq` is not on this machine"),
-        ("setup: ['poetryy install']\ntests: {shared: ['true']}\n", "`poetryy` is not on this machine"),
+        (
+            "tests: {shared: ['mytool-zz --check']}\n",
+            "`mytool-zz` is not on this machine",
+        ),
+        (
+            "tests: {shared: ['cat suites/s/order.md | jqq .']}\n",
+            "`jqq` is not on this machine",
+        ),
+        (
+            "setup: ['poetryy install']\ntests: {shared: ['true']}\n",
+            "`poetryy` is not on this machine",
+        ),
     ] {
         let (code, path) = without_tools(suite);
-        let ran = code.run_with(&[], &[("PATH", &path), ("PYTHONPATH", &no_pytest(&code.project))]);
+        let ran = code.run_with(
+            &[],
+            &[("PATH", &path), ("PYTHONPATH", &no_pytest(&code.project))],
+        );
         ran.ended("infra", cause);
         ran.is_untested();
         let compare = code.project.run(["compare", "s"]);
@@ -52,15 +84,37 @@ fn a_tool_that_is_missing_is_the_machines_fault() {
 fn a_tool_that_is_missing_is_said_before_anything_is_started() {
     needs!("python3");
     for (suite, tool) in [
-        ("tests: {shared: ['pytest suites/s']}\n", "`pytest` is not on PATH"),
-        ("tests: {shared: ['true', 'cd suites && node --test']}\n", "`node` is not on PATH"),
-        ("setup: ['npm ci']\ntests: {shared: ['true']}\n", "`npm` is not on PATH"),
-        ("server: {command: 'node app.js {port}'}\ntests: {shared: ['true']}\n", "`node` is not on PATH"),
+        (
+            "tests: {shared: ['pytest suites/s']}\n",
+            "`pytest` is not on PATH",
+        ),
+        (
+            "tests: {shared: ['true', 'cd suites && node --test']}\n",
+            "`node` is not on PATH",
+        ),
+        (
+            "setup: ['npm ci']\ntests: {shared: ['true']}\n",
+            "`npm` is not on PATH",
+        ),
+        (
+            "server: {command: 'node app.js {port}'}\ntests: {shared: ['true']}\n",
+            "`node` is not on PATH",
+        ),
     ] {
         let (code, path) = without_tools(suite);
-        let refused = code.project.run_in(["run", "s", "--approach", "a"], &[("PATH", path.as_str())]);
-        assert!(refused.refusal().contains(tool), "{suite}: {}", refused.stderr);
-        assert_eq!(code.project.files("results"), [] as [String; 0], "nothing was started");
+        let refused = code
+            .project
+            .run_in(["run", "s", "--approach", "a"], &[("PATH", path.as_str())]);
+        assert!(
+            refused.refusal().contains(tool),
+            "{suite}: {}",
+            refused.stderr
+        );
+        assert_eq!(
+            code.project.files("results"),
+            [] as [String; 0],
+            "nothing was started"
+        );
     }
 }
 
@@ -72,7 +126,11 @@ fn without_tools(suite: &str) -> (Code, String) {
         .file("suites/s/plain.sh", "true\n")
         .file("suites/s/calls.sh", "exec pytest suites/s\n")
         .file("suites/s/zsh.sh", "#!/no/such/shell\n");
-    fs::set_permissions(code.project.path("suites/s/zsh.sh"), fs::Permissions::from_mode(0o755)).expect("ours");
+    fs::set_permissions(
+        code.project.path("suites/s/zsh.sh"),
+        fs::Permissions::from_mode(0o755),
+    )
+    .expect("ours");
     (code, path)
 }
 
@@ -101,8 +159,7 @@ fn a_program_that_the_approach_was_to_make_is_its_own_fault() {
 fn pytest_is_lent_to_an_approach_that_does_not_ask_for_it() {
     needs!(crate::needs::PYTEST);
     let suite = "language: python\ntests: {shared: ['pytest suites/s/tests'], own: ['cd \"$EVAL_WORKSPACE\" && python -m pytest']}\n";
-    let approach =
-        "printf 'def answer():\\n    return 42\\n' > app.py\nprintf 'def test_own():\\n    pass\\n' > test_own.py\n: > requirements.txt\n";
+    let approach = "printf 'def answer():\\n    return 42\\n' > app.py\nprintf 'def test_own():\\n    pass\\n' > test_own.py\n: > requirements.txt\n";
     let code = Code::new(suite, approach);
     code.project.file(
         "suites/s/tests/test_app.py",
@@ -112,7 +169,11 @@ fn pytest_is_lent_to_an_approach_that_does_not_ask_for_it() {
     );
     // A Python with pytest and flask, first on the path.
     let python = crate::suites::python();
-    let path = format!("{}:{}", python.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
+    let path = format!(
+        "{}:{}",
+        python.parent().expect("a folder").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
     let ran = code.run_with(&[], &[("PATH", &path)]);
     ran.ended("completed", "");
     ran.shared(2, 2);
@@ -125,24 +186,49 @@ fn the_suites_tests_run_with_the_pytest_of_the_harness() {
     let suite = "language: python\nsetup: ['cp -R \"$EVAL_WORKSPACE\"/pytest \"$VIRTUAL_ENV\"/lib/python3*/site-packages/ || true']\n\
                  tests: {shared: ['pytest suites/s/tests', 'python -m pytest suites/s/tests']}\n";
     // The approach installs another pytest, which does not start.
-    let code = Code::new(suite, "mkdir pytest\necho 'raise SystemExit(1)' | tee pytest/__init__.py > pytest/__main__.py\n");
-    code.project.file("suites/s/tests/test_app.py", "def test_one():\n    pass\n");
+    let code = Code::new(
+        suite,
+        "mkdir pytest\necho 'raise SystemExit(1)' | tee pytest/__init__.py > pytest/__main__.py\n",
+    );
+    code.project
+        .file("suites/s/tests/test_app.py", "def test_one():\n    pass\n");
     let python = crate::suites::python();
-    let path = format!("{}:{}", python.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
+    let path = format!(
+        "{}:{}",
+        python.parent().expect("a folder").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
     let ran = code.run_with(&[], &[("PATH", &path)]);
     ran.ended("completed", "");
     ran.shared(2, 2);
     // Without a pytest of the harness, nothing depends on what an approach installs.
-    let lone = Code::new(suite, "mkdir pytest\necho 'raise SystemExit(0)' | tee pytest/__init__.py > pytest/__main__.py\n");
-    let path = bare(&lone.project, &["sh", "cat", "cp", "mkdir", "tee", "python3"]);
+    let lone = Code::new(
+        suite,
+        "mkdir pytest\necho 'raise SystemExit(0)' | tee pytest/__init__.py > pytest/__main__.py\n",
+    );
+    let path = bare(
+        &lone.project,
+        &["sh", "cat", "cp", "mkdir", "tee", "python3"],
+    );
     let real = fs::read_link(lone.project.path("bare/python3")).expect("a link");
-    let path = program(&lone.project, "python3", &format!("#!/bin/sh\nexec {} -S \"$@\"\n", real.display()))
-        .replace(&std::env::var("PATH").expect("a path"), &path);
+    let path = program(
+        &lone.project,
+        "python3",
+        &format!("#!/bin/sh\nexec {} -S \"$@\"\n", real.display()),
+    )
+    .replace(&std::env::var("PATH").expect("a path"), &path);
     let home = lone.project.path("home").display().to_string();
     let scratch = lone.scratch.path().display().to_string();
     let arguments = ["run", "s", "--approach", "a", "--scratch", &scratch];
-    let ran = lone.project.run_in(arguments, &[("PATH", path.as_str()), ("HOME", home.as_str())]);
-    assert!(ran.refusal().contains("has no module `pytest`"), "{}", ran.stderr);
+    let ran = lone.project.run_in(
+        arguments,
+        &[("PATH", path.as_str()), ("HOME", home.as_str())],
+    );
+    assert!(
+        ran.refusal().contains("has no module `pytest`"),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// The program has what setup installed, whoever starts it, and so has a test that imports it. No other test has.
@@ -184,7 +270,11 @@ def test_imported(monkeypatch, capsys):
     let code = Code::new(suite, approach);
     code.project.file("suites/s/tests/test_app.py", tests);
     let python = crate::suites::python();
-    let path = format!("{}:{}", python.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
+    let path = format!(
+        "{}:{}",
+        python.parent().expect("a folder").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
     let ran = code.run_with(&[], &[("PATH", &path)]);
     ran.ended("completed", "");
     ran.shared(8, 8);
@@ -197,7 +287,11 @@ fn a_command_that_sources_a_file_of_the_setup_finds_it() {
     let ran = Code::new(suite, "true\n").run();
     ran.ended("completed", "");
     ran.shared(2, 2);
-    let ran = Code::new("tests: {shared: ['source venv/activate && true']}\n", "true\n").run();
+    let ran = Code::new(
+        "tests: {shared: ['source venv/activate && true']}\n",
+        "true\n",
+    )
+    .run();
     ran.ended("infra", "`venv/activate` of the suite cannot be started");
 }
 
@@ -206,25 +300,49 @@ fn a_tester_that_is_not_there_is_said_before_it_costs() {
     let code = Code::new("type: web\n", "touch \"$OUT/asked\"\n");
     let out = tempfile::tempdir().expect("a folder");
     let path = bare(&code.project, &["sh", "touch"]);
-    let output =
-        code.project.run_in(["run", "s", "--approach", "a"], &[("PATH", path.as_str()), ("OUT", &out.path().display().to_string())]);
-    assert!(output.refusal().contains("program `ralph` not found on PATH"), "{}", output.stderr);
+    let output = code.project.run_in(
+        ["run", "s", "--approach", "a"],
+        &[
+            ("PATH", path.as_str()),
+            ("OUT", &out.path().display().to_string()),
+        ],
+    );
+    assert!(
+        output
+            .refusal()
+            .contains("program `ralph` not found on PATH"),
+        "{}",
+        output.stderr
+    );
     assert!(!out.path().join("asked").exists());
 }
 
 #[test]
 fn a_tester_that_finds_no_suite_says_nothing_about_the_approach() {
-    for (said, code, status, error) in [("Suite not found: s", 1, "infra", "found no suite"), ("Tests: 0/0 passed", 0, "completed", "")] {
+    for (said, code, status, error) in [
+        ("Suite not found: s", 1, "infra", "found no suite"),
+        ("Tests: 0/0 passed", 0, "completed", ""),
+    ] {
         let ran = {
             let run = Code::new("type: cli\n", "true\n");
-            let path = program(&run.project, "ralph", &format!("#!/bin/sh\necho '{said}'\nexit {code}\n"));
+            let path = program(
+                &run.project,
+                "ralph",
+                &format!("#!/bin/sh\necho '{said}'\nexit {code}\n"),
+            );
             run.run_with(&[], &[("PATH", &path)])
         };
         ran.ended(status, error);
         if status == "completed" {
             // No test was found.
             ran.shared(0, 1);
-            assert!(ran.items.iter().any(|item| item.to_string().contains("no test")), "{:?}", ran.items);
+            assert!(
+                ran.items
+                    .iter()
+                    .any(|item| item.to_string().contains("no test")),
+                "{:?}",
+                ran.items
+            );
         }
     }
 }
@@ -234,18 +352,38 @@ fn a_run_knows_which_versions_tested_it() {
     let tool = "#!/bin/sh\n[ \"$1\" = --version ] && printf '\\n  \\033[1mjest 29.7.0\\nmore\\n' && exit 0\necho '2 passed, 1 failed'\n";
     let code = Code::new("tests: {shared: ['jest suites/s', 'sh -c true']}\n", "");
     code.project.file("tools/jest", tool);
-    fs::set_permissions(code.project.path("tools/jest"), fs::Permissions::from_mode(0o755)).expect("ours");
-    let path = format!("{}:{}", code.project.path("tools").display(), std::env::var("PATH").expect("a path"));
+    fs::set_permissions(
+        code.project.path("tools/jest"),
+        fs::Permissions::from_mode(0o755),
+    )
+    .expect("ours");
+    let path = format!(
+        "{}:{}",
+        code.project.path("tools").display(),
+        std::env::var("PATH").expect("a path")
+    );
     let ran = code.run_with(&[], &[("PATH", &path)]);
-    assert_eq!(ran.header["resources"]["tools"], serde_json::json!({"jest": "jest 29.7.0"}));
-    assert!(ran.header["resources"]["time_limit"].as_f64().is_some_and(|seconds| seconds > 0.0), "{}", ran.header);
-    let shown = code.project.run(["show", ran.header["id"].as_str().expect("an id")]);
+    assert_eq!(
+        ran.header["resources"]["tools"],
+        serde_json::json!({"jest": "jest 29.7.0"})
+    );
+    assert!(
+        ran.header["resources"]["time_limit"]
+            .as_f64()
+            .is_some_and(|seconds| seconds > 0.0),
+        "{}",
+        ran.header
+    );
+    let shown = code
+        .project
+        .run(["show", ran.header["id"].as_str().expect("an id")]);
     assert!(shown.stdout.contains("jest 29.7.0"), "{}", shown.stdout);
 }
 
 #[test]
 fn asking_for_versions_takes_no_time_from_the_tests() {
-    let tool = "#!/bin/sh\n[ \"$1\" = --version ] && sleep 4 && exit 0\necho '2 passed, 1 failed'\n";
+    let tool =
+        "#!/bin/sh\n[ \"$1\" = --version ] && sleep 4 && exit 0\necho '2 passed, 1 failed'\n";
     let code = Code::new("timeout: 3s\ntests: {shared: ['jest suites/s']}\n", "");
     let path = program(&code.project, "jest", tool);
     let ran = code.run_with(&[], &[("PATH", &path)]);
@@ -261,12 +399,22 @@ fn the_version_of_an_agents_program_is_asked_for_once_in_a_plan_and_takes_no_tim
     code.project.file("evalreport.yaml", "version: 1\n");
     let path = program(&code.project, "claude", claude);
     let seen = tempfile::tempdir().expect("a folder");
-    let environment = [("PATH", path.as_str()), ("SEEN", &seen.path().display().to_string())];
-    code.started(&["s", "--approach", "oneshot"], &["--runs", "2"], &environment);
+    let environment = [
+        ("PATH", path.as_str()),
+        ("SEEN", &seen.path().display().to_string()),
+    ];
+    code.started(
+        &["s", "--approach", "oneshot"],
+        &["--runs", "2"],
+        &environment,
+    );
     for ran in code.all() {
         ran.ended("completed", "");
         ran.shared(1, 1);
         assert_eq!(ran.header["resources"]["agent_version"], "9.8.7");
     }
-    assert_eq!(fs::read_to_string(seen.path().join("versions")).expect("it was asked"), "asked\n");
+    assert_eq!(
+        fs::read_to_string(seen.path().join("versions")).expect("it was asked"),
+        "asked\n"
+    );
 }

@@ -15,18 +15,40 @@ fn a_sandbox_reaches_the_agent_and_the_tests() {
     // An approach may have one of its own, and its tests another.
     let boxed = "{id: a, wrap: [env, MARK=own], command: [sh, '{root}/a.sh']}";
     let both = Code::new(suite, approach).config(boxed).run();
-    assert_eq!((both.items("shared_tests")[0].1, both.items("shared_tests")[1].1, both.kept("made.txt")), ("pass", "fail", Some("own\n")));
+    assert_eq!(
+        (
+            both.items("shared_tests")[0].1,
+            both.items("shared_tests")[1].1,
+            both.kept("made.txt")
+        ),
+        ("pass", "fail", Some("own\n"))
+    );
     // What an agent in a sandbox wrote is not started outside of it.
-    let only = Code::new(&suite.replace("wrap: [env, MARK=suite]\n", "").replace("suite", "own"), approach).config(boxed).run();
+    let only = Code::new(
+        &suite
+            .replace("wrap: [env, MARK=suite]\n", "")
+            .replace("suite", "own"),
+        approach,
+    )
+    .config(boxed)
+    .run();
     only.ended("completed", "");
     only.shared(2, 2);
 }
 
 #[test]
 fn a_sandbox_of_the_project_is_found_from_everywhere() {
-    let code = Code::new("wrap: [./box.sh]\nsetup: ['test \"$BOX\" = 1']\ntests: {shared: ['test \"$BOX\" = 1']}\n", "test \"$BOX\" = 1");
-    code.project.file("box.sh", "#!/bin/sh\nBOX=1 exec \"$@\"\n");
-    let made = Command::new("chmod").arg("+x").arg(code.project.path("box.sh")).finish().status;
+    let code = Code::new(
+        "wrap: [./box.sh]\nsetup: ['test \"$BOX\" = 1']\ntests: {shared: ['test \"$BOX\" = 1']}\n",
+        "test \"$BOX\" = 1",
+    );
+    code.project
+        .file("box.sh", "#!/bin/sh\nBOX=1 exec \"$@\"\n");
+    let made = Command::new("chmod")
+        .arg("+x")
+        .arg(code.project.path("box.sh"))
+        .finish()
+        .status;
     assert!(made.success());
     let ran = code.run();
     ran.ended("completed", "");
@@ -37,9 +59,14 @@ fn a_sandbox_of_the_project_is_found_from_everywhere() {
 fn a_scratch_folder_in_shared_memory_stays_in_sight() {
     needs!(crate::needs::LANDLOCK);
     // Confined programs have shared memory of their own. Where there is none, nothing hides the folder.
-    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
+        return;
+    };
     let suite = "tests: {shared: ['test -s \"$EVAL_WORKSPACE/made.txt\"']}\n";
-    let code = Code { scratch: memory, ..Code::new(suite, "echo made > made.txt") };
+    let code = Code {
+        scratch: memory,
+        ..Code::new(suite, "echo made > made.txt")
+    };
     let ran = code.run();
     ran.ended("completed", "");
     ran.shared(1, 1);
@@ -55,11 +82,25 @@ fn secrets_reach_the_approach_only_and_no_record() {
          tests: {{shared: ['{gone}', 'test \"$PLAIN\" = seen'], functional: ['{gone}'], own: ['{gone}']}}\n"
     );
     let script = "test -n \"$X_API_KEY\" -a -z \"$Y_TOKEN\" && echo \"using $X_API_KEY\" && echo \"using $X_API_KEY\" >&2; exit 1";
-    let code = Code::new(&suite, script).config("{id: a, env: [X_API_KEY], command: [sh, '{root}/a.sh']}");
-    let ran = code.run_with(&[], &[("X_API_KEY", secret), ("Y_TOKEN", secret), ("PLAIN", "seen")]);
-    ran.ended("failed", "using [X_API_KEY] (not given to it: Y_TOKEN; `env` grants keys)");
+    let code =
+        Code::new(&suite, script).config("{id: a, env: [X_API_KEY], command: [sh, '{root}/a.sh']}");
+    let ran = code.run_with(
+        &[],
+        &[
+            ("X_API_KEY", secret),
+            ("Y_TOKEN", secret),
+            ("PLAIN", "seen"),
+        ],
+    );
+    ran.ended(
+        "failed",
+        "using [X_API_KEY] (not given to it: Y_TOKEN; `env` grants keys)",
+    );
     ran.shared(2, 2);
-    assert_eq!((ran.counts("own"), ran.items("functional_tests")[0].1), ([Some(1), Some(1)], "pass"));
+    assert_eq!(
+        (ran.counts("own"), ran.items("functional_tests")[0].1),
+        ([Some(1), Some(1)], "pass")
+    );
     assert!(!ran.error().contains("server"), "{}", ran.error());
     for path in code.project.files("results") {
         assert!(!code.project.read(&path).contains(secret), "{path}");
@@ -68,15 +109,34 @@ fn secrets_reach_the_approach_only_and_no_record() {
 
 #[test]
 fn a_tree_to_begin_with_is_copied_and_only_changes_are_counted() {
-    let suite = "workspace: start\ntests: {shared: ['test -s \"$EVAL_WORKSPACE/lib/given.txt\"']}\n";
-    let code = Code::new(suite, "printf 'a\\nb\\n' > new.txt; echo more >> lib/changed.txt; rm gone.txt; cp \"$1\" requirements.md");
-    code.project.file("start/lib/given.txt", "given\n").file("start/lib/changed.txt", "first\n").file("start/gone.txt", "x\n");
+    let suite =
+        "workspace: start\ntests: {shared: ['test -s \"$EVAL_WORKSPACE/lib/given.txt\"']}\n";
+    let code = Code::new(
+        suite,
+        "printf 'a\\nb\\n' > new.txt; echo more >> lib/changed.txt; rm gone.txt; cp \"$1\" requirements.md",
+    );
+    code.project
+        .file("start/lib/given.txt", "given\n")
+        .file("start/lib/changed.txt", "first\n")
+        .file("start/gone.txt", "x\n");
     let ran = code.run();
     ran.shared(1, 1);
     // The new file and the changed one; a copy of the requirements is nobody's work.
-    assert_eq!((&ran.header["files_generated"], &ran.header["lines_generated"]), (&2.into(), &4.into()));
+    assert_eq!(
+        (
+            &ran.header["files_generated"],
+            &ran.header["lines_generated"]
+        ),
+        (&2.into(), &4.into())
+    );
     assert_eq!(ran.kept("lib/changed.txt"), Some("first\nmore\n"));
-    assert_eq!((code.project.read("start/lib/changed.txt").as_str(), code.project.read("start/gone.txt").as_str()), ("first\n", "x\n"));
+    assert_eq!(
+        (
+            code.project.read("start/lib/changed.txt").as_str(),
+            code.project.read("start/gone.txt").as_str()
+        ),
+        ("first\n", "x\n")
+    );
 }
 
 #[test]
@@ -88,18 +148,41 @@ fn a_repository_to_begin_with_gives_a_clone() {
     code.project.file("start/a.txt", "a\n");
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
-        let output = code.project.output(command.arg("-C").arg(code.project.path("start")).args(arguments));
+        let output = code.project.output(
+            command
+                .arg("-C")
+                .arg(code.project.path("start"))
+                .args(arguments),
+        );
         assert_eq!(output.code, 0, "{}", output.stderr);
         output.stdout
     };
     git(&["init", "--quiet"]);
     git(&["add", "."]);
-    git(&["-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "--quiet", "-m", "first words"]);
+    git(&[
+        "-c",
+        "user.name=n",
+        "-c",
+        "user.email=e@example.org",
+        "commit",
+        "--quiet",
+        "-m",
+        "first words",
+    ]);
     let ran = code.run();
     ran.ended("completed", "");
     ran.shared(1, 1);
-    assert_eq!((&ran.header["files_generated"], ran.kept("log.txt")), (&2.into(), Some("first words\n")));
-    assert_eq!((git(&["worktree", "list"]).lines().count(), git(&["status", "--porcelain"]).as_str()), (1, ""));
+    assert_eq!(
+        (&ran.header["files_generated"], ran.kept("log.txt")),
+        (&2.into(), Some("first words\n"))
+    );
+    assert_eq!(
+        (
+            git(&["worktree", "list"]).lines().count(),
+            git(&["status", "--porcelain"]).as_str()
+        ),
+        (1, "")
+    );
 }
 
 /// The solution on another branch of the repository is found by neither the approach nor its code: not by name, not by its number, not in the
@@ -112,7 +195,10 @@ fn a_repository_to_begin_with_gives_no_other_branch() {
     code.project.file("suites/s/start/a.txt", "a\n");
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
-        command.arg("-C").arg(code.project.path("suites/s/start")).args(["-c", "user.name=n", "-c", "user.email=e@example.org"]);
+        command
+            .arg("-C")
+            .arg(code.project.path("suites/s/start"))
+            .args(["-c", "user.name=n", "-c", "user.email=e@example.org"]);
         let output = code.project.output(command.args(arguments));
         assert_eq!(output.code, 0, "{}", output.stderr);
         output.stdout.trim().to_owned()
@@ -121,13 +207,23 @@ fn a_repository_to_begin_with_gives_no_other_branch() {
     git(&["add", "."]);
     git(&["commit", "--quiet", "-m", "first"]);
     git(&["checkout", "--quiet", "-b", "solution"]);
-    code.project.file("suites/s/start/solution.txt", "THE-SOLUTION\n");
+    code.project
+        .file("suites/s/start/solution.txt", "THE-SOLUTION\n");
     git(&["add", "."]);
     git(&["commit", "--quiet", "-m", "THE-SOLUTION"]);
     let number = git(&["rev-parse", "HEAD"]);
     git(&["checkout", "--quiet", "main"]);
-    let start = code.project.path("suites/s/start").canonicalize().expect("there").display().to_string();
-    let tries = tries.replace("START", &start).replace("NUMBER", &number).replace("THE-SOLUTION", "THE[-]SOLUTION");
+    let start = code
+        .project
+        .path("suites/s/start")
+        .canonicalize()
+        .expect("there")
+        .display()
+        .to_string();
+    let tries = tries
+        .replace("START", &start)
+        .replace("NUMBER", &number)
+        .replace("THE-SOLUTION", "THE[-]SOLUTION");
     let suite = "name: s\nrequirements: suites/s/order.md\nworkspace: suites/s/start\nsetup: ['sh tries.sh > setup.txt; true', 'test ! -s setup.txt']\n\
                  tests: {shared: ['git -C \"$EVAL_WORKSPACE\" log --format=%s']}\n";
     code.project.file("suites/s/suite.yaml", suite);
@@ -135,7 +231,10 @@ fn a_repository_to_begin_with_gives_no_other_branch() {
         .file("a.sh", format!("cat > tries.sh <<'END'\n{tries}\nEND\nsh tries.sh > tried.txt\ngit log --all --format=%s > log.txt\n"));
     let ran = code.run();
     ran.ended("completed", "");
-    assert_eq!((ran.kept("tried.txt"), ran.kept("log.txt")), (Some(""), Some("first\n")));
+    assert_eq!(
+        (ran.kept("tried.txt"), ran.kept("log.txt")),
+        (Some(""), Some("first\n"))
+    );
 }
 
 /// A file of the workspace with the name of a module must not get into the making of the environment.
@@ -144,13 +243,24 @@ fn python_suites_get_an_environment_of_their_own() {
     needs!("python3");
     let suite = "language: python\nsetup: [pip --version, 'python -c \"import sys; assert sys.prefix != sys.base_prefix\"']\n\
                  tests: {shared: ['python -m pip --version', 'python suites/s/tests/prefix.py'], own: ['test -z \"$PYTHONHOME\"']}\n";
-    let code = Code::new(suite, "for name in venv zipfile sysconfig; do echo 'raise SystemExit(5)' > $name.py; done");
-    let prefix = "import helper, os, sys\nassert sys.prefix == os.environ['VIRTUAL_ENV'], sys.prefix\n";
-    code.project.file("suites/s/tests/prefix.py", prefix).file("suites/s/tests/helper.py", "");
+    let code = Code::new(
+        suite,
+        "for name in venv zipfile sysconfig; do echo 'raise SystemExit(5)' > $name.py; done",
+    );
+    let prefix =
+        "import helper, os, sys\nassert sys.prefix == os.environ['VIRTUAL_ENV'], sys.prefix\n";
+    code.project
+        .file("suites/s/tests/prefix.py", prefix)
+        .file("suites/s/tests/helper.py", "");
     let ran = code.run();
     ran.ended("completed", "");
     ran.shared(2, 2);
-    let caches: Vec<String> = code.project.files("suites").into_iter().filter(|path| path.contains("__pycache__")).collect();
+    let caches: Vec<String> = code
+        .project
+        .files("suites")
+        .into_iter()
+        .filter(|path| path.contains("__pycache__"))
+        .collect();
     assert!(caches.is_empty(), "{caches:?}");
 }
 
@@ -163,9 +273,19 @@ fn without_python_nothing_is_tested() {
         std::os::unix::fs::symlink(format!("/bin/{name}"), programs.join(name)).expect("a link");
     }
     let path = programs.display().to_string();
-    let refused = code.project.run_in(["run", "s", "--approach", "a"], &[("PATH", path.as_str())]);
-    assert!(refused.refusal().contains("`python3` is not on PATH"), "{}", refused.stderr);
-    assert_eq!(code.project.files("results"), [] as [String; 0], "nothing was started");
+    let refused = code
+        .project
+        .run_in(["run", "s", "--approach", "a"], &[("PATH", path.as_str())]);
+    assert!(
+        refused.refusal().contains("`python3` is not on PATH"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(
+        code.project.files("results"),
+        [] as [String; 0],
+        "nothing was started"
+    );
 }
 
 #[test]

@@ -52,10 +52,19 @@ pub fn blocks(text: &str) -> Vec<Block> {
         match line.trim_start().strip_prefix("```") {
             Some(_) if is_open => is_open = false,
             Some(language) => {
-                found.push(Block { language: language.to_owned(), mark: Mark::of(above), first: number + 1, lines: Vec::new() });
+                found.push(Block {
+                    language: language.to_owned(),
+                    mark: Mark::of(above),
+                    first: number + 1,
+                    lines: Vec::new(),
+                });
                 is_open = true;
             }
-            None if is_open => found.last_mut().expect("an open block").lines.push(line.to_owned()),
+            None if is_open => found
+                .last_mut()
+                .expect("an open block")
+                .lines
+                .push(line.to_owned()),
             None => {}
         }
         above = line;
@@ -73,7 +82,11 @@ pub fn shown(block: &Block) -> Vec<Shown> {
                 last.command.push_str(&format!("\n{line}"));
                 last.typed.push(line.clone());
             }
-            (Some(command), _) => all.push(Shown { command: command.to_owned(), typed: vec![line.clone()], output: Vec::new() }),
+            (Some(command), _) => all.push(Shown {
+                command: command.to_owned(),
+                typed: vec![line.clone()],
+                output: Vec::new(),
+            }),
             (None, Some(last)) => last.output.push(line.clone()),
             (None, None) => panic!("line {}: output without a command", block.first + 1),
         }
@@ -98,7 +111,10 @@ pub fn is_commands(block: &Block) -> bool {
 /// What a shell is given to run a block: the lines of a script, each command of a console, each step of a workflow.
 pub fn scripts(block: &Block) -> Vec<String> {
     match block.language.as_str() {
-        "console" => shown(block).into_iter().map(|shown| shown.command).collect(),
+        "console" => shown(block)
+            .into_iter()
+            .map(|shown| shown.command)
+            .collect(),
         "yaml" => {
             let mut steps = Vec::new();
             let text = block.lines.join("\n");
@@ -137,19 +153,30 @@ fn add_steps(node: &Node, steps: &mut Vec<String>) {
 /// Our own commands within a script: what stands after another program's name is not ours, unless that program starts ours.
 pub fn ours(script: &str) -> Vec<String> {
     let script = script.replace("\\\n", " ");
-    let parts = script.lines().flat_map(|line| line.split(" # ").next().unwrap_or_default().split("&&")).flat_map(|part| part.split("||"));
+    let parts = script
+        .lines()
+        .flat_map(|line| line.split(" # ").next().unwrap_or_default().split("&&"))
+        .flat_map(|part| part.split("||"));
     parts
         .filter_map(|part| {
             let part = part.trim();
-            let part = ["npx ", "uvx ", "sudo -u evals "].iter().find_map(|start| part.strip_prefix(start)).unwrap_or(part);
+            let part = ["npx ", "uvx ", "sudo -u evals "]
+                .iter()
+                .find_map(|start| part.strip_prefix(start))
+                .unwrap_or(part);
             let part = part.split([';', '>', '|']).next().unwrap_or_default();
-            part.starts_with("evalreport ").then(|| part.trim_end().to_owned())
+            part.starts_with("evalreport ")
+                .then(|| part.trim_end().to_owned())
         })
         .collect()
 }
 
 /// What a sentence says in place of any command or format.
-const ANY: [(&str, &str); 3] = [("evalreport COMMAND", "evalreport list"), ("export FORMAT", "export json"), ("SHELL", "bash")];
+const ANY: [(&str, &str); 3] = [
+    ("evalreport COMMAND", "evalreport list"),
+    ("export FORMAT", "export json"),
+    ("SHELL", "bash"),
+];
 
 /// The commands within sentences and tables.
 pub fn inline(text: &str) -> Vec<String> {
@@ -160,8 +187,14 @@ pub fn inline(text: &str) -> Vec<String> {
         !is_open && !is_fence
     });
     let prose = prose.collect::<Vec<_>>().join("\n");
-    let code = prose.split("\n\n").flat_map(|paragraph| paragraph.split('`').skip(1).step_by(2));
+    let code = prose
+        .split("\n\n")
+        .flat_map(|paragraph| paragraph.split('`').skip(1).step_by(2));
     let code = code.map(|code| code.replace(['\n', '…'], " ").replace("\\|", "|"));
-    let code = code.map(|code| ANY.iter().fold(code, |code, (any, one)| code.replace(any, one)));
-    code.filter(|code| code.starts_with("evalreport ")).collect()
+    let code = code.map(|code| {
+        ANY.iter()
+            .fold(code, |code, (any, one)| code.replace(any, one))
+    });
+    code.filter(|code| code.starts_with("evalreport "))
+        .collect()
 }

@@ -23,21 +23,36 @@ pub struct Place {
 impl Place {
     /// Returns a new place of that name.
     pub fn new(name: &str) -> Self {
-        let mut place = Self { project: Project::new(), folder: String::new(), beside: Project::new() };
+        let mut place = Self {
+            project: Project::new(),
+            folder: String::new(),
+            beside: Project::new(),
+        };
         place.fill(name);
         place
     }
 
     /// Runs a command with what a shell in a pipe has.
     pub fn run(&self, command: &str) -> Output {
-        let bin = Path::new(BINARY).parent().expect("the program is in a folder").display().to_string();
+        let bin = Path::new(BINARY)
+            .parent()
+            .expect("the program is in a folder")
+            .display()
+            .to_string();
         let path = std::env::var("PATH").unwrap_or_default();
         let folder = self.project.path(&self.folder);
         let mut shell = Command::new("sh");
-        shell.args(["-c", &format!("cd '{}' && exec 2>&1\n{command}", folder.display())]);
+        shell.args([
+            "-c",
+            &format!("cd '{}' && exec 2>&1\n{command}", folder.display()),
+        ]);
         let own = self.beside.path("programs").display().to_string();
         let home = self.beside.path("home").display().to_string();
-        shell.envs([("PATH", format!("{bin}:{own}:{path}").as_str()), ("HOME", home.as_str()), ("NO_COLOR", "1")]);
+        shell.envs([
+            ("PATH", format!("{bin}:{own}:{path}").as_str()),
+            ("HOME", home.as_str()),
+            ("NO_COLOR", "1"),
+        ]);
         self.project.output(&mut shell)
     }
 
@@ -49,7 +64,10 @@ impl Place {
 
     /// Puts a program of another tool in place.
     fn program(&self, name: &str, script: &str) {
-        self.beside.file(&format!("programs/{name}"), format!("#!/bin/sh\n{script}\n"));
+        self.beside.file(
+            &format!("programs/{name}"),
+            format!("#!/bin/sh\n{script}\n"),
+        );
         let path = self.beside.path(&format!("programs/{name}"));
         self.must(&format!("chmod +x '{}'", path.display()));
     }
@@ -57,7 +75,10 @@ impl Place {
     /// Copies a file or folder of the repository.
     fn copy(&self, from: &str, to: &str) {
         let folder = Path::new(to).parent().unwrap_or(Path::new(""));
-        self.must(&format!("mkdir -p './{}' && cp -R '{ROOT}/{from}' './{to}'", folder.display()));
+        self.must(&format!(
+            "mkdir -p './{}' && cp -R '{ROOT}/{from}' './{to}'",
+            folder.display()
+        ));
     }
 
     /// Writes what `init` writes, and goes there.
@@ -82,11 +103,19 @@ impl Place {
             "board" => {
                 self.begin();
                 self.must("evalreport run hello --approach complete,sketch --runs 3 -q");
-                self.copy("tests/fixtures/boards/proteingym_indels_zero_shot.csv", "board.csv");
+                self.copy(
+                    "tests/fixtures/boards/proteingym_indels_zero_shot.csv",
+                    "board.csv",
+                );
                 self.copy("tests/fixtures/tau-bench/airline-gpt-4o.csv", "trials.csv");
-                let passes =
-                    |arm: &str, every: usize| -> String { lines((0..20).map(|task| format!("{arm},t{task},{}", task % every > 0))) };
-                let table = format!("model,task,passed\n{}{}", passes("nova", 9), passes("lyra", 3));
+                let passes = |arm: &str, every: usize| -> String {
+                    lines((0..20).map(|task| format!("{arm},t{task},{}", task % every > 0)))
+                };
+                let table = format!(
+                    "model,task,passed\n{}{}",
+                    passes("nova", 9),
+                    passes("lyra", 3)
+                );
                 self.project.file("my-evals/answers.csv", table);
             }
             // Four trials of each task of a published run.
@@ -102,10 +131,15 @@ impl Place {
                 let line = |i: u64| {
                     let (a, b) = (i * 7_919 % 100, i * 104_729 % 97);
                     let [v3, v4] = [a < 62, a < 62 || b < 35].map(u8::from);
-                    format!("support,v3,nova,q{i},{v3},gpt-judge\nsupport,v4,nova,q{i},{v4},gpt-judge\n")
+                    format!(
+                        "support,v3,nova,q{i},{v3},gpt-judge\nsupport,v4,nova,q{i},{v4},gpt-judge\n"
+                    )
                 };
                 let lines: Vec<String> = (1..=600).map(line).collect();
-                self.project.file("answers.csv", format!("suite,approach,model,item,passed,judge\n{}", lines.concat()));
+                self.project.file(
+                    "answers.csv",
+                    format!("suite,approach,model,item,passed,judge\n{}", lines.concat()),
+                );
             }
             // Votes on pairs of models.
             "abilities" => self.copy("tests/fixtures/abilities/scores.csv", "scores.csv"),
@@ -113,7 +147,9 @@ impl Place {
             "nights" => {
                 self.begin();
                 for _ in 0..4 {
-                    self.must("evalreport run warmup@longest-choice hello --approach complete --runs 3");
+                    self.must(
+                        "evalreport run warmup@longest-choice hello --approach complete --runs 3",
+                    );
                 }
             }
             // The same, with a program in the place of Claude's.
@@ -125,38 +161,64 @@ impl Place {
             "tried-settings" => {
                 self.fill("tried");
                 let settings = code("docs/with-and-without.md", "yaml", "agents:");
-                self.project.file("my-evals/evalreport.yaml", format!("version: 1\n{settings}"));
-                self.project.file("my-evals/prompts/careful.md", "Check every argument.\n").file("my-evals/tips/CLAUDE.md", "Check.\n");
+                self.project.file(
+                    "my-evals/evalreport.yaml",
+                    format!("version: 1\n{settings}"),
+                );
+                self.project
+                    .file("my-evals/prompts/careful.md", "Check every argument.\n")
+                    .file("my-evals/tips/CLAUDE.md", "Check.\n");
                 self.project.file("my-evals/docs-server/mcp.json", "{}\n");
             }
             "tried-questions" => {
                 self.fill("tried");
                 let settings = code_at("docs/with-and-without.md", "yaml", "agents:", 1);
                 let tasks = "tasks:\n  - {id: warmup, type: question_eval, questions_file: questions/warmup.yaml}\n";
-                self.project.file("my-evals/evalreport.yaml", format!("version: 1\n{settings}{tasks}"));
+                self.project.file(
+                    "my-evals/evalreport.yaml",
+                    format!("version: 1\n{settings}{tasks}"),
+                );
             }
             // The table of the README with its map, and the same imported.
             "table" | "imported" => {
-                self.project.file("map.yaml", code("docs/import/tables.md", "yaml", "format: "));
-                self.project.file("answers.csv", code("docs/import/tables.md", "text", "task,"));
+                self.project.file(
+                    "map.yaml",
+                    code("docs/import/tables.md", "yaml", "format: "),
+                );
+                self.project.file(
+                    "answers.csv",
+                    code("docs/import/tables.md", "text", "task,"),
+                );
                 if name == "imported" {
                     self.must("evalreport import answers.csv --map map.yaml");
                 }
             }
             // A result that was cut off, and a run that was.
             "damaged" => {
-                let items: Vec<_> = (1..=6).map(|number| question(&format!("q{number}"), 1, "pass")).collect();
-                self.project.result(&result("quiz-1", "quiz", "a", json!({}))).items("quiz-1", &items);
+                let items: Vec<_> = (1..=6)
+                    .map(|number| question(&format!("q{number}"), 1, "pass"))
+                    .collect();
+                self.project
+                    .result(&result("quiz-1", "quiz", "a", json!({})))
+                    .items("quiz-1", &items);
                 let whole = self.project.read("results/quiz-1/items.jsonl");
                 let cut = whole + "{\"item\": \"q7\", \"sta";
-                self.project.file("results/quiz-1/items.jsonl", cut).file("results/cut.json", "{\"id\": \"c");
+                self.project
+                    .file("results/quiz-1/items.jsonl", cut)
+                    .file("results/cut.json", "{\"id\": \"c");
             }
             // Four attempts at each of four questions by two approaches.
             "attempts" | "published" => attempts(&self.project, "results", ["a", "b"], &[]),
             // The smallest result of the page about formats, with its items.
             "by-hand" => {
-                let written = blocks(&read("docs/formats.md")).into_iter().filter(|block| block.language == "json").take(2);
-                for (path, block) in ["results/quiz-1.json", "results/quiz-1/items.jsonl"].iter().zip(written) {
+                let written = blocks(&read("docs/formats.md"))
+                    .into_iter()
+                    .filter(|block| block.language == "json")
+                    .take(2);
+                for (path, block) in ["results/quiz-1.json", "results/quiz-1/items.jsonl"]
+                    .iter()
+                    .zip(written)
+                {
                     self.project.file(path, block.lines.join("\n") + "\n");
                 }
             }
@@ -164,7 +226,11 @@ impl Place {
             "gated" => self.gated(),
             // A night's runs by two approaches, and another project's.
             "night" => {
-                let night = [("batch_id", "nightly-42"), ("model", "acme/fast-1"), ("timestamp", "2026-02-03T04:05:06Z")];
+                let night = [
+                    ("batch_id", "nightly-42"),
+                    ("model", "acme/fast-1"),
+                    ("timestamp", "2026-02-03T04:05:06Z"),
+                ];
                 attempts(&self.project, "results", ["ralph", "oneshot"], &night);
                 attempts(&self.project, "other/results", ["a", "b"], &[]);
             }
@@ -172,9 +238,16 @@ impl Place {
             "secrets" => {
                 attempts(&self.project, "results", ["a", "b"], &[]);
                 let key = format!("sk-{}", "a1B2c3D4e5".repeat(4));
-                self.project.result(&result("r1", "quiz", "a", json!({"error": format!("refused: {key}"), "status": "completed"})));
+                self.project.result(&result(
+                    "r1",
+                    "quiz",
+                    "a",
+                    json!({"error": format!("refused: {key}"), "status": "completed"}),
+                ));
                 let talk = json!({"item": "q1", "entry": {"role": "user", "content": "Write to ann@acme.dev, password=hunter2-and-more"}});
-                self.project.items("r1", &[question("q1", 1, "fail")]).file("results/r1/transcript.jsonl", format!("{talk}\n"));
+                self.project
+                    .items("r1", &[question("q1", 1, "fail")])
+                    .file("results/r1/transcript.jsonl", format!("{talk}\n"));
             }
             // What the tutorials begin with.
             "answers" | "npx" => self.answers(),
@@ -190,7 +263,8 @@ impl Place {
     fn gated(&self) {
         for (folder, first) in [("old", 1), ("new", 4), ("reports", 7)] {
             for run in first..first + 3 {
-                self.project.file(&format!("{folder}/{run}.xml"), report(run));
+                self.project
+                    .file(&format!("{folder}/{run}.xml"), report(run));
             }
         }
         self.must("evalreport --results main import old/*.xml && evalreport --results main export bundle main.bundle");
@@ -200,33 +274,53 @@ impl Place {
             self.program(tool, "");
         }
         // Cargo compiles our program and starts it.
-        self.program("cargo", "while [ \"$1\" != -- ]; do shift; done; shift; exec evalreport \"$@\"");
+        self.program(
+            "cargo",
+            "while [ \"$1\" != -- ]; do shift; done; shift; exec evalreport \"$@\"",
+        );
     }
 
     /// The table of the tutorial, and results under the names of other pages.
     fn answers(&self) {
         self.must(&code("docs/csv.md", "sh", "awk "));
         self.must("cp answers.csv results.csv");
-        self.copy("tests/fixtures/import/promptfoo/repeat-two.json", "results.json");
-        self.project.file("old.xml", report(1)).file("new.xml", report(2));
+        self.copy(
+            "tests/fixtures/import/promptfoo/repeat-two.json",
+            "results.json",
+        );
+        self.project
+            .file("old.xml", report(1))
+            .file("new.xml", report(2));
         for starter in ["npx", "uvx"] {
             self.program(starter, "exec \"$@\"");
         }
     }
 
     fn asked(&self) {
-        let question =
-            "version: 1\nquestions:\n  - {id: sum, question: What is 17 + 26?, answers: [\"33\", \"43\"], correct_answers: [\"43\"]}\n";
+        let question = "version: 1\nquestions:\n  - {id: sum, question: What is 17 + 26?, answers: [\"33\", \"43\"], correct_answers: [\"43\"]}\n";
         let bad = "version: 1\nquestions:\n  - id: sum\n    question: What is 17 + 26?\n    answers: [\"33\", \"43\"]\n    \
                    correct_answers: [\"34\"]\n  - id: sum\n    question: \"\"\n    answers: []\n    correct_answers: []\n";
-        let agent = |id: &str| format!("  - {{id: {id}, type: command, command: [echo, \"<answer>43</answer>\"]}}\n");
-        let task = "tasks:\n  - {id: capitals, type: question_eval, questions_file: questions.yaml}\n";
+        let agent = |id: &str| {
+            format!("  - {{id: {id}, type: command, command: [echo, \"<answer>43</answer>\"]}}\n")
+        };
+        let task =
+            "tasks:\n  - {id: capitals, type: question_eval, questions_file: questions.yaml}\n";
         self.project
             .file("questions.yaml", question)
             .file("bad.yaml", bad)
-            .file("suites/basics/suite.yaml", "name: basics\nquestions: questions.yaml\n")
+            .file(
+                "suites/basics/suite.yaml",
+                "name: basics\nquestions: questions.yaml\n",
+            )
             .file("suites/basics/questions.yaml", question)
-            .file("evalreport.yaml", format!("version: 1\nagents:\n{}{}default_agent: local\n{task}", agent("sonnet"), agent("local")));
+            .file(
+                "evalreport.yaml",
+                format!(
+                    "version: 1\nagents:\n{}{}default_agent: local\n{task}",
+                    agent("sonnet"),
+                    agent("local")
+                ),
+            );
     }
 
     /// What the users of another tool have when they come.
@@ -236,7 +330,10 @@ impl Place {
                 match to.strip_prefix("~/") {
                     Some(to) => {
                         let home = self.beside.path(&format!("home/{to}"));
-                        self.must(&format!("mkdir -p '{0}' && cp -R '{ROOT}/tests/fixtures/{from}/.' '{0}'", home.display()));
+                        self.must(&format!(
+                            "mkdir -p '{0}' && cp -R '{ROOT}/tests/fixtures/{from}/.' '{0}'",
+                            home.display()
+                        ));
                     }
                     None => self.copy(&format!("tests/fixtures/{from}"), to),
                 }
@@ -249,7 +346,8 @@ impl Place {
             "epoch" => {
                 let row = "a1,GPQA diamond,big-1_medium,0.850,choice:0.85±0.02,17 November 2025 4:28pm,Success,1.0.1\n";
                 let head = "id,task,model,Best score (across scorers),Scores,started_at,Status,task version\n";
-                self.project.file("benchmarks_runs.csv", format!("{head}{row}"));
+                self.project
+                    .file("benchmarks_runs.csv", format!("{head}{row}"));
                 self.copy("docs/import/epoch.yaml", "docs/import/epoch.yaml");
             }
             "export" => attempts(&self.project, "results", ["a", "b"], &[]),
@@ -260,17 +358,26 @@ impl Place {
             }
             "langfuse" => {
                 self.copy("tests/fixtures/import/langfuse/page.json", "scores.json");
-                self.program("curl", &format!("cat '{ROOT}/tests/fixtures/import/langfuse/page.json'"));
+                self.program(
+                    "curl",
+                    &format!("cat '{ROOT}/tests/fixtures/import/langfuse/page.json'"),
+                );
             }
             "rubric" => {
-                self.project.file("grades/paper.json", code("docs/import/rubric.md", "json", "{"));
+                self.project.file(
+                    "grades/paper.json",
+                    code("docs/import/rubric.md", "json", "{"),
+                );
             }
             "sessions" => {
                 self.must("mv ~/.claude/projects/-home-dev-shop ~/.claude/projects/-home-me-shop");
                 self.project.file("results.csv", "suite,approach,model,item,status\nshop,plain,m1,cart,pass\nshop,plain,m1,login,fail\n");
             }
             "tables" => {
-                self.project.file("map.yaml", code("docs/import/tables.md", "yaml", "format: "));
+                self.project.file(
+                    "map.yaml",
+                    code("docs/import/tables.md", "yaml", "format: "),
+                );
                 let table = code("docs/import/tables.md", "text", "task,");
                 self.project.file("out/today.csv", table);
                 self.must("mv out/today.csv \"out/$(date +%F).csv\"");
@@ -288,20 +395,61 @@ impl Place {
 }
 
 /// What other tools left: the place, files and folders of the fixtures with where they are, and programs that do nothing.
-type Tool = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
+type Tool = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static [&'static str],
+);
 const TOOLS: [Tool; 27] = [
     (
         "logs",
-        &[("import/inspect/plain.json", "logs/plain.json"), ("import/promptfoo/repeat-two.json", "logs/two.json")],
+        &[
+            ("import/inspect/plain.json", "logs/plain.json"),
+            ("import/promptfoo/repeat-two.json", "logs/two.json"),
+        ],
         &["pip", "inspect"],
     ),
-    ("agent-skills", &[("import/agent-skills/release-notes-workspace", "my-skill-workspace")], &[]),
-    ("aider", &[("import/aider/run", "tmp.benchmarks"), ("import/aider/polyglot_small.yml", "polyglot_leaderboard.yml")], &[]),
-    ("cogni", &[("import/cogni/several-agents.json", "out/0b7e/results.json")], &["cogni"]),
-    ("ctrf", &[("import/ctrf/statuses.json", "ctrf-report.json"), ("import/ctrf/statuses.json", "ctrf/ctrf-report.json")], &["npx"]),
+    (
+        "agent-skills",
+        &[(
+            "import/agent-skills/release-notes-workspace",
+            "my-skill-workspace",
+        )],
+        &[],
+    ),
+    (
+        "aider",
+        &[
+            ("import/aider/run", "tmp.benchmarks"),
+            (
+                "import/aider/polyglot_small.yml",
+                "polyglot_leaderboard.yml",
+            ),
+        ],
+        &[],
+    ),
+    (
+        "cogni",
+        &[("import/cogni/several-agents.json", "out/0b7e/results.json")],
+        &["cogni"],
+    ),
+    (
+        "ctrf",
+        &[
+            ("import/ctrf/statuses.json", "ctrf-report.json"),
+            ("import/ctrf/statuses.json", "ctrf/ctrf-report.json"),
+        ],
+        &["npx"],
+    ),
     (
         "deepeval",
-        &[("import/deepeval/latest_run.json", ".deepeval/.latest_test_run.json"), ("import/deepeval/test_run.json", "test_run.json")],
+        &[
+            (
+                "import/deepeval/latest_run.json",
+                ".deepeval/.latest_test_run.json",
+            ),
+            ("import/deepeval/test_run.json", "test_run.json"),
+        ],
         &["deepeval"],
     ),
     ("epoch", &[], &[]),
@@ -319,42 +467,103 @@ const TOOLS: [Tool; 27] = [
         ],
         &["evalplus.evalperf"],
     ),
-    ("every-eval-ever", &[("import/every_eval_ever/with-samples", "data/BENCHMARK/DEVELOPER/MODEL")], &[]),
     (
-        "hal",
-        &[("import/hal/gaia_UPLOAD.json", "gaia_generalist_UPLOAD.json"), ("import/hal-encrypted/gaia.zip", "hal_traces/gaia.zip")],
+        "every-eval-ever",
+        &[(
+            "import/every_eval_ever/with-samples",
+            "data/BENCHMARK/DEVELOPER/MODEL",
+        )],
         &[],
     ),
-    ("harbor", &[("import/harbor/reward-and-exception", "jobs/nightly")], &["harbor"]),
+    (
+        "hal",
+        &[
+            ("import/hal/gaia_UPLOAD.json", "gaia_generalist_UPLOAD.json"),
+            ("import/hal-encrypted/gaia.zip", "hal_traces/gaia.zip"),
+        ],
+        &[],
+    ),
+    (
+        "harbor",
+        &[("import/harbor/reward-and-exception", "jobs/nightly")],
+        &["harbor"],
+    ),
     (
         "helm",
-        &[("import/helm/trials", "benchmark_output/runs/SUITE"), ("import/helm/splits", "benchmark_output/runs/nightly")],
+        &[
+            ("import/helm/trials", "benchmark_output/runs/SUITE"),
+            ("import/helm/splits", "benchmark_output/runs/nightly"),
+        ],
         &["helm-run"],
     ),
-    ("inspect", &[("import/inspect/plain.json", "logs/plain.json")], &["inspect"]),
+    (
+        "inspect",
+        &[("import/inspect/plain.json", "logs/plain.json")],
+        &["inspect"],
+    ),
     ("inspect-logs", &[("logs", "logs")], &[]),
-    ("junit", &[("import/junit/pytest.xml", "report.xml")], &["pytest"]),
+    (
+        "junit",
+        &[("import/junit/pytest.xml", "report.xml")],
+        &["pytest"],
+    ),
     (
         "kotef",
         &[
-            ("import/kotef/eval-2026-01-02T03-04-05-678Z.json", "eval-2026-01-02T03-04-05-678Z.json"),
-            ("import/kotef/eval-2026-01-02T03-04-05-678Z.json", "results/eval-2026-01-02T03-04-05-678Z.json"),
+            (
+                "import/kotef/eval-2026-01-02T03-04-05-678Z.json",
+                "eval-2026-01-02T03-04-05-678Z.json",
+            ),
+            (
+                "import/kotef/eval-2026-01-02T03-04-05-678Z.json",
+                "results/eval-2026-01-02T03-04-05-678Z.json",
+            ),
         ],
         &[],
     ),
     ("lm-eval", &[("import/lm_eval/plain", "out")], &["lm_eval"]),
     ("metr", &[("import/metr/runs.jsonl", "runs.jsonl")], &[]),
-    ("opentelemetry", &[("import/opentelemetry/traces", "otel")], &[]),
+    (
+        "opentelemetry",
+        &[("import/opentelemetry/traces", "otel")],
+        &[],
+    ),
     (
         "promptfoo",
-        &[("import/promptfoo/repeat-two.json", "out.json"), ("import/promptfoo/repeat-two.json", "logs/day.json")],
+        &[
+            ("import/promptfoo/repeat-two.json", "out.json"),
+            ("import/promptfoo/repeat-two.json", "logs/day.json"),
+        ],
         &["promptfoo"],
     ),
-    ("pytest-json-report", &[("import/pytest-json-report/report.json", "report.json")], &["pytest"]),
-    ("ralph", &[("import/ralph/zeros.json", "evals/results/zeros.json")], &["ralph"]),
-    ("sessions", &[("import/claude-code/projects", "~/.claude/projects"), ("import/codex", "~/.codex/sessions")], &[]),
-    ("swe-bench", &[("import/swe-bench/schema-2", "reports")], &["python"]),
-    ("terminal-bench", &[("import/terminal-bench/resolved-and-timed-out", "runs/day")], &["tb"]),
+    (
+        "pytest-json-report",
+        &[("import/pytest-json-report/report.json", "report.json")],
+        &["pytest"],
+    ),
+    (
+        "ralph",
+        &[("import/ralph/zeros.json", "evals/results/zeros.json")],
+        &["ralph"],
+    ),
+    (
+        "sessions",
+        &[
+            ("import/claude-code/projects", "~/.claude/projects"),
+            ("import/codex", "~/.codex/sessions"),
+        ],
+        &[],
+    ),
+    (
+        "swe-bench",
+        &[("import/swe-bench/schema-2", "reports")],
+        &["python"],
+    ),
+    (
+        "terminal-bench",
+        &[("import/terminal-bench/resolved-and-timed-out", "runs/day")],
+        &["tb"],
+    ),
     ("zelda", &[("import/zelda/scored/.zelda", ".zelda")], &[]),
     ("rubric", &[], &[]),
 ];
@@ -395,31 +604,63 @@ fn code(document: &str, language: &str, begin: &str) -> String {
 
 fn code_at(document: &str, language: &str, begin: &str, number: usize) -> String {
     let text = read(document);
-    let block = blocks(&text).into_iter().filter(|block| block.language == language && block.lines[0].starts_with(begin)).nth(number);
-    block.unwrap_or_else(|| panic!("{document} has no {language} that begins with {begin}")).lines.join("\n") + "\n"
+    let block = blocks(&text)
+        .into_iter()
+        .filter(|block| block.language == language && block.lines[0].starts_with(begin))
+        .nth(number);
+    block
+        .unwrap_or_else(|| panic!("{document} has no {language} that begins with {begin}"))
+        .lines
+        .join("\n")
+        + "\n"
 }
 
 /// Four attempts at each of four questions by two approaches, with some header fields more.
 fn attempts(project: &Project, store: &str, approaches: [&str; 2], fields: &[(&str, &str)]) {
     for (approach, passed) in approaches.into_iter().zip([[4, 4, 0, 2], [2, 2, 1, 4]]) {
         let status = |attempt, passed| if attempt <= passed { "pass" } else { "fail" };
-        let all = (1..=4).flat_map(|attempt| passed.iter().zip(1..).map(move |(passed, number)| (attempt, *passed, number)));
-        let items: Vec<_> =
-            all.map(|(attempt, passed, number)| question(&format!("q{number}"), attempt, status(attempt, passed))).collect();
-        let fields = fields.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
-        let header = result(approach, "quiz", approach, serde_json::Value::Object(fields));
+        let all = (1..=4).flat_map(|attempt| {
+            passed
+                .iter()
+                .zip(1..)
+                .map(move |(passed, number)| (attempt, *passed, number))
+        });
+        let items: Vec<_> = all
+            .map(|(attempt, passed, number)| {
+                question(&format!("q{number}"), attempt, status(attempt, passed))
+            })
+            .collect();
+        let fields = fields
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), json!(value)))
+            .collect();
+        let header = result(
+            approach,
+            "quiz",
+            approach,
+            serde_json::Value::Object(fields),
+        );
         project.file(&format!("{store}/{approach}.json"), header.to_string());
-        project.file(&format!("{store}/{approach}/items.jsonl"), crate::support::lines(&items));
+        project.file(
+            &format!("{store}/{approach}/items.jsonl"),
+            crate::support::lines(&items),
+        );
     }
 }
 
 /// A report of 60 tests that pass, whose costs vary a little.
 fn report(run: usize) -> String {
-    let cost = format!("<properties><property name=\"cost_usd\" value=\"0.0{}\"/></properties>", 100 + run);
-    let case = |at: usize| format!("<testcase classname=\"auth/login\" name=\"t{at}\">{cost}</testcase>");
+    let cost = format!(
+        "<properties><property name=\"cost_usd\" value=\"0.0{}\"/></properties>",
+        100 + run
+    );
+    let case =
+        |at: usize| format!("<testcase classname=\"auth/login\" name=\"t{at}\">{cost}</testcase>");
     let named = "<properties><property name=\"approach\" value=\"a\"/><property name=\"model\" value=\"m\"/></properties>";
     let cases: String = (0..60).map(case).collect();
-    format!("<testsuite name=\"s\" timestamp=\"2026-01-0{run}T00:00:00Z\">{named}{cases}</testsuite>\n")
+    format!(
+        "<testsuite name=\"s\" timestamp=\"2026-01-0{run}T00:00:00Z\">{named}{cases}</testsuite>\n"
+    )
 }
 
 /// Claude, of a kind: writes a program that greets, and a better one if it finds instructions. Its runs take times that differ more than
@@ -464,10 +705,13 @@ fn from_other_tools(project: &Project, name: &str) {
             let suite = "name: flask\ndescription: Simple Flask web server\nrequirements: examples/flask_requirements.md\n\
                          language: python\ntype: web\ntimeout: 45m\nsetup:\n  - python3 -m venv venv\n\
                          \x20 - source venv/bin/activate && pip install flask pytest requests\n";
-            project.file("evals/suites/flask/suite.yaml", suite).file("examples/flask_requirements.md", "Make it.\n");
-            for (approach, seconds, tokens, cost, passed, own, files, lines) in
-                [("ralph", 754, 245_000, 0.52, 18, 25, 12, 900), ("oneshot", 135, 89_000, 0.18, 14, 0, 8, 300)]
-            {
+            project
+                .file("evals/suites/flask/suite.yaml", suite)
+                .file("examples/flask_requirements.md", "Make it.\n");
+            for (approach, seconds, tokens, cost, passed, own, files, lines) in [
+                ("ralph", 754, 245_000, 0.52, 18, 25, 12, 900),
+                ("oneshot", 135, 89_000, 0.18, 14, 0, 8, 300),
+            ] {
                 let result = json!({
                     "id": format!("0b7e-{approach}"), "suite": "tasktracker", "approach": approach, "model": "sonnet",
                     "timestamp": "2026-01-10T10:00:00Z", "duration_seconds": seconds, "total_calls": 0, "input_tokens": 0,
@@ -475,18 +719,30 @@ fn from_other_tools(project: &Project, name: &str) {
                     "shared_tests_total": 20, "own_tests_passed": own, "own_tests_total": own, "files_generated": files,
                     "lines_generated": lines, "output_dir": "out",
                 });
-                project.file(&format!("evals/results/{approach}.json"), result.to_string());
+                project.file(
+                    &format!("evals/results/{approach}.json"),
+                    result.to_string(),
+                );
             }
         }
         "from-zelda" => {
             for file in ["result.json", "transcript.json"] {
-                project.fixture(&format!("import/zelda/scored/.zelda/runs/r1/{file}"), &format!(".zelda/runs/r1/{file}"));
+                project.fixture(
+                    &format!("import/zelda/scored/.zelda/runs/r1/{file}"),
+                    &format!(".zelda/runs/r1/{file}"),
+                );
             }
         }
         "from-kotef" => {
             project
-                .file("pyproject.toml", "[project]\nname = \"pages\"\n\n[tool.pytest.ini_options]\n")
-                .file("pages.py", "def page(items, number):\n    return items[number * 10:][:10]\n")
+                .file(
+                    "pyproject.toml",
+                    "[project]\nname = \"pages\"\n\n[tool.pytest.ini_options]\n",
+                )
+                .file(
+                    "pages.py",
+                    "def page(items, number):\n    return items[number * 10:][:10]\n",
+                )
                 .file("tests/test_pages.py", "def test_page():\n    pass\n");
         }
         other => panic!("no place `{other}`"),

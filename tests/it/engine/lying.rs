@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use arrow_array::{ArrayRef, Float64Array, Int8Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{
+    ArrayRef, Float64Array, Int8Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    UInt64Array,
+};
 use serde_json::{Value, json};
 
 use super::stand_in::{Lie, OutcomeRow, StandIn, Tables, batch};
@@ -23,19 +26,34 @@ fn published() -> Project {
     let project = Project::new();
     let add = |id: &str, approach: &str, failing: u32| {
         let status = |number: u32| if number < failing { "fail" } else { "pass" };
-        let score = |number: u32| (number.is_multiple_of(4)).then_some(0.25 + f64::from(number) / 100.0);
-        let items: Vec<Value> = (0..12).map(|number| item(number, status(number), score(number))).collect();
+        let score =
+            |number: u32| (number.is_multiple_of(4)).then_some(0.25 + f64::from(number) / 100.0);
+        let items: Vec<Value> = (0..12)
+            .map(|number| item(number, status(number), score(number)))
+            .collect();
         let more = json!({"timestamp": "2026-01-05T03:04:05Z", "cost_usd": 0.78, "duration_seconds": 78.0});
-        project.result(&result(id, "s", approach, more)).items(id, &items);
+        project
+            .result(&result(id, "s", approach, more))
+            .items(id, &items);
     };
     let publish = || assert_eq!(project.run(["export", "lake", "lake"]).code, 0);
-    for (id, approach, failing) in [("a-1", "a", 2), ("a-2", "a", 3), ("b-1", "b", 6), ("d-1", "a", 12)] {
+    for (id, approach, failing) in [
+        ("a-1", "a", 2),
+        ("a-2", "a", 3),
+        ("b-1", "b", 6),
+        ("d-1", "a", 12),
+    ] {
         add(id, approach, failing);
     }
     publish();
     add("b-2", "b", 7);
     add("c-1", "c", 5);
-    assert_eq!(project.run(["retract", "d-1", "--reason", "wrong seed"]).code, 0);
+    assert_eq!(
+        project
+            .run(["retract", "d-1", "--reason", "wrong seed"])
+            .code,
+        0
+    );
     publish();
     project.file(
         "results/a-1/scores.jsonl",
@@ -43,35 +61,79 @@ fn published() -> Project {
     );
     let mut later = item(11, "fail", None);
     later["revision"] = json!(1);
-    project.file("results/a-1/items.jsonl", project.read("results/a-1/items.jsonl") + &lines(&[later]));
+    project.file(
+        "results/a-1/items.jsonl",
+        project.read("results/a-1/items.jsonl") + &lines(&[later]),
+    );
     publish();
-    assert_eq!(project.run(["retract", "b-2", "--reason", "wrong seed"]).code, 0);
+    assert_eq!(
+        project
+            .run(["retract", "b-2", "--reason", "wrong seed"])
+            .code,
+        0
+    );
     publish();
     project
 }
 
-const QUESTIONS: [&[&str]; 3] = [&["leaderboard"], &["compare"], &["leaderboard", "--suite", "s"]];
+const QUESTIONS: [&[&str]; 3] = [
+    &["leaderboard"],
+    &["compare"],
+    &["leaderboard", "--suite", "s"],
+];
 
 /// What a question answers through the engine: a board, or `None` and the message.
 fn answer(project: &Project, question: &[&str], engine: &StandIn) -> Result<String, String> {
-    let more = ["--format", "json", "--engine", &engine.url, "--engine-timeout", "20"];
+    let more = [
+        "--format",
+        "json",
+        "--engine",
+        &engine.url,
+        "--engine-timeout",
+        "20",
+    ];
     let output = project.run(question.iter().copied().chain(more));
     if output.code == 0 {
         return Ok(output.stdout);
     }
-    assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{}", output.stderr);
-    assert_eq!(output.stderr.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{}", output.stderr);
-    assert!(output.stderr.len() < 3_000 && !output.stderr.contains('\u{1b}'), "{}", output.stderr);
+    assert_eq!(
+        (output.code, output.stdout.as_str()),
+        (2, ""),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(
+        output
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("error: "))
+            .count(),
+        1,
+        "{}",
+        output.stderr
+    );
+    assert!(
+        output.stderr.len() < 3_000 && !output.stderr.contains('\u{1b}'),
+        "{}",
+        output.stderr
+    );
     Err(output.stderr)
 }
 
 fn of<'t>(tables: &'t mut Tables, run: &'static str) -> impl Iterator<Item = &'t mut OutcomeRow> {
-    tables.outcomes.iter_mut().filter(move |row| row.run_id == run)
+    tables
+        .outcomes
+        .iter_mut()
+        .filter(move |row| row.run_id == run)
 }
 
 /// Changes the record of a run, as somebody does who edits a table.
 fn edit(tables: &mut Tables, run: &str, from: &str, to: &str) {
-    for row in tables.runs.iter_mut().filter(|row| run.is_empty() || row.run_id == run) {
+    for row in tables
+        .runs
+        .iter_mut()
+        .filter(|row| run.is_empty() || row.run_id == run)
+    {
         assert!(row.record.contains(from), "{}", row.record);
         row.record = row.record.replacen(from, to, 1);
     }
@@ -81,11 +143,28 @@ fn text(value: &str) -> String {
     value.to_owned()
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "a column is made where it is passed")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a column is made where it is passed"
+)]
 fn column(answer: &RecordBatch, name: &str, with: ArrayRef) -> RecordBatch {
     let schema = answer.schema();
     let fields = schema.fields().iter().map(|field| field.name().as_str());
-    batch(fields.zip(answer.columns()).map(|(of, column)| (of, if of == name { with.clone() } else { column.clone() })).collect())
+    batch(
+        fields
+            .zip(answer.columns())
+            .map(|(of, column)| {
+                (
+                    of,
+                    if of == name {
+                        with.clone()
+                    } else {
+                        column.clone()
+                    },
+                )
+            })
+            .collect(),
+    )
 }
 
 fn taken(answer: &RecordBatch, rows: impl Iterator<Item = usize>) -> Vec<RecordBatch> {
@@ -93,17 +172,32 @@ fn taken(answer: &RecordBatch, rows: impl Iterator<Item = usize>) -> Vec<RecordB
 }
 
 fn cells(answer: &RecordBatch) -> Vec<i8> {
-    answer.column(0).as_any().downcast_ref::<Int8Array>().expect("bytes").values().to_vec()
+    answer
+        .column(0)
+        .as_any()
+        .downcast_ref::<Int8Array>()
+        .expect("bytes")
+        .values()
+        .to_vec()
 }
 
 fn of_cells(cells: impl IntoIterator<Item = Option<i8>>) -> RecordBatch {
-    batch(vec![("cell", std::sync::Arc::new(cells.into_iter().collect::<Int8Array>()))])
+    batch(vec![(
+        "cell",
+        std::sync::Arc::new(cells.into_iter().collect::<Int8Array>()),
+    )])
 }
 
 /// Changes the answer to one query.
 macro_rules! answers {
     ($query:literal, $answer:ident => $with:expr) => {
-        Lie::Answer(|query, _, $answer| if query == $query { $with } else { vec![$answer] })
+        Lie::Answer(|query, _, $answer| {
+            if query == $query {
+                $with
+            } else {
+                vec![$answer]
+            }
+        })
     };
 }
 
@@ -232,19 +326,48 @@ fn no_lying_engine_makes_another_board() {
     let project = published();
     let tables = Tables::of_lake(&project.path("lake"));
     let honest = StandIn::start(&tables, Lie::None);
-    let truth = QUESTIONS.map(|question| answer(&project, question, &honest).expect("an honest engine"));
+    let truth =
+        QUESTIONS.map(|question| answer(&project, question, &honest).expect("an honest engine"));
     for (question, truth) in QUESTIONS.iter().zip(&truth) {
         // The stand-in is right: its board is that of the files.
-        let read = project.run(question.iter().copied().chain(["--format", "json", "--results", "lake:lake"])).json();
+        let read = project
+            .run(
+                question
+                    .iter()
+                    .copied()
+                    .chain(["--format", "json", "--results", "lake:lake"]),
+            )
+            .json();
         let truth: Value = serde_json::from_str(truth).expect("JSON");
-        assert_eq!((&read["suites"], &read["comparisons"]), (&truth["suites"], &truth["comparisons"]), "{question:?}");
+        assert_eq!(
+            (&read["suites"], &read["comparisons"]),
+            (&truth["suites"], &truth["comparisons"]),
+            "{question:?}"
+        );
     }
     let asked = honest.asked();
-    for query in ["runs", "commits", "publications", "rows", "items", "cells", "scores", "lines"] {
-        assert!(asked.iter().any(|name| name == query), "nothing asks for {query}: {asked:?}");
+    for query in [
+        "runs",
+        "commits",
+        "publications",
+        "rows",
+        "items",
+        "cells",
+        "scores",
+        "lines",
+    ] {
+        assert!(
+            asked.iter().any(|name| name == query),
+            "nothing asks for {query}: {asked:?}"
+        );
     }
     let lies = lies();
-    assert!(lies.iter().filter(|(.., refused)| refused.is_some()).count() >= 60);
+    assert!(
+        lies.iter()
+            .filter(|(.., refused)| refused.is_some())
+            .count()
+            >= 60
+    );
     let wrong = in_parallel(&lies, |(name, lie, refused)| {
         let engine = StandIn::start(&tables, *lie);
         let mut said = String::new();
@@ -278,7 +401,9 @@ fn empty_without_end(answer: RecordBatch) -> Box<dyn Iterator<Item = RecordBatch
 fn runs_without_end(answer: RecordBatch) -> Box<dyn Iterator<Item = RecordBatch> + Send> {
     Box::new((0..).map(move |block: usize| {
         let first = answer.slice(0, 1);
-        let ids = (0..20_000).map(|number| format!("r-{block}-{number}")).collect::<Vec<_>>();
+        let ids = (0..20_000)
+            .map(|number| format!("r-{block}-{number}"))
+            .collect::<Vec<_>>();
         let of: Vec<RecordBatch> = std::iter::repeat_n(first, ids.len()).collect();
         let all = taken_together(&of);
         column(&all, "run_id", std::sync::Arc::new(StringArray::from(ids)))
@@ -291,16 +416,29 @@ fn taken_together(rows: &[RecordBatch]) -> RecordBatch {
     use arrow_array::types::Int64Type;
     let (first, count) = (&rows[0], rows.len());
     let schema = first.schema();
-    let columns = schema.fields().iter().zip(first.columns()).map(|(field, column)| {
-        let column: ArrayRef = if let Some(text) = column.as_string_opt::<i32>() {
-            std::sync::Arc::new(StringArray::from(vec![arrow_array::Array::is_valid(text, 0).then(|| text.value(0)); count]))
-        } else if let Some(yes) = column.as_boolean_opt() {
-            std::sync::Arc::new(arrow_array::BooleanArray::from(vec![yes.value(0); count]))
-        } else {
-            std::sync::Arc::new(Int64Array::from(vec![column.as_primitive::<Int64Type>().value(0); count]))
-        };
-        (field.name().as_str(), column)
-    });
+    let columns = schema
+        .fields()
+        .iter()
+        .zip(first.columns())
+        .map(|(field, column)| {
+            let column: ArrayRef = if let Some(text) = column.as_string_opt::<i32>() {
+                std::sync::Arc::new(StringArray::from(vec![
+                    arrow_array::Array::is_valid(text, 0)
+                        .then(|| text.value(0));
+                    count
+                ]))
+            } else if let Some(yes) = column.as_boolean_opt() {
+                std::sync::Arc::new(arrow_array::BooleanArray::from(vec![yes.value(0); count]))
+            } else {
+                std::sync::Arc::new(Int64Array::from(vec![
+                    column
+                        .as_primitive::<Int64Type>()
+                        .value(0);
+                    count
+                ]))
+            };
+            (field.name().as_str(), column)
+        });
     batch(columns.collect())
 }
 
@@ -308,7 +446,12 @@ fn taken_together(rows: &[RecordBatch]) -> RecordBatch {
 fn zeros(_: RecordBatch) -> Box<dyn Iterator<Item = RecordBatch> + Send> {
     let zeros: ArrayRef = std::sync::Arc::new(Int64Array::from(vec![0; 2 << 20]));
     let names: Vec<String> = (0..24).map(|number| format!("c{number}")).collect();
-    let all = batch(names.iter().map(|name| (name.as_str(), zeros.clone())).collect());
+    let all = batch(
+        names
+            .iter()
+            .map(|name| (name.as_str(), zeros.clone()))
+            .collect(),
+    );
     Box::new(std::iter::once(all))
 }
 
@@ -318,15 +461,47 @@ fn an_engine_without_end_is_ended_in_time_and_memory() {
     let tables = Tables::of_lake(&project.path("lake"));
     let slow = Duration::from_millis(50);
     for (name, lie, expected) in [
-        ("empty batches for ever", Lie::Stream("rows", empty_without_end, slow), "sent nothing for 2 s"),
+        (
+            "empty batches for ever",
+            Lie::Stream("rows", empty_without_end, slow),
+            "sent nothing for 2 s",
+        ),
         // It depends on the machine whether their number or the time ends it.
-        ("empty batches as fast as they come", Lie::Stream("rows", empty_without_end, Duration::ZERO), "queries/rows.sql"),
-        ("rows for ever", Lie::Stream("rows", without_end, Duration::ZERO), "of 12)"),
-        ("cells for ever", Lie::Stream("cells", without_end, Duration::ZERO), "more cells"),
-        ("scores for ever", Lie::Stream("scores", without_end, Duration::ZERO), "as many scores"),
-        ("commits for ever, slowly", Lie::Stream("publications", without_end, slow), "took longer than 6 s"),
-        ("runs for ever", Lie::Stream("runs", runs_without_end, Duration::ZERO), "queries/runs.sql"),
-        ("zeros that unpack to 400 MB", Lie::Stream("rows", zeros, Duration::ZERO), "a message would have 384 MB unpacked"),
+        (
+            "empty batches as fast as they come",
+            Lie::Stream("rows", empty_without_end, Duration::ZERO),
+            "queries/rows.sql",
+        ),
+        (
+            "rows for ever",
+            Lie::Stream("rows", without_end, Duration::ZERO),
+            "of 12)",
+        ),
+        (
+            "cells for ever",
+            Lie::Stream("cells", without_end, Duration::ZERO),
+            "more cells",
+        ),
+        (
+            "scores for ever",
+            Lie::Stream("scores", without_end, Duration::ZERO),
+            "as many scores",
+        ),
+        (
+            "commits for ever, slowly",
+            Lie::Stream("publications", without_end, slow),
+            "took longer than 6 s",
+        ),
+        (
+            "runs for ever",
+            Lie::Stream("runs", runs_without_end, Duration::ZERO),
+            "queries/runs.sql",
+        ),
+        (
+            "zeros that unpack to 400 MB",
+            Lie::Stream("rows", zeros, Duration::ZERO),
+            "a message would have 384 MB unpacked",
+        ),
     ] {
         let engine = StandIn::start(&tables, lie);
         let start = Instant::now();
@@ -336,10 +511,26 @@ fn an_engine_without_end_is_ended_in_time_and_memory() {
             crate::support::BINARY,
             engine.url
         );
-        let output =
-            project.output(std::process::Command::new("sh").args(["-c", &line]).env("PATH", std::env::var("PATH").unwrap_or_default()));
-        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{name}: {}", output.stderr);
-        assert!(output.stderr.contains(expected), "{name}: {}", output.stderr);
-        assert!(start.elapsed() < Duration::from_mins(1), "{name}: {:?}", start.elapsed());
+        let output = project.output(
+            std::process::Command::new("sh")
+                .args(["-c", &line])
+                .env("PATH", std::env::var("PATH").unwrap_or_default()),
+        );
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (2, ""),
+            "{name}: {}",
+            output.stderr
+        );
+        assert!(
+            output.stderr.contains(expected),
+            "{name}: {}",
+            output.stderr
+        );
+        assert!(
+            start.elapsed() < Duration::from_mins(1),
+            "{name}: {:?}",
+            start.elapsed()
+        );
     }
 }

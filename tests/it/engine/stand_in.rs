@@ -9,12 +9,15 @@ use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int8Array, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int8Array, Int32Array, Int64Array, RecordBatch,
+    StringArray,
+};
 use arrow_flight::encode::FlightDataEncoderBuilder;
 use arrow_flight::flight_service_server::{FlightService, FlightServiceServer};
 use arrow_flight::{
-    Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightEndpoint, FlightInfo, HandshakeRequest, HandshakeResponse,
-    PollInfo, PutResult, SchemaResult, Ticket,
+    Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightEndpoint, FlightInfo,
+    HandshakeRequest, HandshakeResponse, PollInfo, PutResult, SchemaResult, Ticket,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::IpcWriteOptions;
@@ -78,7 +81,10 @@ struct Columns<'a>(&'a RecordBatch);
 
 impl Columns<'_> {
     fn text(&self, name: &str, row: usize) -> Option<String> {
-        let column = self.0.column_by_name(name).expect("the lake has the column");
+        let column = self
+            .0
+            .column_by_name(name)
+            .expect("the lake has the column");
         column.is_valid(row).then(|| match column.data_type() {
             DataType::Utf8 => column.as_string::<i32>().value(row).to_owned(),
             DataType::LargeUtf8 => column.as_string::<i64>().value(row).to_owned(),
@@ -87,7 +93,10 @@ impl Columns<'_> {
     }
 
     fn whole(&self, name: &str, row: usize) -> Option<i64> {
-        let column = self.0.column_by_name(name).expect("the lake has the column");
+        let column = self
+            .0
+            .column_by_name(name)
+            .expect("the lake has the column");
         column.is_valid(row).then(|| match column.data_type() {
             DataType::Int32 => column.as_primitive::<Int32Type>().value(row).into(),
             _ => column.as_primitive::<Int64Type>().value(row),
@@ -95,12 +104,20 @@ impl Columns<'_> {
     }
 
     fn float(&self, name: &str, row: usize) -> Option<f64> {
-        let column = self.0.column_by_name(name).expect("the lake has the column").as_primitive::<Float64Type>();
+        let column = self
+            .0
+            .column_by_name(name)
+            .expect("the lake has the column")
+            .as_primitive::<Float64Type>();
         column.is_valid(row).then(|| column.value(row))
     }
 
     fn is(&self, name: &str, row: usize) -> bool {
-        self.0.column_by_name(name).expect("the lake has the column").as_boolean().value(row)
+        self.0
+            .column_by_name(name)
+            .expect("the lake has the column")
+            .as_boolean()
+            .value(row)
     }
 }
 
@@ -109,20 +126,36 @@ fn batches(table: &Path) -> Vec<RecordBatch> {
     let mut commits: Vec<_> = fs::read_dir(table.join("_delta_log"))
         .expect("a log")
         .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
         .collect();
     commits.sort();
     let lines: Vec<Value> = commits
         .iter()
-        .flat_map(|path| fs::read_to_string(path).expect("readable").lines().map(str::to_owned).collect::<Vec<_>>())
+        .flat_map(|path| {
+            fs::read_to_string(path)
+                .expect("readable")
+                .lines()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
         .map(|line| serde_json::from_str(&line).expect("JSON"))
         .collect();
-    let paths = lines.iter().filter_map(|action| action["add"]["path"].as_str()).map(|path| table.join(path.replace("%25", "%")));
+    let paths = lines
+        .iter()
+        .filter_map(|action| action["add"]["path"].as_str())
+        .map(|path| table.join(path.replace("%25", "%")));
     paths
         .flat_map(|path| {
             let file = File::open(path).expect("listed");
-            let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(ParquetRecordBatchReaderBuilder::build).expect("Parquet");
-            reader.map(|batch| batch.expect("whole")).collect::<Vec<_>>()
+            let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+                .and_then(ParquetRecordBatchReaderBuilder::build)
+                .expect("Parquet");
+            reader
+                .map(|batch| batch.expect("whole"))
+                .collect::<Vec<_>>()
         })
         .collect()
 }
@@ -168,7 +201,10 @@ impl Tables {
                     cluster: text("cluster"),
                     cluster_id: columns.whole("cluster_id", row),
                     category: text("category"),
-                    attempt: columns.whole("attempt", row).and_then(|number| i32::try_from(number).ok()).expect("a number"),
+                    attempt: columns
+                        .whole("attempt", row)
+                        .and_then(|number| i32::try_from(number).ok())
+                        .expect("a number"),
                     status: text("status").expect("a status"),
                     score: columns.float("score", row),
                     duration_seconds: columns.float("duration_seconds", row),
@@ -199,32 +235,58 @@ impl Tables {
         let stands = |row: &&OutcomeRow| {
             row.standing
                 && only.is_none_or(|only| only.contains(&row.run_id))
-                && last.get(row.run_id.as_str()).is_some_and(|run| !run.deleted && run.publish_id == row.publish_id)
+                && last
+                    .get(row.run_id.as_str())
+                    .is_some_and(|run| !run.deleted && run.publish_id == row.publish_id)
         };
         let mut rows: Vec<&OutcomeRow> = self.outcomes.iter().filter(stands).collect();
-        rows.sort_by(|left, right| (&left.run_id, left.attempt, left.item_id).cmp(&(&right.run_id, right.attempt, right.item_id)));
+        rows.sort_by(|left, right| {
+            (&left.run_id, left.attempt, left.item_id).cmp(&(
+                &right.run_id,
+                right.attempt,
+                right.item_id,
+            ))
+        });
         rows
     }
 
     /// Answers one of the queries. `only` restricts it to some runs.
     fn answer(&self, query: &str, only: Option<&BTreeSet<String>>) -> RecordBatch {
         let rows = self.counted(only);
-        let of_run: Vec<Vec<&OutcomeRow>> =
-            rows.chunk_by(|left, right| (&left.run_id, left.attempt) == (&right.run_id, right.attempt)).map(<[_]>::to_vec).collect();
+        let of_run: Vec<Vec<&OutcomeRow>> = rows
+            .chunk_by(|left, right| (&left.run_id, left.attempt) == (&right.run_id, right.attempt))
+            .map(<[_]>::to_vec)
+            .collect();
         match query {
             "runs" => {
                 let runs: Vec<&RunRow> = self.last().into_values().collect();
                 batch(vec![
                     ("run_id", texts(&runs, |run| Some(run.run_id.clone()))),
-                    ("publish_id", texts(&runs, |run| Some(run.publish_id.clone()))),
+                    (
+                        "publish_id",
+                        texts(&runs, |run| Some(run.publish_id.clone())),
+                    ),
                     ("sequence", wholes(&runs, |run| Some(run.sequence))),
-                    ("deleted", Arc::new(runs.iter().map(|run| Some(run.deleted)).collect::<BooleanArray>())),
+                    (
+                        "deleted",
+                        Arc::new(
+                            runs.iter()
+                                .map(|run| Some(run.deleted))
+                                .collect::<BooleanArray>(),
+                        ),
+                    ),
                     ("deleted_by", texts(&runs, |run| run.deleted_by.clone())),
-                    ("deleted_reason", texts(&runs, |run| run.deleted_reason.clone())),
+                    (
+                        "deleted_reason",
+                        texts(&runs, |run| run.deleted_reason.clone()),
+                    ),
                     ("record", texts(&runs, |run| Some(run.record.clone()))),
                     ("totals", texts(&runs, |run| run.totals.clone())),
                     ("outcomes", wholes(&runs, |run| Some(run.outcomes))),
-                    ("outcomes_check", wholes(&runs, |run| Some(run.outcomes_check))),
+                    (
+                        "outcomes_check",
+                        wholes(&runs, |run| Some(run.outcomes_check)),
+                    ),
                     ("lines_check", wholes(&runs, |run| Some(run.lines_check))),
                     ("commit_rows", wholes(&runs, |run| Some(run.commit_rows))),
                     ("all_runs", wholes(&runs, |run| Some(run.all_runs))),
@@ -237,14 +299,29 @@ impl Tables {
                     commits.entry(run.sequence).or_default().push(run);
                 }
                 let commits: Vec<Vec<&RunRow>> = commits.into_values().collect();
-                let ids = |runs: &Vec<&RunRow>| runs.iter().map(|run| run.run_id.as_str()).collect::<BTreeSet<_>>().len();
-                let stated = |runs: &Vec<&RunRow>| runs.iter().map(|run| run.commit_rows).collect::<BTreeSet<_>>();
+                let ids = |runs: &Vec<&RunRow>| {
+                    runs.iter()
+                        .map(|run| run.run_id.as_str())
+                        .collect::<BTreeSet<_>>()
+                        .len()
+                };
+                let stated = |runs: &Vec<&RunRow>| {
+                    runs.iter()
+                        .map(|run| run.commit_rows)
+                        .collect::<BTreeSet<_>>()
+                };
                 batch(vec![
                     ("sequence", wholes(&commits, |runs| Some(runs[0].sequence))),
                     ("found", wholes(&commits, |runs| Some(number(runs.len())))),
                     ("runs", wholes(&commits, |runs| Some(number(ids(runs))))),
-                    ("least", wholes(&commits, |runs| stated(runs).first().copied())),
-                    ("most", wholes(&commits, |runs| stated(runs).last().copied())),
+                    (
+                        "least",
+                        wholes(&commits, |runs| stated(runs).first().copied()),
+                    ),
+                    (
+                        "most",
+                        wholes(&commits, |runs| stated(runs).last().copied()),
+                    ),
                 ])
             }
             "publications" => {
@@ -254,18 +331,41 @@ impl Tables {
                 }
                 let publications: Vec<(&str, i64)> = publications.into_iter().collect();
                 batch(vec![
-                    ("publish_id", texts(&publications, |(id, _)| Some((*id).to_owned()))),
+                    (
+                        "publish_id",
+                        texts(&publications, |(id, _)| Some((*id).to_owned())),
+                    ),
                     ("outcomes", wholes(&publications, |(_, count)| Some(*count))),
                 ])
             }
             "rows" => batch(vec![
-                ("run_id", texts(&of_run, |rows| Some(rows[0].run_id.clone()))),
-                ("attempt", Arc::new(of_run.iter().map(|rows| Some(rows[0].attempt)).collect::<Int32Array>())),
+                (
+                    "run_id",
+                    texts(&of_run, |rows| Some(rows[0].run_id.clone())),
+                ),
+                (
+                    "attempt",
+                    Arc::new(
+                        of_run
+                            .iter()
+                            .map(|rows| Some(rows[0].attempt))
+                            .collect::<Int32Array>(),
+                    ),
+                ),
                 ("cells", wholes(&of_run, |rows| Some(sums(rows)[0]))),
                 ("items_sum", wholes(&of_run, |rows| Some(sums(rows)[1]))),
                 ("items_squares", wholes(&of_run, |rows| Some(sums(rows)[2]))),
                 ("clusters_sum", wholes(&of_run, |rows| Some(sums(rows)[3]))),
-                ("cells_sum", wholes(&of_run, |rows| Some(rows.iter().map(|row| item_number(row) * i64::from(cell(row))).sum()))),
+                (
+                    "cells_sum",
+                    wholes(&of_run, |rows| {
+                        Some(
+                            rows.iter()
+                                .map(|row| item_number(row) * i64::from(cell(row)))
+                                .sum(),
+                        )
+                    }),
+                ),
             ]),
             "items" => {
                 let mut known = BTreeSet::new();
@@ -273,7 +373,14 @@ impl Tables {
                 let rows: Vec<&OutcomeRow> = firsts.flatten().copied().collect();
                 batch(vec![
                     ("run_id", texts(&rows, |row| Some(row.run_id.clone()))),
-                    ("attempt", Arc::new(rows.iter().map(|row| Some(row.attempt)).collect::<Int32Array>())),
+                    (
+                        "attempt",
+                        Arc::new(
+                            rows.iter()
+                                .map(|row| Some(row.attempt))
+                                .collect::<Int32Array>(),
+                        ),
+                    ),
                     ("item_id", wholes(&rows, |row| Some(row.item_id))),
                     ("kind", texts(&rows, |row| Some(row.kind.clone()))),
                     ("evaluator", texts(&rows, |row| Some(row.evaluator.clone()))),
@@ -281,14 +388,29 @@ impl Tables {
                     ("cluster", texts(&rows, |row| row.cluster.clone())),
                 ])
             }
-            "cells" => batch(vec![("cell", Arc::new(rows.iter().map(|row| Some(cell(row))).collect::<Int8Array>()))]),
+            "cells" => batch(vec![(
+                "cell",
+                Arc::new(
+                    rows.iter()
+                        .map(|row| Some(cell(row)))
+                        .collect::<Int8Array>(),
+                ),
+            )]),
             "scores" => {
-                let rows: Vec<&OutcomeRow> = rows.into_iter().filter(|row| cell(row) >= 16).collect();
+                let rows: Vec<&OutcomeRow> =
+                    rows.into_iter().filter(|row| cell(row) >= 16).collect();
                 batch(vec![("score", floats(&rows, |row| row.score))])
             }
             _ => batch(vec![
                 ("run_id", texts(&rows, |row| Some(row.run_id.clone()))),
-                ("attempt", Arc::new(rows.iter().map(|row| Some(row.attempt)).collect::<Int32Array>())),
+                (
+                    "attempt",
+                    Arc::new(
+                        rows.iter()
+                            .map(|row| Some(row.attempt))
+                            .collect::<Int32Array>(),
+                    ),
+                ),
                 ("kind", texts(&rows, |row| Some(row.kind.clone()))),
                 ("evaluator", texts(&rows, |row| Some(row.evaluator.clone()))),
                 ("item", texts(&rows, |row| Some(row.item.clone()))),
@@ -296,7 +418,10 @@ impl Tables {
                 ("category", texts(&rows, |row| row.category.clone())),
                 ("status", texts(&rows, |row| Some(row.status.clone()))),
                 ("score", floats(&rows, |row| row.score)),
-                ("duration_seconds", floats(&rows, |row| row.duration_seconds)),
+                (
+                    "duration_seconds",
+                    floats(&rows, |row| row.duration_seconds),
+                ),
                 ("cost_usd", floats(&rows, |row| row.cost_usd)),
                 ("input_tokens", wholes(&rows, |row| row.input_tokens)),
                 ("output_tokens", wholes(&rows, |row| row.output_tokens)),
@@ -306,7 +431,12 @@ impl Tables {
 }
 
 pub fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
-    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true))).expect("columns of one length")
+    RecordBatch::try_from_iter_with_nullable(
+        columns
+            .into_iter()
+            .map(|(name, column)| (name, column, true)),
+    )
+    .expect("columns of one length")
 }
 
 fn texts<R>(rows: &[R], value: impl Fn(&R) -> Option<String>) -> ArrayRef {
@@ -332,7 +462,10 @@ fn item_number(row: &OutcomeRow) -> i64 {
 /// Cells and the sums over items and clusters, as `queries/rows.sql` has them.
 fn sums(rows: &[&OutcomeRow]) -> [i64; 4] {
     let short = |row: &OutcomeRow| row.item_id.rem_euclid(65_521);
-    let cluster = |row: &OutcomeRow| row.cluster_id.map_or(0, |cluster| cluster.rem_euclid(65_521) + 1);
+    let cluster = |row: &OutcomeRow| {
+        row.cluster_id
+            .map_or(0, |cluster| cluster.rem_euclid(65_521) + 1)
+    };
     [
         number(rows.len()),
         rows.iter().map(|row| item_number(row)).sum(),
@@ -342,10 +475,28 @@ fn sums(rows: &[&OutcomeRow]) -> [i64; 4] {
 }
 
 fn cell(row: &OutcomeRow) -> i8 {
-    let names = ["pass", "fail", "error", "limit", "infra", "skipped", "not_evaluated"];
-    let status = names.iter().position(|name| *name == row.status).map_or(0, |place| i8::try_from(place).expect("seven names") + 1);
+    let names = [
+        "pass",
+        "fail",
+        "error",
+        "limit",
+        "infra",
+        "skipped",
+        "not_evaluated",
+    ];
+    let status = names
+        .iter()
+        .position(|name| *name == row.status)
+        .map_or(0, |place| i8::try_from(place).expect("seven names") + 1);
     let repeated = if row.status == "pass" { 1.0 } else { 0.0 };
-    status + row.score.map_or(0, |score| if score.to_bits() == f64::to_bits(repeated) { 8 } else { 16 })
+    status
+        + row.score.map_or(0, |score| {
+            if score.to_bits() == f64::to_bits(repeated) {
+                8
+            } else {
+                16
+            }
+        })
 }
 
 /// What a server does wrong.
@@ -360,7 +511,11 @@ pub enum Lie {
     Tables(TablesLie),
     Answer(AnswerLie),
     /// The answer to a query is this stream, with a pause between its batches, compressed.
-    Stream(&'static str, fn(RecordBatch) -> Box<dyn Iterator<Item = RecordBatch> + Send>, Duration),
+    Stream(
+        &'static str,
+        fn(RecordBatch) -> Box<dyn Iterator<Item = RecordBatch> + Send>,
+        Duration,
+    ),
     /// The answer is in so many parts, of which only the first has rows.
     Parts(usize),
     /// The stream of the cells breaks off with an error.
@@ -391,9 +546,16 @@ impl StandIn {
         let url = format!("grpc://{}", listener.local_addr().expect("an address"));
         listener.set_nonblocking(true).expect("a socket");
         let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-        let server = Server { tables, lie, asked: Arc::clone(&asked) };
+        let server = Server {
+            tables,
+            lie,
+            asked: Arc::clone(&asked),
+        };
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
             runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener).expect("a socket");
                 let accepted = stream::unfold(listener, |listener| async {
@@ -401,7 +563,11 @@ impl StandIn {
                     Some((accepted, listener))
                 });
                 let service = FlightServiceServer::new(server);
-                tonic::transport::Server::builder().add_service(service).serve_with_incoming(accepted).await.expect("it serves");
+                tonic::transport::Server::builder()
+                    .add_service(service)
+                    .serve_with_incoming(accepted)
+                    .await
+                    .expect("it serves");
             });
         });
         Self { url, asked }
@@ -416,12 +582,20 @@ impl StandIn {
 /// The queries by their first line.
 fn name_of(sql: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("queries");
-    let mut files: Vec<_> = fs::read_dir(folder).expect("queries").map(|entry| entry.expect("an entry").path()).collect();
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .expect("queries")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     files.sort();
     let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
-    let is_it = |path: &&std::path::PathBuf| first(&fs::read_to_string(path).expect("readable")) == first(sql);
+    let is_it = |path: &&std::path::PathBuf| {
+        first(&fs::read_to_string(path).expect("readable")) == first(sql)
+    };
     let path = files.iter().find(is_it).expect("a query of ours");
-    path.file_stem().expect("a name").to_string_lossy().into_owned()
+    path.file_stem()
+        .expect("a name")
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The runs to which a query is restricted.
@@ -430,7 +604,11 @@ fn only(sql: &str) -> Option<BTreeSet<String>> {
         return None;
     }
     let list = sql.split(" and run_id in (").nth(1)?.split(')').next()?;
-    Some(list.split(", ").map(|id| id.trim_matches('\'').to_owned()).collect())
+    Some(
+        list.split(", ")
+            .map(|id| id.trim_matches('\'').to_owned())
+            .collect(),
+    )
 }
 
 type Answer<T> = Result<Response<T>, Status>;
@@ -452,9 +630,16 @@ impl FlightService for Server {
         // The text of the query is in a message of two layers, unpacked by eye.
         let command = String::from_utf8_lossy(&request.into_inner().cmd).into_owned();
         let sql = command[command.find("-- ").expect("a query begins with a comment")..].to_owned();
-        let parts = if let Lie::Parts(parts) = self.lie { parts } else { 1 };
-        let endpoint = |part: usize| FlightEndpoint::new().with_ticket(Ticket::new(format!("{part}\n{sql}")));
-        let info = (0..parts).fold(FlightInfo::new(), |info, part| info.with_endpoint(endpoint(part)));
+        let parts = if let Lie::Parts(parts) = self.lie {
+            parts
+        } else {
+            1
+        };
+        let endpoint =
+            |part: usize| FlightEndpoint::new().with_ticket(Ticket::new(format!("{part}\n{sql}")));
+        let info = (0..parts).fold(FlightInfo::new(), |info, part| {
+            info.with_endpoint(endpoint(part))
+        });
         Ok(Response::new(info))
     }
 
@@ -469,14 +654,27 @@ impl FlightService for Server {
         };
         let answer = self.tables.answer(&query, only(sql).as_ref());
         let (pause, batches): (_, Box<dyn Iterator<Item = RecordBatch> + Send>) = match self.lie {
-            Lie::Answer(lie) => (Duration::ZERO, Box::new(lie(&query, asked, answer).into_iter())),
+            Lie::Answer(lie) => (
+                Duration::ZERO,
+                Box::new(lie(&query, asked, answer).into_iter()),
+            ),
             Lie::Stream(of, stream, pause) if of == query => (pause, stream(answer)),
-            Lie::Parts(_) if part != "0" => (Duration::ZERO, Box::new(std::iter::once(answer.slice(0, 0)))),
-            Lie::Breaks if query == "cells" => (Duration::ZERO, Box::new(std::iter::once(answer.slice(0, answer.num_rows() / 2)))),
+            Lie::Parts(_) if part != "0" => (
+                Duration::ZERO,
+                Box::new(std::iter::once(answer.slice(0, 0))),
+            ),
+            Lie::Breaks if query == "cells" => (
+                Duration::ZERO,
+                Box::new(std::iter::once(answer.slice(0, answer.num_rows() / 2))),
+            ),
             _ => (Duration::ZERO, Box::new(std::iter::once(answer))),
         };
         let breaks = matches!(self.lie, Lie::Breaks) && query == "cells";
-        let end = stream::iter(breaks.then(|| Err(arrow_flight::error::FlightError::from(Status::unavailable("gone")))));
+        let end = stream::iter(breaks.then(|| {
+            Err(arrow_flight::error::FlightError::from(Status::unavailable(
+                "gone",
+            )))
+        }));
         let batches = stream::unfold(batches, move |mut batches| async move {
             if !pause.is_zero() {
                 tokio::time::sleep(pause).await;
@@ -487,14 +685,22 @@ impl FlightService for Server {
         });
         let options = IpcWriteOptions::default();
         let options = match self.lie {
-            Lie::Stream(..) => options.try_with_compression(Some(CompressionType::ZSTD)).expect("it is built in"),
+            Lie::Stream(..) => options
+                .try_with_compression(Some(CompressionType::ZSTD))
+                .expect("it is built in"),
             _ => options,
         };
-        let encoded = FlightDataEncoderBuilder::new().with_options(options).with_max_flight_data_size(usize::MAX).build(batches.chain(end));
+        let encoded = FlightDataEncoderBuilder::new()
+            .with_options(options)
+            .with_max_flight_data_size(usize::MAX)
+            .build(batches.chain(end));
         Ok(Response::new(encoded.map_err(Status::from).boxed()))
     }
 
-    async fn handshake(&self, _: Request<Streaming<HandshakeRequest>>) -> Answer<Self::HandshakeStream> {
+    async fn handshake(
+        &self,
+        _: Request<Streaming<HandshakeRequest>>,
+    ) -> Answer<Self::HandshakeStream> {
         Err(Status::unimplemented("handshake"))
     }
 
@@ -514,7 +720,10 @@ impl FlightService for Server {
         Err(Status::unimplemented("do_put"))
     }
 
-    async fn do_exchange(&self, _: Request<Streaming<FlightData>>) -> Answer<Self::DoExchangeStream> {
+    async fn do_exchange(
+        &self,
+        _: Request<Streaming<FlightData>>,
+    ) -> Answer<Self::DoExchangeStream> {
         Err(Status::unimplemented("do_exchange"))
     }
 

@@ -6,7 +6,11 @@ use super::{Imported, cut};
 use crate::support::Project;
 
 fn of_approach(imported: &Imported, approach: &str) -> Value {
-    imported.runs().into_iter().find(|run| run["approach"] == approach).expect("the run")
+    imported
+        .runs()
+        .into_iter()
+        .find(|run| run["approach"] == approach)
+        .expect("the run")
 }
 
 #[test]
@@ -25,14 +29,40 @@ fn metr_counts_what_is_binarized_and_says_whose_fault_it_was() {
     );
     let small = of_approach(&imported, "Small 1");
     assert_eq!(
-        (&small["model"], &small["shared_tests_passed"], &small["shared_tests_total"]),
+        (
+            &small["model"],
+            &small["shared_tests_passed"],
+            &small["shared_tests_total"]
+        ),
         (&json!("small-1-2025-01-01"), &json!(1), &json!(4))
     );
-    assert_eq!((&small["cost_usd"], &small["total_tokens"]), (&json!(6.0), &json!(8000)));
-    assert_eq!(of_approach(&imported, "human")["cost_usd"], json!(null), "people have no cost of generation");
-    let item = imported.items().into_iter().find(|item| item["attempt"] == 2 && item["status"] == "limit").expect("the second attempt");
-    assert_eq!((&item["cluster"], &item["category"], &item["duration_seconds"]), (&json!("web_server"), &json!("HCAST"), &json!(90.0)));
-    assert!(item.to_string().contains("fatal error from usageLimits") && item.to_string().contains("human_minutes"), "{item}");
+    assert_eq!(
+        (&small["cost_usd"], &small["total_tokens"]),
+        (&json!(6.0), &json!(8000))
+    );
+    assert_eq!(
+        of_approach(&imported, "human")["cost_usd"],
+        json!(null),
+        "people have no cost of generation"
+    );
+    let item = imported
+        .items()
+        .into_iter()
+        .find(|item| item["attempt"] == 2 && item["status"] == "limit")
+        .expect("the second attempt");
+    assert_eq!(
+        (
+            &item["cluster"],
+            &item["category"],
+            &item["duration_seconds"]
+        ),
+        (&json!("web_server"), &json!("HCAST"), &json!(90.0))
+    );
+    assert!(
+        item.to_string().contains("fatal error from usageLimits")
+            && item.to_string().contains("human_minutes"),
+        "{item}"
+    );
 }
 
 #[test]
@@ -42,9 +72,15 @@ fn metr_weights_are_checked() {
     let score = &of_approach(&imported, "Big 1")["scores"][0];
     let root = 1.0 / 2.0_f64.sqrt();
     let expected = (1.5 * root + 1.0) / (2.0 * root + 1.0);
-    assert!((score["value"].as_f64().expect("a score") - expected).abs() < 1e-12, "{score}, not {expected}");
+    assert!(
+        (score["value"].as_f64().expect("a score") - expected).abs() < 1e-12,
+        "{score}, not {expected}"
+    );
     assert_eq!(imported.stated(), (3, 3, 0));
-    assert_eq!(Imported::fixture("metr/other-weights.jsonl").stated(), (1, 0, 0));
+    assert_eq!(
+        Imported::fixture("metr/other-weights.jsonl").stated(),
+        (1, 0, 0)
+    );
 }
 
 #[test]
@@ -53,8 +89,17 @@ fn a_cut_line_of_metr_is_refused_and_the_rest_is_there() {
     project.fixture("import/metr/runs.jsonl", "runs.jsonl");
     let bytes = project.read("runs.jsonl").len();
     cut(&project, "runs.jsonl", bytes - 40);
-    let report = project.run(["import", "runs.jsonl", "--format", "json"]).json();
-    assert_eq!((&report["sources"][0]["rows_refused"], &report["sources"][0]["rows_accepted"]), (&json!(1), &json!(8)), "{report}");
+    let report = project
+        .run(["import", "runs.jsonl", "--format", "json"])
+        .json();
+    assert_eq!(
+        (
+            &report["sources"][0]["rows_refused"],
+            &report["sources"][0]["rows_accepted"]
+        ),
+        (&json!(1), &json!(8)),
+        "{report}"
+    );
 }
 
 #[test]
@@ -64,15 +109,36 @@ fn hal_names_the_tasks_that_were_solved() {
     let [run] = imported.runs().try_into().expect("one run");
     assert_eq!(
         (&run["suite"], &run["approach"], &run["model"]),
-        (&json!("gaia"), &json!("Generalist (big-1)"), &json!("big-1-2026-01-01"))
+        (
+            &json!("gaia"),
+            &json!("Generalist (big-1)"),
+            &json!("big-1-2026-01-01")
+        )
     );
-    assert_eq!((&run["cost_usd"], &run["input_tokens"], &run["output_tokens"]), (&json!(1.25), &json!(1000), &json!(200)));
+    assert_eq!(
+        (
+            &run["cost_usd"],
+            &run["input_tokens"],
+            &run["output_tokens"]
+        ),
+        (&json!(1.25), &json!(1000), &json!(200))
+    );
     assert_eq!(imported.stated(), (1, 1, 0), "0.6667 of two thirds");
-    assert!(!run.to_string().contains("secret") && imported.items().iter().any(|item| item["duration_seconds"] == 60.0));
+    assert!(
+        !run.to_string().contains("secret")
+            && imported
+                .items()
+                .iter()
+                .any(|item| item["duration_seconds"] == 60.0)
+    );
     let alone = Imported::fixture("hal/accuracy-alone.json");
     let [run] = alone.runs().try_into().expect("one run");
     assert_eq!(
-        (&run["scores"][0]["metric"], &run["scores"][0]["value"], &run["cost_usd"]),
+        (
+            &run["scores"][0]["metric"],
+            &run["scores"][0]["value"],
+            &run["cost_usd"]
+        ),
         (&json!("accuracy"), &json!(0.25), &json!(null))
     );
 }
@@ -92,7 +158,11 @@ fn another_password_is_said_to_be_one() {
     let output = project.run(["import", "traces.zip"]);
     assert_eq!(output.code, 2);
     let said = format!("{}{}", output.stdout, output.stderr);
-    assert!(said.contains("gaia_UPLOAD.json.encrypted") && said.contains("another password than the published one"), "{said}");
+    assert!(
+        said.contains("gaia_UPLOAD.json.encrypted")
+            && said.contains("another password than the published one"),
+        "{said}"
+    );
     assert!(!said.contains("hal1234"));
 }
 
@@ -107,8 +177,29 @@ fn epochs_runs_are_read_by_the_ready_map() {
     ];
     project.file("benchmarks_runs.csv", rows.join("\n") + "\n");
     let map = format!("{}/docs/import/epoch.yaml", env!("CARGO_MANIFEST_DIR"));
-    let report = project.run(["import", "benchmarks_runs.csv", "--map", &map, "--format", "json"]).json();
-    assert_eq!((&report["sources"][0]["rows_accepted"], &report["sources"][0]["rows_refused"]), (&json!(3), &json!(0)), "{report}");
-    let board = project.run(["leaderboard", "GPQA diamond", "--format", "csv"]).stdout;
-    assert!(board.contains("big-1_medium") && board.contains("0.85") && board.contains("0.702"), "{board}");
+    let report = project
+        .run([
+            "import",
+            "benchmarks_runs.csv",
+            "--map",
+            &map,
+            "--format",
+            "json",
+        ])
+        .json();
+    assert_eq!(
+        (
+            &report["sources"][0]["rows_accepted"],
+            &report["sources"][0]["rows_refused"]
+        ),
+        (&json!(3), &json!(0)),
+        "{report}"
+    );
+    let board = project
+        .run(["leaderboard", "GPQA diamond", "--format", "csv"])
+        .stdout;
+    assert!(
+        board.contains("big-1_medium") && board.contains("0.85") && board.contains("0.702"),
+        "{board}"
+    );
 }

@@ -19,13 +19,34 @@ fn pytest_reports_say_how_each_test_ended() {
         ]
     );
     let [run] = imported.runs().try_into().expect("one run");
-    assert_eq!((&run["suite"], &run["approach"], &run["model"]), (&json!("shop"), &json!("ralph"), &json!("big-1")));
-    assert_eq!((&run["shared_tests_passed"], &run["shared_tests_total"], &run["duration_seconds"]), (&json!(2), &json!(4), &json!(3.5)));
-    assert!(run["timestamp"].as_str().is_some_and(|time| time.starts_with("2026-02-03T10:20:30.125")), "{run}");
+    assert_eq!(
+        (&run["suite"], &run["approach"], &run["model"]),
+        (&json!("shop"), &json!("ralph"), &json!("big-1"))
+    );
+    assert_eq!(
+        (
+            &run["shared_tests_passed"],
+            &run["shared_tests_total"],
+            &run["duration_seconds"]
+        ),
+        (&json!(2), &json!(4), &json!(3.5))
+    );
+    assert!(
+        run["timestamp"]
+            .as_str()
+            .is_some_and(|time| time.starts_with("2026-02-03T10:20:30.125")),
+        "{run}"
+    );
     assert_eq!(imported.stated(), (7, 7, 0));
     let items = imported.items();
-    let failed = items.iter().find(|item| item["status"] == "fail").expect("a failure");
-    assert!(failed.to_string().contains("assert 2 == 3") && (failed["duration_seconds"].as_f64().expect("seconds") - 0.7).abs() < 1e-9);
+    let failed = items
+        .iter()
+        .find(|item| item["status"] == "fail")
+        .expect("a failure");
+    assert!(
+        failed.to_string().contains("assert 2 == 3")
+            && (failed["duration_seconds"].as_f64().expect("seconds") - 0.7).abs() < 1e-9
+    );
     assert!(items.iter().any(|item| item["cost_usd"] == 0.02));
 }
 
@@ -39,8 +60,17 @@ fn a_summary_that_is_wrong_is_said_to_be() {
 fn deepeval_cases_are_questions_and_metrics_are_checks() {
     let imported = Imported::fixture("deepeval/test_run.json");
     let cases = "select item, status from items where kind = 'question' order by item";
-    assert_eq!(imported.sql(cases), ["complaint pass", "hours fail", "judge-down not_evaluated", "refund pass"]);
-    let metrics = "select evaluator, item, status from items where kind = 'check' order by evaluator, item";
+    assert_eq!(
+        imported.sql(cases),
+        [
+            "complaint pass",
+            "hours fail",
+            "judge-down not_evaluated",
+            "refund pass"
+        ]
+    );
+    let metrics =
+        "select evaluator, item, status from items where kind = 'check' order by evaluator, item";
     assert_eq!(
         imported.sql(metrics),
         [
@@ -53,28 +83,59 @@ fn deepeval_cases_are_questions_and_metrics_are_checks() {
         ]
     );
     let [run] = imported.runs().try_into().expect("one run");
-    assert_eq!((&run["suite"], &run["model"], &run["tags"]["identifier"]), (&json!("test_shop.py"), &json!("big-1"), &json!("nightly")));
-    assert_eq!((&run["shared_tests_passed"], &run["shared_tests_total"]), (&json!(2), &json!(3)), "the judge's failure is missing");
-    assert!(imported.items().iter().any(|item| item["details"]["tools"] == json!({"read": 1, "search": 2})));
-    assert!(run["cost_usd"].is_null(), "what the judge cost is no cost of what was judged");
+    assert_eq!(
+        (&run["suite"], &run["model"], &run["tags"]["identifier"]),
+        (&json!("test_shop.py"), &json!("big-1"), &json!("nightly"))
+    );
+    assert_eq!(
+        (&run["shared_tests_passed"], &run["shared_tests_total"]),
+        (&json!(2), &json!(3)),
+        "the judge's failure is missing"
+    );
+    assert!(
+        imported
+            .items()
+            .iter()
+            .any(|item| item["details"]["tools"] == json!({"read": 1, "search": 2}))
+    );
+    assert!(
+        run["cost_usd"].is_null(),
+        "what the judge cost is no cost of what was judged"
+    );
     assert_eq!(imported.stated(), (11, 11, 0));
 }
 
 #[test]
 fn the_latest_run_of_deepeval_is_within_another_object() {
-    let (plain, wrapped) = (Imported::fixture("deepeval/test_run.json"), Imported::fixture("deepeval/latest_run.json"));
+    let (plain, wrapped) = (
+        Imported::fixture("deepeval/test_run.json"),
+        Imported::fixture("deepeval/latest_run.json"),
+    );
     assert_eq!(plain.statuses(), wrapped.statuses());
-    assert_eq!((wrapped.stated(), &wrapped.runs()[0]["tags"]["identifier"]), ((11, 11, 0), &json!("latest")));
+    assert_eq!(
+        (wrapped.stated(), &wrapped.runs()[0]["tags"]["identifier"]),
+        ((11, 11, 0), &json!("latest"))
+    );
 }
 
 #[test]
 fn a_summary_alone_has_counts() {
     let imported = Imported::fixture("pytest-json-report/summary-alone.json");
     let [run] = imported.runs().try_into().expect("one run");
-    assert_eq!((&run["shared_tests_passed"], &run["shared_tests_total"], &run["status"]), (&json!(14), &json!(15), &json!("completed")));
+    assert_eq!(
+        (
+            &run["shared_tests_passed"],
+            &run["shared_tests_total"],
+            &run["status"]
+        ),
+        (&json!(14), &json!(15), &json!("completed"))
+    );
     assert_eq!(imported.stated(), (0, 0, 3));
     let imported = Imported::fixture("pytest-json-report/could-not-start.json");
     let [run] = imported.runs().try_into().expect("one run");
-    assert_eq!((&run["status"], &run["error"]), (&json!("failed"), &json!("pytest ended with exit code 4")));
+    assert_eq!(
+        (&run["status"], &run["error"]),
+        (&json!("failed"), &json!("pytest ended with exit code 4"))
+    );
     assert!(run["shared_tests_total"].is_null());
 }

@@ -20,18 +20,26 @@ pub struct Clock {
 impl Clock {
     /// The real time of day, so many days ago.
     pub fn days_ago(days: u32) -> Self {
-        Self { library: library(), behind: (DAY * days).as_secs() }
+        Self {
+            library: library(),
+            behind: (DAY * days).as_secs(),
+        }
     }
 
     /// The environment of a program that is to see it.
     pub fn environment(&self) -> [(&'static str, String); 2] {
-        [("LD_PRELOAD", self.library.display().to_string()), ("CLOCK_SHIFT", format!("-{}", self.behind))]
+        [
+            ("LD_PRELOAD", self.library.display().to_string()),
+            ("CLOCK_SHIFT", format!("-{}", self.behind)),
+        ]
     }
 
     /// The day, as in `2026-01-31`.
     pub fn day(&self) -> String {
         let time = SystemTime::now() - Duration::from_secs(self.behind);
-        chrono::DateTime::<chrono::Utc>::from(time).format("%Y-%m-%d").to_string()
+        chrono::DateTime::<chrono::Utc>::from(time)
+            .format("%Y-%m-%d")
+            .to_string()
     }
 }
 
@@ -40,14 +48,24 @@ fn library() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     fs::create_dir_all(folder).expect("the build's folder");
     let (library, done) = (folder.join("clock.so"), folder.join("clock.so.done"));
-    let lock = File::create(folder.join("clock.so.lock")).expect("the build's folder can be written");
+    let lock =
+        File::create(folder.join("clock.so.lock")).expect("the build's folder can be written");
     lock.lock().expect("one at a time");
     let source = fs::read_to_string(SOURCE).expect("in the repository");
     if fs::read_to_string(&done).is_ok_and(|of| of == source) {
         return library;
     }
-    let output = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(SOURCE).arg("-ldl").finish();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(SOURCE)
+        .arg("-ldl")
+        .finish();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     fs::write(done, source).expect("the build's folder can be written");
     library
 }

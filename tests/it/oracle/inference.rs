@@ -10,28 +10,52 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
     let got = match method {
         "wilson" | "clopper_pearson" => {
             let (passed, total) = (input.count("k"), input.count("n"));
-            let interval = if method == "wilson" { stats::wilson } else { stats::clopper_pearson }(passed, total, input.confidence());
+            let interval = if method == "wilson" {
+                stats::wilson
+            } else {
+                stats::clopper_pearson
+            }(passed, total, input.confidence());
             let share = (total > 0).then(|| passed as f64 / total as f64);
             with_ends(interval, json!({ "p": share }))
         }
         "newcombe_diff" => {
             let [k1, n1, k2, n2] = ["k1", "n1", "k2", "n2"].map(|key| input.count(key));
-            let difference = (n1 > 0 && n2 > 0).then(|| k1 as f64 / n1 as f64 - k2 as f64 / n2 as f64);
-            with_ends(stats::newcombe(k1, n1, k2, n2, input.confidence()), json!({ "diff": difference }))
+            let difference =
+                (n1 > 0 && n2 > 0).then(|| k1 as f64 / n1 as f64 - k2 as f64 / n2 as f64);
+            with_ends(
+                stats::newcombe(k1, n1, k2, n2, input.confidence()),
+                json!({ "diff": difference }),
+            )
         }
         "newcombe_paired_diff" | "tango_paired_diff" => {
-            let [both, only_a, only_b, neither] = ["n11", "n10", "n01", "n00"].map(|key| input.count(key));
-            let pairs = Pairs { both, only_a, only_b, neither };
-            let interval = if method == "tango_paired_diff" { stats::tango } else { stats::newcombe_paired }(pairs, input.confidence());
+            let [both, only_a, only_b, neither] =
+                ["n11", "n10", "n01", "n00"].map(|key| input.count(key));
+            let pairs = Pairs {
+                both,
+                only_a,
+                only_b,
+                neither,
+            };
+            let interval = if method == "tango_paired_diff" {
+                stats::tango
+            } else {
+                stats::newcombe_paired
+            }(pairs, input.confidence());
             with_ends(interval, json!({ "diff": pairs.difference().ok() }))
         }
         "mean_t_interval" => {
             let xs = input.values("xs");
-            with_ends(stats::mean_interval(&xs, input.confidence()), moments(&xs, ["mean", "sd", "se", "df"]))
+            with_ends(
+                stats::mean_interval(&xs, input.confidence()),
+                moments(&xs, ["mean", "sd", "se", "df"]),
+            )
         }
         "welch_t" => {
             let (a, b) = (input.values("a"), input.values("b"));
-            let difference = stats::summary(&a).ok().zip(stats::summary(&b).ok()).map(|(a, b)| a.mean - b.mean);
+            let difference = stats::summary(&a)
+                .ok()
+                .zip(stats::summary(&b).ok())
+                .map(|(a, b)| a.mean - b.mean);
             let got = stats::welch(&a, &b, input.confidence());
             let rest = json!({ "diff": got.map_or(difference, |got| Some(got.difference)), "se": got.map(|got| got.standard_error).ok(),
                 "df": got.map(|got| got.degrees).ok(), "t": got.map(|got| got.t).ok(), "p": got.map(|got| got.p).ok() });
@@ -45,7 +69,10 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
             if got == Err(Undefined::NoVariation) {
                 (rest["sd_diff"], rest["se"]) = (json!(0.0), json!(0.0));
             }
-            (rest["t"], rest["p"]) = (json!(got.map(|got| got.t).ok()), json!(got.map(|got| got.p).ok()));
+            (rest["t"], rest["p"]) = (
+                json!(got.map(|got| got.t).ok()),
+                json!(got.map(|got| got.p).ok()),
+            );
             with_ends(got.map(|got| got.interval), rest)
         }
         "describe" => {
@@ -62,10 +89,18 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
         "median_ci_order_stat" => {
             let xs = input.values("xs");
             let got = stats::median_interval(&xs, input.confidence());
-            let median = got.map_or_else(|_| stats::quantile(&xs, 0.5).ok(), |got| Some(got.median));
-            with_ends(got.map(|got| got.interval), json!({ "median": median, "coverage": got.map(|got| got.coverage).ok() }))
+            let median =
+                got.map_or_else(|_| stats::quantile(&xs, 0.5).ok(), |got| Some(got.median));
+            with_ends(
+                got.map(|got| got.interval),
+                json!({ "median": median, "coverage": got.map(|got| got.coverage).ok() }),
+            )
         }
-        "clustered_mean" => clustered(&input.values("values"), &input.codes("clusters"), input.confidence()),
+        "clustered_mean" => clustered(
+            &input.values("values"),
+            &input.codes("clusters"),
+            input.confidence(),
+        ),
         "mcnemar" => {
             let got = stats::mcnemar(input.count("b"), input.count("c"));
             json!({ "p_exact": got.exact, "p_mid": got.mid })
@@ -75,24 +110,40 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
             json!({ "p": stats::fisher(k1, n1, k2, n2).ok() })
         }
         "sign_flip_exact" => permutation(stats::sign_flip(&input.values("d"), DRAWS)),
-        "permutation_two_sample_exact" => permutation(stats::permutation(&input.values("a"), &input.values("b"), DRAWS)),
+        "permutation_two_sample_exact" => permutation(stats::permutation(
+            &input.values("a"),
+            &input.values("b"),
+            DRAWS,
+        )),
         "log_ratio_welch" | "log_ratio_paired" => {
             let (a, b) = (input.values("a"), input.values("b"));
-            let ratio = if method == "log_ratio_welch" { stats::log_ratio_welch } else { stats::log_ratio_paired };
+            let ratio = if method == "log_ratio_welch" {
+                stats::log_ratio_welch
+            } else {
+                stats::log_ratio_paired
+            };
             let got = ratio(&a, &b, input.confidence());
             // Where one mean is undefined, so is the comparison; then neither is shown.
-            let means = stats::geometric_mean(&a).ok().zip(stats::geometric_mean(&b).ok());
+            let means = stats::geometric_mean(&a)
+                .ok()
+                .zip(stats::geometric_mean(&b).ok());
             let rest = json!({ "ratio": got.map(|got| got.ratio).ok(), "t": got.map(|got| got.log.t).ok(), "p": got.map(|got| got.log.p).ok(),
                 "df": got.map(|got| got.log.degrees).ok(), "gm_a": means.map(|(a, _)| a), "gm_b": means.map(|(_, b)| b) });
             with_ends(got.map(|got| got.interval), rest)
         }
         "ratio_of_means_delta" | "ratio_of_means_paired" => {
-            let ratio = if method == "ratio_of_means_delta" { stats::ratio_of_means } else { stats::ratio_of_means_paired };
+            let ratio = if method == "ratio_of_means_delta" {
+                stats::ratio_of_means
+            } else {
+                stats::ratio_of_means_paired
+            };
             let got = ratio(&input.values("a"), &input.values("b"), input.confidence());
             let rest = json!({ "ratio": got.map(|got| got.ratio).ok(), "se_log": got.map(|got| got.se_log).ok() });
             with_ends(got.map(|got| got.interval), rest)
         }
-        "relative_change" => json!({ "change": stats::relative_change(input.number("new"), input.number("base")).ok() }),
+        "relative_change" => {
+            json!({ "change": stats::relative_change(input.number("new"), input.number("base")).ok() })
+        }
         "hedges_g" => {
             let (a, b) = (input.values("a"), input.values("b"));
             let got = stats::hedges_g(&a, &b).ok();
@@ -107,9 +158,15 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
             json!({ "delta": got.map(|got| got.delta), "p_superiority": got.map(|got| got.superiority) })
         }
         "holm" => json!({ "adjusted": stats::holm(&input.values("p")).ok() }),
-        "benjamini_hochberg" => json!({ "adjusted": stats::benjamini_hochberg(&input.values("p")).ok() }),
-        "t_quantile" => json!({ "t": stats::t_quantile(0.5 + input.confidence() / 2.0, input.number("df")).ok() }),
-        "t_two_sided_p" => json!({ "p": stats::t_two_sided(input.number("t"), input.number("df")).ok() }),
+        "benjamini_hochberg" => {
+            json!({ "adjusted": stats::benjamini_hochberg(&input.values("p")).ok() })
+        }
+        "t_quantile" => {
+            json!({ "t": stats::t_quantile(0.5 + input.confidence() / 2.0, input.number("df")).ok() })
+        }
+        "t_two_sided_p" => {
+            json!({ "p": stats::t_two_sided(input.number("t"), input.number("df")).ok() })
+        }
         "normal_quantile" => json!({ "z": stats::normal_quantile(input.number("p")).ok() }),
         "normal_two_sided_p" => json!({ "p": stats::normal_two_sided(input.number("z")) }),
         "verdict" => json!({ "verdict": stats::decide(&input.question()) }),
@@ -132,7 +189,8 @@ fn moments(values: &[f64], [mean, sd, se, degrees]: [&str; 4]) -> Value {
 
 fn clustered(values: &[f64], clusters: &[u32], confidence: f64) -> Value {
     // Another estimator that such vectors name; it differs from CR0 by a term of the naive error.
-    let with_small_sample = |cr0: f64, naive: f64| (cr0 * cr0 + naive * naive / values.len() as f64).sqrt();
+    let with_small_sample =
+        |cr0: f64, naive: f64| (cr0 * cr0 + naive * naive / values.len() as f64).sqrt();
     match stats::clustered_mean(values, clusters, confidence) {
         Ok(got) => with_ends(
             Ok(got.interval),
@@ -145,8 +203,16 @@ fn clustered(values: &[f64], clusters: &[u32], confidence: f64) -> Value {
             let mut rest = moments(values, ["mean", "sd", "se_naive", "df"]);
             let naive = rest["se_naive"].as_f64();
             let one = (reason == Undefined::TooFew).then_some(0.0);
-            (rest["df"], rest["se_cr0"], rest["se_cr1"], rest["design_effect"]) = (Value::Null, json!(one), Value::Null, Value::Null);
-            (rest["clusters"], rest["se_miller"]) = (json!(1), json!(naive.map(|naive| with_small_sample(0.0, naive))));
+            (
+                rest["df"],
+                rest["se_cr0"],
+                rest["se_cr1"],
+                rest["design_effect"],
+            ) = (Value::Null, json!(one), Value::Null, Value::Null);
+            (rest["clusters"], rest["se_miller"]) = (
+                json!(1),
+                json!(naive.map(|naive| with_small_sample(0.0, naive))),
+            );
             with_ends(Err(reason), rest)
         }
     }

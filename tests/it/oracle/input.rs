@@ -10,11 +10,15 @@ pub struct Input<'a>(pub &'a Value);
 
 impl Input<'_> {
     pub fn number(&self, key: &str) -> f64 {
-        self.0[key].as_f64().unwrap_or_else(|| panic!("`{key}` is no number in {}", self.0))
+        self.0[key]
+            .as_f64()
+            .unwrap_or_else(|| panic!("`{key}` is no number in {}", self.0))
     }
 
     pub fn count(&self, key: &str) -> u64 {
-        self.0[key].as_u64().unwrap_or_else(|| panic!("`{key}` is no count in {}", self.0))
+        self.0[key]
+            .as_u64()
+            .unwrap_or_else(|| panic!("`{key}` is no count in {}", self.0))
     }
 
     pub fn confidence(&self) -> f64 {
@@ -22,19 +26,44 @@ impl Input<'_> {
     }
 
     pub fn values(&self, key: &str) -> Vec<f64> {
-        self.list(key).iter().map(|value| value.as_f64().unwrap_or_else(|| panic!("`{key}` holds {value}"))).collect()
+        self.list(key)
+            .iter()
+            .map(|value| {
+                value
+                    .as_f64()
+                    .unwrap_or_else(|| panic!("`{key}` holds {value}"))
+            })
+            .collect()
     }
 
     /// A table, row by row.
     pub fn rows(&self, key: &str) -> Vec<Vec<f64>> {
-        let row = |row: &Value| row.as_array()?.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>();
-        self.list(key).iter().map(|of| row(of).unwrap_or_else(|| panic!("`{key}` holds {of}"))).collect()
+        let row = |row: &Value| {
+            row.as_array()?
+                .iter()
+                .map(Value::as_f64)
+                .collect::<Option<Vec<f64>>>()
+        };
+        self.list(key)
+            .iter()
+            .map(|of| row(of).unwrap_or_else(|| panic!("`{key}` holds {of}")))
+            .collect()
     }
 
     /// A table in which values may be missing.
     pub fn rows_with_gaps(&self, key: &str) -> Vec<Vec<Option<i64>>> {
-        let row = |row: &Value| Some(row.as_array()?.iter().map(Value::as_i64).collect::<Vec<_>>());
-        self.list(key).iter().map(|of| row(of).unwrap_or_else(|| panic!("`{key}` holds {of}"))).collect()
+        let row = |row: &Value| {
+            Some(
+                row.as_array()?
+                    .iter()
+                    .map(Value::as_i64)
+                    .collect::<Vec<_>>(),
+            )
+        };
+        self.list(key)
+            .iter()
+            .map(|of| row(of).unwrap_or_else(|| panic!("`{key}` holds {of}")))
+            .collect()
     }
 
     /// Labels of any kind, as text.
@@ -55,7 +84,9 @@ impl Input<'_> {
     }
 
     pub fn list(&self, key: &str) -> &Vec<Value> {
-        self.0[key].as_array().unwrap_or_else(|| panic!("`{key}` is no list in {}", self.0))
+        self.0[key]
+            .as_array()
+            .unwrap_or_else(|| panic!("`{key}` is no list in {}", self.0))
     }
 
     pub fn flag(&self, key: &str) -> bool {
@@ -69,7 +100,9 @@ impl Input<'_> {
             n_a: self.count("n_a"),
             n_b: self.count("n_b"),
             difference: optional("diff"),
-            interval: optional("lo").zip(optional("hi")).and_then(|(low, high)| Interval::new(low, high)),
+            interval: optional("lo")
+                .zip(optional("hi"))
+                .and_then(|(low, high)| Interval::new(low, high)),
             p_adjusted: optional("p_adj"),
             alpha: self.number("alpha"),
             margin: optional("margin"),

@@ -22,18 +22,39 @@ fn of_wins(wins: &[Vec<f64>]) -> Value {
             // A tie is half a win for each of the two.
             let mut left = *won;
             while left >= 1.0 {
-                votes.push(Vote { first, second, voted: Voted::First });
+                votes.push(Vote {
+                    first,
+                    second,
+                    voted: Voted::First,
+                });
                 left -= 1.0;
             }
             if first < second && won.fract() > 0.0 {
-                votes.push(Vote { first, second, voted: Voted::Tie });
+                votes.push(Vote {
+                    first,
+                    second,
+                    voted: Voted::Tie,
+                });
             }
         }
     }
-    let fitting = Fitting { ties: Ties::HalfWins, covariates: &[], units: &[], confidence: 0.95 };
+    let fitting = Fitting {
+        ties: Ties::HalfWins,
+        covariates: &[],
+        units: &[],
+        confidence: 0.95,
+    };
     let found = stats::bradley_terry(wins.len(), &votes, &fitting).ok();
-    let finite = found.and_then(|found| found.strengths.iter().map(effect).collect::<Option<Vec<Effect>>>());
-    let values: Option<Vec<f64>> = finite.as_ref().map(|all| all.iter().map(|effect| effect.value).collect());
+    let finite = found.and_then(|found| {
+        found
+            .strengths
+            .iter()
+            .map(effect)
+            .collect::<Option<Vec<Effect>>>()
+    });
+    let values: Option<Vec<f64>> = finite
+        .as_ref()
+        .map(|all| all.iter().map(|effect| effect.value).collect());
     json!({
         "log_strength": values,
         "se": finite.map(|all| all.iter().map(|effect| effect.model_error).collect::<Vec<f64>>()),
@@ -43,31 +64,67 @@ fn of_wins(wins: &[Vec<f64>]) -> Value {
 }
 
 fn effect(strength: &Strength) -> Option<Effect> {
-    if let Strength::Finite(effect) = strength { Some(*effect) } else { None }
+    if let Strength::Finite(effect) = strength {
+        Some(*effect)
+    } else {
+        None
+    }
 }
 
 fn of_votes(input: &Input) -> Value {
-    let whole =
-        |key: &str| input.values(key).into_iter().map(|value| value.to_string().parse::<usize>().expect("a place")).collect::<Vec<_>>();
-    let results = input.0["voted"].as_str().expect("a letter for each vote").chars().map(|letter| match letter {
-        'f' => Voted::First,
-        's' => Voted::Second,
-        _ => Voted::Tie,
-    });
+    let whole = |key: &str| {
+        input
+            .values(key)
+            .into_iter()
+            .map(|value| value.to_string().parse::<usize>().expect("a place"))
+            .collect::<Vec<_>>()
+    };
+    let results = input.0["voted"]
+        .as_str()
+        .expect("a letter for each vote")
+        .chars()
+        .map(|letter| match letter {
+            'f' => Voted::First,
+            's' => Voted::Second,
+            _ => Voted::Tie,
+        });
     let votes: Vec<Vote> = whole("first")
         .into_iter()
         .zip(whole("second"))
         .zip(results)
-        .map(|((first, second), voted)| Vote { first, second, voted })
+        .map(|((first, second), voted)| Vote {
+            first,
+            second,
+            voted,
+        })
         .collect();
     let style = input.rows("style");
-    let covariates: Vec<Vec<f64>> = (0..style[0].len()).map(|at| style.iter().map(|row| row[at]).collect()).collect();
-    let units: Vec<Vec<u32>> = input.list("units").iter().map(|kind| input.codes(kind.as_str().expect("a name"))).collect();
-    let ties = if input.0["ties"] == "davidson" { Ties::Davidson } else { Ties::HalfWins };
-    let fitting = Fitting { ties, covariates: &covariates, units: &units, confidence: 0.95 };
+    let covariates: Vec<Vec<f64>> = (0..style[0].len())
+        .map(|at| style.iter().map(|row| row[at]).collect())
+        .collect();
+    let units: Vec<Vec<u32>> = input
+        .list("units")
+        .iter()
+        .map(|kind| input.codes(kind.as_str().expect("a name")))
+        .collect();
+    let ties = if input.0["ties"] == "davidson" {
+        Ties::Davidson
+    } else {
+        Ties::HalfWins
+    };
+    let fitting = Fitting {
+        ties,
+        covariates: &covariates,
+        units: &units,
+        confidence: 0.95,
+    };
     let arms = usize::try_from(input.count("arms")).expect("few arms");
     let found = stats::bradley_terry(arms, &votes, &fitting).expect("strengths");
-    let mut all: Vec<Effect> = found.strengths.iter().map(|strength| effect(strength).expect("finite")).collect();
+    let mut all: Vec<Effect> = found
+        .strengths
+        .iter()
+        .map(|strength| effect(strength).expect("finite"))
+        .collect();
     all.extend(found.covariates.iter().copied().chain(found.ties));
     let of = |value: &dyn Fn(&Effect) -> f64| all.iter().map(value).collect::<Vec<f64>>();
     json!({
@@ -80,11 +137,25 @@ fn of_votes(input: &Input) -> Value {
 }
 
 fn horizon(input: &Input) -> Value {
-    let (tasks, families, minutes, scores) = (input.codes("task"), input.codes("family"), input.values("minutes"), input.values("score"));
+    let (tasks, families, minutes, scores) = (
+        input.codes("task"),
+        input.codes("family"),
+        input.values("minutes"),
+        input.values("score"),
+    );
     let attempts: Vec<TimedAttempt> = (0..tasks.len())
-        .map(|at| TimedAttempt { task: tasks[at], family: families[at], minutes: minutes[at], score: scores[at] })
+        .map(|at| TimedAttempt {
+            task: tasks[at],
+            family: families[at],
+            minutes: minutes[at],
+            score: scores[at],
+        })
         .collect();
-    let weights = if input.flag("weighted") { stats::task_weights(&attempts) } else { vec![1.0; attempts.len()] };
+    let weights = if input.flag("weighted") {
+        stats::task_weights(&attempts)
+    } else {
+        vec![1.0; attempts.len()]
+    };
     let found = stats::success_curve(&attempts, &weights, input.number("penalty")).ok();
     json!({
         "intercept": found.map(|curve| curve.intercept),

@@ -39,8 +39,18 @@ pub struct Tokens {
     pub reasoning: u64,
 }
 
-const OF_CALL: Tokens = Tokens { input: 1100, cached: 307, output: 53, reasoning: 20 };
-const OF_ANSWER: Tokens = Tokens { input: 211, cached: 1409, output: 31, reasoning: 7 };
+const OF_CALL: Tokens = Tokens {
+    input: 1100,
+    cached: 307,
+    output: 53,
+    reasoning: 20,
+};
+const OF_ANSWER: Tokens = Tokens {
+    input: 211,
+    cached: 1409,
+    output: 31,
+    reasoning: 7,
+};
 
 /// What was given so far.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +110,9 @@ fn api_of(path: &str) -> Option<Api> {
     match path {
         _ if path.ends_with("/messages") => Some(Api::Messages),
         _ if path.ends_with("/responses") => Some(Api::Responses),
-        _ if path.ends_with(":streamGenerateContent") || path.ends_with(":generateContent") => Some(Api::Gemini),
+        _ if path.ends_with(":streamGenerateContent") || path.ends_with(":generateContent") => {
+            Some(Api::Gemini)
+        }
         _ if path.ends_with("/chat/completions") => Some(Api::Chat),
         _ => None,
     }
@@ -114,7 +126,11 @@ fn serve(mut stream: TcpStream, act: Act, given: &Mutex<Given>) -> std::io::Resu
     given.requests.push(request.clone());
     let Some(api) = api_of(path).filter(|_| head.starts_with("POST")) else {
         // Codex tries a web socket first, and goes on without where that is refused in this way.
-        let status = if head.to_lowercase().contains("upgrade: websocket") { 426 } else { 404 };
+        let status = if head.to_lowercase().contains("upgrade: websocket") {
+            426
+        } else {
+            404
+        };
         return send(&mut stream, status, "application/json", "{}");
     };
     let refused = match act {
@@ -126,8 +142,14 @@ fn serve(mut stream: TcpStream, act: Act, given: &Mutex<Given>) -> std::io::Resu
         let (status, body) = refusal(api, status);
         return send(&mut stream, status, "application/json", &body);
     }
-    let has_result =
-        ["\"tool_result\"", "\"function_call_output\"", "\"functionResponse\"", "\"role\":\"tool\""].iter().any(|it| body.contains(it));
+    let has_result = [
+        "\"tool_result\"",
+        "\"function_call_output\"",
+        "\"functionResponse\"",
+        "\"role\":\"tool\"",
+    ]
+    .iter()
+    .any(|it| body.contains(it));
     let call = match act {
         Act::Write if !has_result => call(api, body),
         Act::Start if !has_result => command(api, body),
@@ -162,12 +184,28 @@ fn call(api: Api, body: &str) -> Option<Say> {
     let offers = |tool: &str| body.contains(&format!("\"name\":\"{tool}\""));
     let shell = format!("printf '{text}' > {name}");
     let (tool, arguments) = match api {
-        Api::Messages => ("Write", format!("{{\"file_path\":\"{name}\",\"content\":\"{text}\"}}")),
-        Api::Responses if offers("exec_command") => ("exec_command", format!("{{\"cmd\":\"{shell}\"}}")),
-        Api::Responses if offers("shell_command") => ("shell_command", format!("{{\"command\":\"{shell}\"}}")),
-        Api::Responses => ("shell", format!("{{\"command\":[\"sh\",\"-c\",\"{shell}\"]}}")),
-        Api::Gemini => ("write_file", format!("{{\"file_path\":\"{name}\",\"content\":\"{text}\"}}")),
-        Api::Chat => ("write", format!("{{\"filePath\":\"{name}\",\"content\":\"{text}\"}}")),
+        Api::Messages => (
+            "Write",
+            format!("{{\"file_path\":\"{name}\",\"content\":\"{text}\"}}"),
+        ),
+        Api::Responses if offers("exec_command") => {
+            ("exec_command", format!("{{\"cmd\":\"{shell}\"}}"))
+        }
+        Api::Responses if offers("shell_command") => {
+            ("shell_command", format!("{{\"command\":\"{shell}\"}}"))
+        }
+        Api::Responses => (
+            "shell",
+            format!("{{\"command\":[\"sh\",\"-c\",\"{shell}\"]}}"),
+        ),
+        Api::Gemini => (
+            "write_file",
+            format!("{{\"file_path\":\"{name}\",\"content\":\"{text}\"}}"),
+        ),
+        Api::Chat => (
+            "write",
+            format!("{{\"filePath\":\"{name}\",\"content\":\"{text}\"}}"),
+        ),
     };
     offers(tool).then_some(Say::Call(tool, arguments))
 }
@@ -183,12 +221,16 @@ fn command(api: Api, body: &str) -> Option<Say> {
         Api::Chat => "bash",
     };
     let arguments = format!("{{\"command\":\"{shell}\",\"description\":\"Writes a file\"}}");
-    body.contains(&format!("\"name\":\"{tool}\"")).then_some(Say::Call(tool, arguments))
+    body.contains(&format!("\"name\":\"{tool}\""))
+        .then_some(Say::Call(tool, arguments))
 }
 
 /// The model that a request names.
 fn model(body: &str) -> String {
-    body.split_once("\"model\":\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default().to_owned()
+    body.split_once("\"model\":\"")
+        .and_then(|(_, rest)| rest.split('"').next())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn quoted(text: &str) -> String {
@@ -196,20 +238,53 @@ fn quoted(text: &str) -> String {
 }
 
 fn events(events: &[(&str, String)]) -> (&'static str, String) {
-    ("text/event-stream", events.iter().fold(String::new(), |text, (name, data)| text + "event: " + name + "\ndata: " + data + "\n\n"))
+    (
+        "text/event-stream",
+        events.iter().fold(String::new(), |text, (name, data)| {
+            text + "event: " + name + "\ndata: " + data + "\n\n"
+        }),
+    )
 }
 
-fn messages(say: &Say, tokens: Tokens, number: u64, model: &str, is_streamed: bool) -> (&'static str, String) {
-    let Tokens { input, cached, output, .. } = tokens;
+fn messages(
+    say: &Say,
+    tokens: Tokens,
+    number: u64,
+    model: &str,
+    is_streamed: bool,
+) -> (&'static str, String) {
+    let Tokens {
+        input,
+        cached,
+        output,
+        ..
+    } = tokens;
     let (stop, block, delta, whole) = match say {
         Say::Text(text) => {
             let text = quoted(text);
             let block = |text: &str| format!("{{\"type\":\"text\",\"text\":{text}}}");
-            ("end_turn", block("\"\""), format!("{{\"type\":\"text_delta\",\"text\":{text}}}"), block(&text))
+            (
+                "end_turn",
+                block("\"\""),
+                format!("{{\"type\":\"text_delta\",\"text\":{text}}}"),
+                block(&text),
+            )
         }
         Say::Call(name, arguments) => {
-            let block = |input: &str| format!("{{\"type\":\"tool_use\",\"id\":\"toolu_{number}\",\"name\":\"{name}\",\"input\":{input}}}");
-            ("tool_use", block("{}"), format!("{{\"type\":\"input_json_delta\",\"partial_json\":{}}}", quoted(arguments)), block(arguments))
+            let block = |input: &str| {
+                format!(
+                    "{{\"type\":\"tool_use\",\"id\":\"toolu_{number}\",\"name\":\"{name}\",\"input\":{input}}}"
+                )
+            };
+            (
+                "tool_use",
+                block("{}"),
+                format!(
+                    "{{\"type\":\"input_json_delta\",\"partial_json\":{}}}",
+                    quoted(arguments)
+                ),
+                block(arguments),
+            )
         }
     };
     let message = |content: &str, stop: &str, output: u64| {
@@ -223,10 +298,25 @@ fn messages(say: &Say, tokens: Tokens, number: u64, model: &str, is_streamed: bo
         return ("application/json", message(&whole, &quoted(stop), output));
     }
     events(&[
-        ("message_start", format!("{{\"type\":\"message_start\",\"message\":{}}}", message("", "null", 1))),
-        ("content_block_start", format!("{{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{block}}}")),
-        ("content_block_delta", format!("{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}")),
-        ("content_block_stop", "{\"type\":\"content_block_stop\",\"index\":0}".to_owned()),
+        (
+            "message_start",
+            format!(
+                "{{\"type\":\"message_start\",\"message\":{}}}",
+                message("", "null", 1)
+            ),
+        ),
+        (
+            "content_block_start",
+            format!("{{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{block}}}"),
+        ),
+        (
+            "content_block_delta",
+            format!("{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}"),
+        ),
+        (
+            "content_block_stop",
+            "{\"type\":\"content_block_stop\",\"index\":0}".to_owned(),
+        ),
         (
             "message_delta",
             format!(
@@ -238,7 +328,12 @@ fn messages(say: &Say, tokens: Tokens, number: u64, model: &str, is_streamed: bo
 }
 
 fn responses(say: &Say, tokens: Tokens, number: u64) -> (&'static str, String) {
-    let Tokens { input, cached, output, reasoning } = tokens;
+    let Tokens {
+        input,
+        cached,
+        output,
+        reasoning,
+    } = tokens;
     let item = match say {
         Say::Text(text) => format!(
             "{{\"type\":\"message\",\"id\":\"msg_{number}\",\"role\":\"assistant\",\"content\":[{{\"type\":\"output_text\",\"text\":{}}}]}}",
@@ -255,32 +350,74 @@ fn responses(say: &Say, tokens: Tokens, number: u64) -> (&'static str, String) {
          \"output_tokens_details\":{{\"reasoning_tokens\":{reasoning}}},\"total_tokens\":{total}}}"
     );
     events(&[
-        ("response.created", format!("{{\"type\":\"response.created\",\"response\":{{\"id\":\"resp_{number}\"}}}}")),
-        ("response.output_item.done", format!("{{\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{item}}}")),
-        ("response.completed", format!("{{\"type\":\"response.completed\",\"response\":{{\"id\":\"resp_{number}\",\"usage\":{usage}}}}}")),
+        (
+            "response.created",
+            format!("{{\"type\":\"response.created\",\"response\":{{\"id\":\"resp_{number}\"}}}}"),
+        ),
+        (
+            "response.output_item.done",
+            format!(
+                "{{\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{item}}}"
+            ),
+        ),
+        (
+            "response.completed",
+            format!(
+                "{{\"type\":\"response.completed\",\"response\":{{\"id\":\"resp_{number}\",\"usage\":{usage}}}}}"
+            ),
+        ),
     ])
 }
 
 fn gemini(say: &Say, tokens: Tokens, path: &str, is_streamed: bool) -> (&'static str, String) {
-    let Tokens { input, cached, output, reasoning } = tokens;
+    let Tokens {
+        input,
+        cached,
+        output,
+        reasoning,
+    } = tokens;
     let part = match say {
         Say::Text(text) => format!("{{\"text\":{}}}", quoted(text)),
-        Say::Call(name, arguments) => format!("{{\"functionCall\":{{\"name\":\"{name}\",\"args\":{arguments}}}}}"),
+        Say::Call(name, arguments) => {
+            format!("{{\"functionCall\":{{\"name\":\"{name}\",\"args\":{arguments}}}}}")
+        }
     };
-    let model = path.rsplit('/').next().and_then(|last| last.split(':').next()).unwrap_or_default();
+    let model = path
+        .rsplit('/')
+        .next()
+        .and_then(|last| last.split(':').next())
+        .unwrap_or_default();
     let (prompt, written, total) = (input + cached, output - reasoning, input + cached + output);
     let reply = format!(
         "{{\"candidates\":[{{\"index\":0,\"content\":{{\"role\":\"model\",\"parts\":[{part}]}},\"finishReason\":\"STOP\"}}],\"usageMetadata\":\
          {{\"promptTokenCount\":{prompt},\"cachedContentTokenCount\":{cached},\"candidatesTokenCount\":{written},\"thoughtsTokenCount\":{reasoning},\
          \"totalTokenCount\":{total}}},\"modelVersion\":\"{model}\"}}"
     );
-    if is_streamed { ("text/event-stream", format!("data: {reply}\r\n\r\n")) } else { ("application/json", reply) }
+    if is_streamed {
+        ("text/event-stream", format!("data: {reply}\r\n\r\n"))
+    } else {
+        ("application/json", reply)
+    }
 }
 
-fn chat(say: &Say, tokens: Tokens, number: u64, model: &str, is_streamed: bool) -> (&'static str, String) {
-    let Tokens { input, cached, output, reasoning } = tokens;
+fn chat(
+    say: &Say,
+    tokens: Tokens,
+    number: u64,
+    model: &str,
+    is_streamed: bool,
+) -> (&'static str, String) {
+    let Tokens {
+        input,
+        cached,
+        output,
+        reasoning,
+    } = tokens;
     let (delta, stop) = match say {
-        Say::Text(text) => (format!("\"role\":\"assistant\",\"content\":{}", quoted(text)), "stop"),
+        Say::Text(text) => (
+            format!("\"role\":\"assistant\",\"content\":{}", quoted(text)),
+            "stop",
+        ),
         Say::Call(name, arguments) => (
             format!(
                 "\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{{\"index\":0,\"id\":\"call_{number}\",\"type\":\"function\",\
@@ -301,43 +438,106 @@ fn chat(say: &Say, tokens: Tokens, number: u64, model: &str, is_streamed: bool) 
         )
     };
     if !is_streamed {
-        let choice = format!("{{\"index\":0,\"message\":{{{delta}}},\"finish_reason\":\"{stop}\"}}");
-        return ("application/json", object("chat.completion", &choice, &usage));
+        let choice =
+            format!("{{\"index\":0,\"message\":{{{delta}}},\"finish_reason\":\"{stop}\"}}");
+        return (
+            "application/json",
+            object("chat.completion", &choice, &usage),
+        );
     }
-    let chunk = |choices: &str, usage: &str| format!("data: {}\n\n", object("chat.completion.chunk", choices, usage));
-    let said = chunk(&format!("{{\"index\":0,\"delta\":{{{delta}}},\"finish_reason\":null}}"), "null");
-    let end = chunk(&format!("{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{stop}\"}}"), "null");
-    ("text/event-stream", format!("{said}{end}{}data: [DONE]\n\n", chunk("", &usage)))
+    let chunk = |choices: &str, usage: &str| {
+        format!(
+            "data: {}\n\n",
+            object("chat.completion.chunk", choices, usage)
+        )
+    };
+    let said = chunk(
+        &format!("{{\"index\":0,\"delta\":{{{delta}}},\"finish_reason\":null}}"),
+        "null",
+    );
+    let end = chunk(
+        &format!("{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{stop}\"}}"),
+        "null",
+    );
+    (
+        "text/event-stream",
+        format!("{said}{end}{}data: [DONE]\n\n", chunk("", &usage)),
+    )
 }
 
 /// What each service says of a refused key, of too many requests, of an overload and of a model that it does not know.
 fn refusal(api: Api, status: u16) -> (u16, String) {
-    let anthropic =
-        |kind: &str, message: &str| format!("{{\"type\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"{message}\"}}}}");
+    let anthropic = |kind: &str, message: &str| {
+        format!(
+            "{{\"type\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"{message}\"}}}}"
+        )
+    };
     let openai = |code: &str, message: &str| {
-        format!("{{\"error\":{{\"message\":\"{message}\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"{code}\"}}}}")
+        format!(
+            "{{\"error\":{{\"message\":\"{message}\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"{code}\"}}}}"
+        )
     };
     let google = |status: u16, kind: &str, message: &str| {
-        (status, format!("{{\"error\":{{\"code\":{status},\"message\":\"{message}\",\"status\":\"{kind}\"}}}}"))
+        (
+            status,
+            format!(
+                "{{\"error\":{{\"code\":{status},\"message\":\"{message}\",\"status\":\"{kind}\"}}}}"
+            ),
+        )
     };
     match (api, status) {
-        (Api::Messages, 401) => (status, anthropic("authentication_error", "invalid x-api-key")),
+        (Api::Messages, 401) => (
+            status,
+            anthropic("authentication_error", "invalid x-api-key"),
+        ),
         (Api::Messages, 404) => (status, anthropic("not_found_error", "model: nope")),
-        (Api::Messages, 429) => (status, anthropic("rate_limit_error", "This request would exceed your rate limit.")),
+        (Api::Messages, 429) => (
+            status,
+            anthropic(
+                "rate_limit_error",
+                "This request would exceed your rate limit.",
+            ),
+        ),
         (Api::Messages, _) => (status, anthropic("overloaded_error", "Overloaded")),
-        (Api::Responses | Api::Chat, 401) => (status, openai("invalid_api_key", "Incorrect API key provided: sk-nope.")),
-        (Api::Responses | Api::Chat, 404) => {
-            (status, openai("model_not_found", "The model `nope` does not exist or you do not have access to it."))
+        (Api::Responses | Api::Chat, 401) => (
+            status,
+            openai("invalid_api_key", "Incorrect API key provided: sk-nope."),
+        ),
+        (Api::Responses | Api::Chat, 404) => (
+            status,
+            openai(
+                "model_not_found",
+                "The model `nope` does not exist or you do not have access to it.",
+            ),
+        ),
+        (Api::Responses | Api::Chat, 429) => (
+            status,
+            openai("rate_limit_exceeded", "Rate limit reached for requests."),
+        ),
+        (Api::Responses | Api::Chat, _) => {
+            (status, openai("server_error", "The server is overloaded."))
         }
-        (Api::Responses | Api::Chat, 429) => (status, openai("rate_limit_exceeded", "Rate limit reached for requests.")),
-        (Api::Responses | Api::Chat, _) => (status, openai("server_error", "The server is overloaded.")),
         // It has no status of its own for a key that it does not know.
-        (Api::Gemini, 401) => google(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."),
-        (Api::Gemini, 404) => {
-            google(404, "NOT_FOUND", "models/nope is not found for API version v1beta, or is not supported for generateContent.")
-        }
-        (Api::Gemini, 429) => google(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."),
-        (Api::Gemini, _) => google(503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+        (Api::Gemini, 401) => google(
+            400,
+            "INVALID_ARGUMENT",
+            "API key not valid. Please pass a valid API key.",
+        ),
+        (Api::Gemini, 404) => google(
+            404,
+            "NOT_FOUND",
+            "models/nope is not found for API version v1beta, or is not supported for generateContent.",
+        ),
+        (Api::Gemini, 429) => google(
+            429,
+            "RESOURCE_EXHAUSTED",
+            "Resource has been exhausted (e.g. check quota).",
+        ),
+        (Api::Gemini, _) => google(
+            503,
+            "UNAVAILABLE",
+            "The model is overloaded. Please try again later.",
+        ),
     }
 }
 
@@ -356,9 +556,16 @@ fn read_request(stream: &mut TcpStream) -> std::io::Result<String> {
     loop {
         if let Some(end) = request.windows(4).position(|four| four == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&request[..end]).to_lowercase();
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok()).unwrap_or(0_usize);
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok())
+                .unwrap_or(0_usize);
             let is_chunked = head.contains("transfer-encoding: chunked");
-            if if is_chunked { request.ends_with(b"0\r\n\r\n") } else { request.len() >= end + 4 + length } {
+            if if is_chunked {
+                request.ends_with(b"0\r\n\r\n")
+            } else {
+                request.len() >= end + 4 + length
+            } {
                 return Ok(String::from_utf8_lossy(&request).into_owned());
             }
         }

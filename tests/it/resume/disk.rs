@@ -9,7 +9,9 @@ use crate::needs;
 use crate::programs::Start as _;
 use crate::support::{BINARY, Output, Project};
 
-const ARGUMENTS: [&str; 8] = ["run", "quiz", "--agent", "mixed", "--runs", "2", "--seed", "7"];
+const ARGUMENTS: [&str; 8] = [
+    "run", "quiz", "--agent", "mixed", "--runs", "2", "--seed", "7",
+];
 
 /// Expects a store in which every record is whole.
 #[track_caller]
@@ -17,8 +19,15 @@ fn check_whole(project: &Project, results: &str) {
     for file in project.files(results) {
         let text = project.read(&file);
         if is_kind(&file, "jsonl") {
-            assert!(text.is_empty() || text.ends_with('\n'), "{file} ends in half a line");
-            assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{file}");
+            assert!(
+                text.is_empty() || text.ends_with('\n'),
+                "{file} ends in half a line"
+            );
+            assert!(
+                text.lines()
+                    .all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()),
+                "{file}"
+            );
         } else if is_kind(&file, "json") {
             serde_json::from_str::<serde_json::Value>(&text).expect("a header or plan is whole");
         } else {
@@ -29,9 +38,22 @@ fn check_whole(project: &Project, results: &str) {
 
 #[track_caller]
 fn check_refusal(output: &Output, reason: &str) {
-    assert!(output.code == 2 && output.stdout.is_empty(), "exit {}: {}", output.code, output.stderr);
-    let error = output.stderr.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
-    assert!(error.starts_with("error: cannot ") && error.contains("results") && error.contains(reason), "{}", output.stderr);
+    assert!(
+        output.code == 2 && output.stdout.is_empty(),
+        "exit {}: {}",
+        output.code,
+        output.stderr
+    );
+    let error = output
+        .stderr
+        .lines()
+        .find(|line| line.starts_with("error: "))
+        .unwrap_or_default();
+    assert!(
+        error.starts_with("error: cannot ") && error.contains("results") && error.contains(reason),
+        "{}",
+        output.stderr
+    );
 }
 
 #[cfg(unix)]
@@ -43,8 +65,14 @@ fn files_that_must_not_grow() {
         let script = "trap '' XFSZ; limit=$1; shift\n\
                       if command -v prlimit >/dev/null; then exec prlimit --fsize=$limit \"$@\"; fi\n\
                       ulimit -f $((limit / 512)); exec \"$@\"";
-        command.args(["-c", script, "sh", &bytes.to_string(), BINARY]).args(arguments);
-        project.output(command.env("PATH", std::env::var("PATH").unwrap_or_default()).env("HOME", "/nonexistent"))
+        command
+            .args(["-c", script, "sh", &bytes.to_string(), BINARY])
+            .args(arguments);
+        project.output(
+            command
+                .env("PATH", std::env::var("PATH").unwrap_or_default())
+                .env("HOME", "/nonexistent"),
+        )
     };
     let expected = undisturbed(&quiz(4), &ARGUMENTS);
     let (mut refused, mut journals) = (0, 0);
@@ -56,16 +84,29 @@ fn files_that_must_not_grow() {
             refused += 1;
             journals += usize::from(output.stderr.contains(".jsonl: "));
             let has_plan = !project.files("results/batches").is_empty();
-            assert_eq!(output.stderr.contains("resume with `evalreport run --resume "), has_plan, "{}", output.stderr);
+            assert_eq!(
+                output
+                    .stderr
+                    .contains("resume with `evalreport run --resume "),
+                has_plan,
+                "{}",
+                output.stderr
+            );
             if has_plan {
-                check_refusal(&limited(&project, bytes, &["run", "--resume"]), "File too large");
+                check_refusal(
+                    &limited(&project, bytes, &["run", "--resume"]),
+                    "File too large",
+                );
             }
         }
         check_whole(&project, "results");
         go_on(&project, &ARGUMENTS);
         check(&project, "results", &expected);
     }
-    assert!((5..15).contains(&refused) && journals > 0, "{refused} of 15, {journals} in the middle of a journal");
+    assert!(
+        (5..15).contains(&refused) && journals > 0,
+        "{refused} of 15, {journals} in the middle of a journal"
+    );
 }
 
 /// A file system of its own, gone with the test.
@@ -79,15 +120,23 @@ impl Drop for Mounted {
 
 /// Mounts a file system of 256 KiB, if this user may.
 fn mount(folder: &std::path::Path) -> Option<Mounted> {
-    let mut command = mounting("mount", &["-t", "tmpfs", "-o", "size=256k,mode=777", "tmpfs"]);
-    command.arg(folder).succeeds().then(|| Mounted(folder.to_owned()))
+    let mut command = mounting(
+        "mount",
+        &["-t", "tmpfs", "-o", "size=256k,mode=777", "tmpfs"],
+    );
+    command
+        .arg(folder)
+        .succeeds()
+        .then(|| Mounted(folder.to_owned()))
 }
 
 /// As root, or as somebody who may become root without a password.
 fn mounting(program: &str, arguments: &[&str]) -> Command {
     let is_root = rustix::process::geteuid().is_root();
     let mut command = Command::new(if is_root { program } else { "sudo" });
-    command.args(["-n", program].iter().filter(|_| !is_root)).args(arguments);
+    command
+        .args(["-n", program].iter().filter(|_| !is_root))
+        .args(arguments);
     command
 }
 
@@ -95,7 +144,9 @@ fn mounting(program: &str, arguments: &[&str]) -> Command {
 pub fn can_mount() -> bool {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let is_there = |program: &str| needs::is_met(program);
-    (rustix::process::geteuid().is_root() || is_there("sudo")) && is_there("mount") && mount(folder.path()).is_some()
+    (rustix::process::geteuid().is_root() || is_there("sudo"))
+        && is_there("mount")
+        && mount(folder.path()).is_some()
 }
 
 #[cfg(target_os = "linux")]
@@ -115,18 +166,33 @@ fn a_disk_that_is_full() {
         while fs::write(&filler, vec![1; size]).is_err() {
             size -= 4096;
         }
-        let resume = if project.files("results/batches").is_empty() { ARGUMENTS.to_vec() } else { vec!["run", "--resume"] };
+        let resume = if project.files("results/batches").is_empty() {
+            ARGUMENTS.to_vec()
+        } else {
+            vec!["run", "--resume"]
+        };
         let output = project.run(resume);
         let is_done = output.code == 0 || output.stderr.starts_with("error: no unfinished batch");
         if !is_done {
             check_refusal(&output, "No space left on device");
-            let error = output.stderr.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
-            refused.insert(["batches", "items.jsonl", "transcript.jsonl", ".json"].iter().position(|part| error.contains(part)));
+            let error = output
+                .stderr
+                .lines()
+                .find(|line| line.starts_with("error: "))
+                .unwrap_or_default();
+            refused.insert(
+                ["batches", "items.jsonl", "transcript.jsonl", ".json"]
+                    .iter()
+                    .position(|part| error.contains(part)),
+            );
         }
         fs::remove_file(&filler).expect("ours");
         check_whole(&project, "results");
     }
-    assert!(refused.len() > 1, "it was full at several places: {refused:?}");
+    assert!(
+        refused.len() > 1,
+        "it was full at several places: {refused:?}"
+    );
     go_on(&project, &ARGUMENTS);
     check(&project, "results", &expected);
 }
@@ -141,12 +207,18 @@ fn a_folder_that_is_not_ours_to_write() {
     const NOBODY: u32 = 65_534;
     // The plan is smaller than the limit below, and what one run says is larger.
     let project = quiz(6);
-    let mode = |path: &str, mode| fs::set_permissions(project.path(path), fs::Permissions::from_mode(mode)).expect("ours to change");
+    let mode = |path: &str, mode| {
+        fs::set_permissions(project.path(path), fs::Permissions::from_mode(mode))
+            .expect("ours to change")
+    };
     let expected = undisturbed(&project, &ARGUMENTS);
     fs::create_dir(project.path("results")).expect("a folder");
     mode("", 0o755);
     mode("results", 0o555);
-    let is_root = fs::metadata(project.path("results")).expect("it is there").uid() == 0;
+    let is_root = fs::metadata(project.path("results"))
+        .expect("it is there")
+        .uid()
+        == 0;
     // Nobody may not reach the build folder.
     let program = project.path("evalreport");
     if fs::hard_link(BINARY, &program).is_err() {
@@ -154,7 +226,9 @@ fn a_folder_that_is_not_ours_to_write() {
     }
     let run = |arguments: &[&str]| {
         let mut command = Command::new(&program);
-        command.args(arguments).env("PATH", std::env::var("PATH").unwrap_or_default());
+        command
+            .args(arguments)
+            .env("PATH", std::env::var("PATH").unwrap_or_default());
         if is_root {
             command.uid(NOBODY).gid(NOBODY);
         }
@@ -167,20 +241,33 @@ fn a_folder_that_is_not_ours_to_write() {
     mode("results", 0o777);
     let mut command = Command::new("sh");
     let script = "trap '' XFSZ; ulimit -f 3; exec \"$@\"";
-    command.args(["-c", script, "sh", BINARY]).args(ARGUMENTS).env("PATH", std::env::var("PATH").unwrap_or_default());
+    command
+        .args(["-c", script, "sh", BINARY])
+        .args(ARGUMENTS)
+        .env("PATH", std::env::var("PATH").unwrap_or_default());
     assert_eq!(project.output(&mut command).code, 2);
     for file in project.files("results") {
         mode(&file, 0o666);
     }
-    for entry in fs::read_dir(project.path("results")).expect("it is there").filter_map(Result::ok).filter(|entry| entry.path().is_dir()) {
-        fs::set_permissions(entry.path(), fs::Permissions::from_mode(0o555)).expect("ours to change");
+    for entry in fs::read_dir(project.path("results"))
+        .expect("it is there")
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().is_dir())
+    {
+        fs::set_permissions(entry.path(), fs::Permissions::from_mode(0o555))
+            .expect("ours to change");
     }
     let committed = kept(&project, "results").len();
     check_refusal(&run(&["run", "--resume"]), "Permission denied");
     assert_eq!(kept(&project, "results").len(), committed);
     check_whole(&project, "results");
-    for entry in fs::read_dir(project.path("results")).expect("it is there").filter_map(Result::ok).filter(|entry| entry.path().is_dir()) {
-        fs::set_permissions(entry.path(), fs::Permissions::from_mode(0o777)).expect("ours to change");
+    for entry in fs::read_dir(project.path("results"))
+        .expect("it is there")
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().is_dir())
+    {
+        fs::set_permissions(entry.path(), fs::Permissions::from_mode(0o777))
+            .expect("ours to change");
     }
     let resumed = run(&["run", "--resume", "--quiet"]);
     assert_eq!(resumed.code, 0, "{}", resumed.stderr);

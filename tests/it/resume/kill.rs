@@ -21,7 +21,11 @@ const CALLS: &str = "?open,openat,?mkdir,mkdirat,write,?writev,?pwrite64,fsync,f
 fn strace(project: &Project, options: &[&str], arguments: &[&str]) -> Output {
     let mut command = Command::new("strace");
     command.arg("-qq").args(options).arg(BINARY).args(arguments);
-    project.output(command.env("PATH", std::env::var("PATH").unwrap_or_default()).env("HOME", "/nonexistent"))
+    project.output(
+        command
+            .env("PATH", std::env::var("PATH").unwrap_or_default())
+            .env("HOME", "/nonexistent"),
+    )
 }
 
 /// A call by its name and how many of that name there were up to it.
@@ -29,10 +33,21 @@ type Call = (String, usize);
 
 /// The calls that a command makes. The store is written by one thread, which is the one that is followed.
 fn calls(project: &Project, arguments: &[&str]) -> Vec<Call> {
-    assert_eq!(strace(project, &["-o", "trace", "-e", &format!("trace={CALLS}")], arguments).code, 0);
+    assert_eq!(
+        strace(
+            project,
+            &["-o", "trace", "-e", &format!("trace={CALLS}")],
+            arguments
+        )
+        .code,
+        0
+    );
     let mut counts = BTreeMap::<String, usize>::new();
     let trace = project.read("trace");
-    let names = trace.lines().filter_map(|line| Some(line.split_once('(')?.0)).filter(|name| !name.contains(' '));
+    let names = trace
+        .lines()
+        .filter_map(|line| Some(line.split_once('(')?.0))
+        .filter(|name| !name.contains(' '));
     let calls = names.map(|name| {
         let count = counts.entry(name.to_owned()).or_default();
         *count += 1;
@@ -43,9 +58,21 @@ fn calls(project: &Project, arguments: &[&str]) -> Vec<Call> {
 
 /// Runs and kills it when it begins a call.
 fn killed_at(project: &Project, (name, number): &Call, arguments: &[&str]) -> bool {
-    let options = ["-o", "/dev/null", "-e", &format!("trace={name}"), "-e", &format!("inject={name}:signal=KILL:when={number}")];
+    let options = [
+        "-o",
+        "/dev/null",
+        "-e",
+        &format!("trace={name}"),
+        "-e",
+        &format!("inject={name}:signal=KILL:when={number}"),
+    ];
     let output = strace(project, &options, arguments);
-    assert!(matches!(output.code, -1 | 0), "exit {} at {name} {number}: {}", output.code, output.stderr);
+    assert!(
+        matches!(output.code, -1 | 0),
+        "exit {} at {name} {number}: {}",
+        output.code,
+        output.stderr
+    );
     output.code == -1
 }
 
@@ -67,8 +94,16 @@ fn for_each(calls: &[Call], step: usize, go: impl Fn(&Call) -> bool + Sync) {
         }
     });
     let unreached = unreached.into_inner();
-    assert!(unreached * 20 <= calls.len(), "{unreached} of {} calls were not made again", calls.len());
-    say(&format!("{} kills in {:.1} s", calls.len() - unreached, begin.elapsed().as_secs_f64()));
+    assert!(
+        unreached * 20 <= calls.len(),
+        "{unreached} of {} calls were not made again",
+        calls.len()
+    );
+    say(&format!(
+        "{} kills in {:.1} s",
+        calls.len() - unreached,
+        begin.elapsed().as_secs_f64()
+    ));
 }
 
 /// Kills a command at every so-manieth call, goes on, and expects what it would have kept without.
@@ -88,12 +123,34 @@ fn sweep(project: impl Fn() -> Project + Sync, arguments: &[&str], step: usize) 
 #[test]
 fn a_batch_of_three_runs_killed_at_every_call() {
     needs!("strace");
-    let arguments = ["run", "quiz", "--agent", "mixed", "--runs", "3", "--seed", "7", "--shuffle", "--tag", "night=12"];
+    let arguments = [
+        "run",
+        "quiz",
+        "--agent",
+        "mixed",
+        "--runs",
+        "3",
+        "--seed",
+        "7",
+        "--shuffle",
+        "--tag",
+        "night=12",
+    ];
     sweep(|| quiz(4), &arguments, 1);
 }
 
 /// Without isolation, whose calls are as many as there are folders beside the project.
-const CODE: [&str; 9] = ["run", "lines", "--approach", "writer", "--runs", "2", "--seed", "7", "--no-isolation"];
+const CODE: [&str; 9] = [
+    "run",
+    "lines",
+    "--approach",
+    "writer",
+    "--runs",
+    "2",
+    "--seed",
+    "7",
+    "--no-isolation",
+];
 
 #[test]
 fn a_batch_of_code_killed_at_calls() {
@@ -110,26 +167,47 @@ fn a_batch_of_code_killed_at_every_call() {
 
 /// What goes on is killed as well, at calls of its own.
 fn sweep_resumed(step: usize) {
-    let arguments = ["run", "quiz", "--agent", "mixed", "--runs", "2", "--seed", "7"];
+    let arguments = [
+        "run", "quiz", "--agent", "mixed", "--runs", "2", "--seed", "7",
+    ];
     let expected = undisturbed(&quiz(5), &arguments);
     let interrupted = || {
         let project = quiz(5);
         // In the second run, when a third transcript is written and its outcome is not.
         assert!(killed_at(&project, &("write".to_owned(), 25), &arguments));
-        let items = project.files("results").into_iter().filter(|file| file.ends_with("items.jsonl"));
-        let begun = items.min_by_key(|file| project.read(file).len()).expect("it was journalled");
+        let items = project
+            .files("results")
+            .into_iter()
+            .filter(|file| file.ends_with("items.jsonl"));
+        let begun = items
+            .min_by_key(|file| project.read(file).len())
+            .expect("it was journalled");
         let text = project.read(&begun);
-        let [first, second] = text.lines().collect::<Vec<_>>()[..] else { panic!("two questions are answered: {text}") };
+        let [first, second] = text.lines().collect::<Vec<_>>()[..] else {
+            panic!("two questions are answered: {text}")
+        };
         // As if several had been asked at once, and the power been cut in the middle of a line.
-        project.file(&begun, format!("{second}\n{first}\n{{\"item\":\"q02\",\"ki"));
+        project.file(
+            &begun,
+            format!("{second}\n{first}\n{{\"item\":\"q02\",\"ki"),
+        );
         project
     };
     let found = interrupted();
-    assert_eq!((kept(&found, "results").len(), found.run(["doctor"]).code), (1, 1), "one run is done and one is begun");
+    assert_eq!(
+        (kept(&found, "results").len(), found.run(["doctor"]).code),
+        (1, 1),
+        "one run is done and one is begun"
+    );
     let resume = ["run", "--resume"];
     let calls = calls(&interrupted(), &resume);
     assert!(
-        calls.len() > 60 && calls.iter().filter(|(name, _)| name == "renameat" || name == "rename").count() > 1,
+        calls.len() > 60
+            && calls
+                .iter()
+                .filter(|(name, _)| name == "renameat" || name == "rename")
+                .count()
+                > 1,
         "{calls:?} are not all"
     );
     for_each(&calls, step, |call| {
@@ -159,10 +237,31 @@ fn a_resumed_batch_killed_at_every_call() {
 fn one_thread_writes_the_store() {
     needs!("strace");
     let project = quiz(6);
-    let options = ["-f", "-y", "-o", "trace", "-e", "trace=write,fsync,ftruncate,renameat2,mkdir,flock"];
-    assert_eq!(strace(&project, &options, &["run", "quiz", "--agent", "good", "--runs", "2", "--jobs", "4"]).code, 0);
+    let options = [
+        "-f",
+        "-y",
+        "-o",
+        "trace",
+        "-e",
+        "trace=write,fsync,ftruncate,renameat2,mkdir,flock",
+    ];
+    assert_eq!(
+        strace(
+            &project,
+            &options,
+            &[
+                "run", "quiz", "--agent", "good", "--runs", "2", "--jobs", "4"
+            ]
+        )
+        .code,
+        0
+    );
     let trace = project.read("trace");
-    let mut threads: Vec<&str> = trace.lines().filter(|line| line.contains("/results")).filter_map(|line| line.split(' ').next()).collect();
+    let mut threads: Vec<&str> = trace
+        .lines()
+        .filter(|line| line.contains("/results"))
+        .filter_map(|line| line.split(' ').next())
+        .collect();
     assert!(threads.len() > 20, "{trace}");
     threads.sort_unstable();
     threads.dedup();
@@ -174,10 +273,15 @@ fn bundled() -> Project {
     let project = Project::new();
     for run in ["one", "two"] {
         project.items(run, &[question("q1", 1, "pass"), question("q2", 1, "fail")]);
-        project.file(&format!("results/{run}/transcript.jsonl"), "{\"entry\": {\"role\": \"user\"}}\n");
+        project.file(
+            &format!("results/{run}/transcript.jsonl"),
+            "{\"entry\": {\"role\": \"user\"}}\n",
+        );
         project.file(&format!("results/{run}/output/src/a.py"), "print()\n");
         let sealed = Run::new(RunId::parse(run).expect("an id"), "quiz", run, "m1");
-        Store::at(project.path("results")).save(&sealed).expect("room");
+        Store::at(project.path("results"))
+            .save(&sealed)
+            .expect("room");
     }
     let packed = project.run(["export", "bundle", "all.bundle"]);
     assert_eq!(packed.code, 0, "{}", packed.stderr);
@@ -201,19 +305,32 @@ fn an_import_of_a_bundle_killed_at_every_call() {
     let undisturbed = bundled();
     assert_eq!(undisturbed.run(import).code, 0);
     let expected = content(&undisturbed, "results");
-    assert!(["one.json", "two.json", "two/output/src/a.py"].iter().all(|name| expected.contains_key(*name)), "{expected:?}");
+    assert!(
+        ["one.json", "two.json", "two/output/src/a.py"]
+            .iter()
+            .all(|name| expected.contains_key(*name)),
+        "{expected:?}"
+    );
     let calls = calls(&bundled(), &import);
     for_each(&calls, 1, |call| {
         let project = bundled();
         let is_killed = killed_at(&project, call, &import);
         let listed = project.run(["list", "--runs", "--format", "csv"]);
-        assert!(listed.code == 0 || listed.stderr.contains("the store holds no runs"), "{call:?}: {}", listed.stderr);
+        assert!(
+            listed.code == 0 || listed.stderr.contains("the store holds no runs"),
+            "{call:?}: {}",
+            listed.stderr
+        );
         let again = project.run(import);
         assert_eq!(again.code, 0, "{call:?}: {}{}", again.stdout, again.stderr);
         assert_eq!(content(&project, "results"), expected, "{call:?}");
         let doctor = project.run(["doctor", "--verify"]);
         assert_eq!(doctor.code, 0, "{call:?}: {}", doctor.stdout);
-        assert!(doctor.stdout.ends_with("results: 2 runs sealed\n"), "{call:?}: {}", doctor.stdout);
+        assert!(
+            doctor.stdout.ends_with("results: 2 runs sealed\n"),
+            "{call:?}: {}",
+            doctor.stdout
+        );
         is_killed
     });
 }
@@ -240,15 +357,39 @@ fn a_refused_call_is_said_and_leaves_nothing_wrong() {
     let truth = answer(&whole);
     let mut faults = 0;
     for (name, error) in FAULTS {
-        let paths: Vec<String> = whole.files("results").into_iter().filter(|file| !file.contains("/.")).collect();
-        for path in paths.iter().map(String::as_str).chain(["results", "results/one", "results/imports", "results/batches"]) {
+        let paths: Vec<String> = whole
+            .files("results")
+            .into_iter()
+            .filter(|file| !file.contains("/."))
+            .collect();
+        for path in paths.iter().map(String::as_str).chain([
+            "results",
+            "results/one",
+            "results/imports",
+            "results/batches",
+        ]) {
             let project = bundled();
             assert_eq!(project.run(["import", "all.bundle"]).code, 0);
             let inject = format!("inject={name}:error={error}");
-            let options = ["-f", "-o", "/dev/null", "-P", path, "-e", &format!("trace={name}"), "-e", &inject];
+            let options = [
+                "-f",
+                "-o",
+                "/dev/null",
+                "-P",
+                path,
+                "-e",
+                &format!("trace={name}"),
+                "-e",
+                &inject,
+            ];
             let output = strace(&project, &options, &["list", "--runs", "--format", "json"]);
-            let is_told = output.code != 0 || output.stdout == truth || output.stderr.contains("cannot");
-            assert!(is_told, "{name} {error} {path}: {}{}", output.stdout, output.stderr);
+            let is_told =
+                output.code != 0 || output.stdout == truth || output.stderr.contains("cannot");
+            assert!(
+                is_told,
+                "{name} {error} {path}: {}{}",
+                output.stdout, output.stderr
+            );
             let export = strace(&project, &options, &["export", "json", "out.json", "-q"]);
             assert!(
                 export.code != 0 || project.read("out.json").matches("\"item\":").count() == 4,
@@ -267,7 +408,10 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 }
@@ -275,11 +419,16 @@ impl Numbers {
 #[test]
 fn forty_runs_killed_at_thirty_random_moments() {
     const KILLS: usize = 30;
-    let arguments = ["run", "quiz", "--agent", "mixed", "--runs", "40", "--seed", "11", "--jobs", "2"];
+    let arguments = [
+        "run", "quiz", "--agent", "mixed", "--runs", "40", "--seed", "11", "--jobs", "2",
+    ];
     let begin = Instant::now();
     let reference = quiz(25);
     let expected = undisturbed(&reference, &arguments);
-    assert_eq!(expected.values().map(|run| run.items.len()).sum::<usize>(), 40 * 25);
+    assert_eq!(
+        expected.values().map(|run| run.items.len()).sum::<usize>(),
+        40 * 25
+    );
     let mut numbers = Numbers(4);
     let (mut kills, mut batches) = (0, 0);
     while kills < KILLS {
@@ -293,7 +442,9 @@ fn forty_runs_killed_at_thirty_random_moments() {
             // At any moment from its very start, and more often while it writes.
             if numbers.below(4) > 0 {
                 let mut line = String::new();
-                BufReader::new(child.stderr.as_mut().expect("piped")).read_line(&mut line).expect("it says that a run starts");
+                BufReader::new(child.stderr.as_mut().expect("piped"))
+                    .read_line(&mut line)
+                    .expect("it says that a run starts");
             }
             thread::sleep(Duration::from_micros(numbers.below(40_000)));
             is_over = child.try_wait().expect("ours").is_some();
@@ -303,10 +454,16 @@ fn forty_runs_killed_at_thirty_random_moments() {
             }
             child.wait();
             let ahead = kept(&project, "results");
-            assert!(ahead.iter().all(|(key, run)| expected[key] == *run), "what is committed is whole at any moment");
+            assert!(
+                ahead.iter().all(|(key, run)| expected[key] == *run),
+                "what is committed is whole at any moment"
+            );
         }
         go_on(&project, &arguments);
         check(&project, "results", &expected);
     }
-    say(&format!("{kills} kills of {batches} batches in {:.1} s", begin.elapsed().as_secs_f64()));
+    say(&format!(
+        "{kills} kills of {batches} batches in {:.1} s",
+        begin.elapsed().as_secs_f64()
+    ));
 }

@@ -23,7 +23,10 @@ const FILES: [(&str, &str); 9] = [
     // The packages are those of other tests too: what Vite keeps for later belongs elsewhere.
     ("vite.config.js", "export default { cacheDir: '.vite' };\n"),
     (".gitignore", "node_modules\n.vite\ndist\n"),
-    ("index.html", "<!doctype html>\n<script type=\"module\" src=\"/src/main.js\"></script>\n"),
+    (
+        "index.html",
+        "<!doctype html>\n<script type=\"module\" src=\"/src/main.js\"></script>\n",
+    ),
     ("src/main.js", MAIN),
     ("src/adder.js", ADDER),
     ("src/other.js", "export const other = () => 1;\n"),
@@ -60,10 +63,23 @@ pub fn packages() -> Option<PathBuf> {
     if fs::read_to_string(&done).ok().as_ref() != Some(&wanted) {
         fs::create_dir_all(&project).expect("a folder");
         fs::write(project.join("package.json"), "{\"private\": true}\n").expect("a file");
-        let install = ["install", "--no-audit", "--no-fund", "--no-save", "--loglevel=error"];
-        let output = Command::new("npm").args(install).args(PACKAGES).current_dir(&project).finish();
+        let install = [
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--no-save",
+            "--loglevel=error",
+        ];
+        let output = Command::new("npm")
+            .args(install)
+            .args(PACKAGES)
+            .current_dir(&project)
+            .finish();
         if !output.status.success() {
-            eprintln!("Vite cannot be installed: {}", String::from_utf8_lossy(&output.stderr));
+            eprintln!(
+                "Vite cannot be installed: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
             return None;
         }
         fs::write(&done, wanted).expect("a file");
@@ -79,21 +95,50 @@ fn a_build_that_breaks_is_told() {
     let goal = "Fix Vite import errors";
     let fast = checkout.verify(goal, "fast");
     fast.ended(1, "not_done", "continue");
-    assert_eq!((fast.text("stack"), fast.text("smokeTest"), fast.text("buildCommand")), ("vite_frontend", "npm run dev", "npm run build"));
-    assert_eq!((fast.commands()[0], fast.outcomes()[0]), ("npm run build", "failed"));
-    assert_eq!(fast.answer["checks"][0]["baseline"], "passed", "{:#}", fast.answer);
+    assert_eq!(
+        (
+            fast.text("stack"),
+            fast.text("smokeTest"),
+            fast.text("buildCommand")
+        ),
+        ("vite_frontend", "npm run dev", "npm run build")
+    );
+    assert_eq!(
+        (fast.commands()[0], fast.outcomes()[0]),
+        ("npm run build", "failed")
+    );
+    assert_eq!(
+        fast.answer["checks"][0]["baseline"], "passed",
+        "{:#}",
+        fast.answer
+    );
     let failures = &fast.answer["failures"];
-    assert_eq!((&failures[0]["scope"], &failures[0]["files"]), (&"blocking".into(), &serde_json::json!(["src/main.js"])), "{failures:#}");
+    assert_eq!(
+        (&failures[0]["scope"], &failures[0]["files"]),
+        (&"blocking".into(), &serde_json::json!(["src/main.js"])),
+        "{failures:#}"
+    );
     // The dev server starts all the same, which is why the build is asked beside it.
     let smoke = checkout.verify(goal, "smoke");
     smoke.ended(1, "not_done", "continue");
-    assert_eq!((smoke.commands(), smoke.outcomes()), (vec!["npm run dev", "npm run build"], vec!["passed", "failed"]));
+    assert_eq!(
+        (smoke.commands(), smoke.outcomes()),
+        (
+            vec!["npm run dev", "npm run build"],
+            vec!["passed", "failed"]
+        )
+    );
 
     checkout.commit();
     checkout.write("src/main.js", MAIN);
     let mended = checkout.verify(goal, "smoke");
     mended.ended(0, "done_success", "stop");
-    assert_eq!((mended.outcomes(), mended.fixed().len()), (vec!["passed", "passed"], 1), "{:#}", mended.answer);
+    assert_eq!(
+        (mended.outcomes(), mended.fixed().len()),
+        (vec!["passed", "passed"], 1),
+        "{:#}",
+        mended.answer
+    );
 }
 
 #[test]
@@ -102,11 +147,22 @@ fn a_dev_server_is_up_when_it_says_so() {
     let checkout = frontend();
     checkout.write("src/main.js", &MAIN.replace("1, 2", "2, 2"));
     // Without the script, Vite is started by its own name.
-    checkout.write("package.json", &FILES[0].1.replace("\"dev\": \"vite --host 127.0.0.1\", ", ""));
+    checkout.write(
+        "package.json",
+        &FILES[0]
+            .1
+            .replace("\"dev\": \"vite --host 127.0.0.1\", ", ""),
+    );
     let verified = checkout.verify("Show the other number on the page", "yolo");
     verified.ended(0, "done_success", "stop");
-    assert_eq!((verified.commands(), verified.outcomes()), (vec!["npx --no-install vite"], vec!["passed"]));
-    assert!(!is_running(&checkout.project.path("").display().to_string()), "the server is stopped");
+    assert_eq!(
+        (verified.commands(), verified.outcomes()),
+        (vec!["npx --no-install vite"], vec!["passed"])
+    );
+    assert!(
+        !is_running(&checkout.project.path("").display().to_string()),
+        "the server is stopped"
+    );
     checkout.write("vite.config.js", "throw new Error('no configuration');\n");
     let broken = checkout.verify("Show the other number on the page", "yolo");
     broken.ended(1, "not_done", "continue");
@@ -119,14 +175,36 @@ fn vitest() {
     let checkout = frontend();
     let good = "export const add = (left, right) => right + left;\n";
     let bad = "export const add = (left, right) => right - left;\n";
-    let [fast, strict, _] = stands_then_breaks(&checkout, "Turn the sum around", ("src/adder.js", good), ("src/adder.js", bad));
+    let [fast, strict, _] = stands_then_breaks(
+        &checkout,
+        "Turn the sum around",
+        ("src/adder.js", good),
+        ("src/adder.js", bad),
+    );
     assert_eq!(fast.commands(), ["npm test", "npm run dev"]);
-    assert!(matches!(fast.scopes().as_slice(), [("out_of_scope", test)] if test.contains("stands")), "{:#}", fast.answer);
-    let all = (vec!["npm test", "npm run dev", "npm run build"], vec!["failed", "passed", "passed"]);
+    assert!(
+        matches!(fast.scopes().as_slice(), [("out_of_scope", test)] if test.contains("stands")),
+        "{:#}",
+        fast.answer
+    );
+    let all = (
+        vec!["npm test", "npm run dev", "npm run build"],
+        vec!["failed", "passed", "passed"],
+    );
     assert_eq!((strict.commands(), strict.outcomes()), all);
     // The tests that lead to the changed file, and no others.
     let targeted = checkout.verify("fix a typo in the sum", "fast");
     targeted.ended(1, "not_done", "continue");
-    assert_eq!(targeted.commands(), ["npx --no-install vitest related --run src/adder.js", "npm run dev"]);
-    assert!(matches!(targeted.scopes().as_slice(), [("blocking", test)] if test.contains("adds")), "{:#}", targeted.answer);
+    assert_eq!(
+        targeted.commands(),
+        [
+            "npx --no-install vitest related --run src/adder.js",
+            "npm run dev"
+        ]
+    );
+    assert!(
+        matches!(targeted.scopes().as_slice(), [("blocking", test)] if test.contains("adds")),
+        "{:#}",
+        targeted.answer
+    );
 }

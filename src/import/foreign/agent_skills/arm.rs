@@ -57,7 +57,12 @@ struct Figures {
 impl Figures {
     fn of(value: &Value) -> Self {
         let of = |key: &str| value.get(key).and_then(count);
-        Self { passed: of("passed"), total: of("total"), rate: value.get("pass_rate").and_then(number), tokens: of("tokens") }
+        Self {
+            passed: of("passed"),
+            total: of("total"),
+            rate: value.get("pass_rate").and_then(number),
+            tokens: of("tokens"),
+        }
     }
 
     fn counts(&self) -> (Option<u64>, Option<u64>) {
@@ -77,14 +82,22 @@ impl EvalRun {
         let timing = timing.unwrap_or_default();
         let mut span = Span::default();
         span.take(&timing.executor_start, &timing.executor_end);
-        let calls = grading.execution_metrics["tool_calls"].as_object().into_iter().flatten();
-        let calls = calls.filter_map(|(name, calls)| Some((name.clone(), count(calls).filter(|calls| *calls > 0)?)));
+        let calls = grading.execution_metrics["tool_calls"]
+            .as_object()
+            .into_iter()
+            .flatten();
+        let calls = calls.filter_map(|(name, calls)| {
+            Some((name.clone(), count(calls).filter(|calls| *calls > 0)?))
+        });
         Self {
             eval,
             number,
             prompt,
             expectations: grading.all().into_iter().cloned().collect(),
-            seconds: timing.executor_seconds().or_else(|| grading.executor_seconds()).or_else(|| grading.total_seconds()),
+            seconds: timing
+                .executor_seconds()
+                .or_else(|| grading.executor_seconds())
+                .or_else(|| grading.total_seconds()),
             total_seconds: grading.total_seconds().or_else(|| timing.seconds()),
             tokens: count(&timing.total_tokens).filter(|tokens| *tokens > 0),
             characters: grading.output_chars(),
@@ -92,18 +105,32 @@ impl EvalRun {
             tools: calls.take(MOST_TOOLS).collect(),
             span,
             graded: Figures::of(&grading.summary),
-            benchmarked: benchmarked.map(|run| Figures::of(&run.result)).unwrap_or_default(),
+            benchmarked: benchmarked
+                .map(|run| Figures::of(&run.result))
+                .unwrap_or_default(),
         }
     }
 
     /// Creates a run that only `benchmark.json` describes.
-    pub fn benchmarked(eval: String, number: u32, prompt: Option<String>, expectations: &[&Expectation], result: &Value) -> Self {
-        let seconds = result.get("time_seconds").and_then(amount).filter(|seconds| *seconds > 0.0);
+    pub fn benchmarked(
+        eval: String,
+        number: u32,
+        prompt: Option<String>,
+        expectations: &[&Expectation],
+        result: &Value,
+    ) -> Self {
+        let seconds = result
+            .get("time_seconds")
+            .and_then(amount)
+            .filter(|seconds| *seconds > 0.0);
         Self {
             eval,
             number,
             prompt,
-            expectations: expectations.iter().map(|expectation| (*expectation).clone()).collect(),
+            expectations: expectations
+                .iter()
+                .map(|expectation| (*expectation).clone())
+                .collect(),
             seconds,
             total_seconds: seconds,
             benchmarked: Figures::of(result),
@@ -113,8 +140,13 @@ impl EvalRun {
 
     /// Returns the numbers of passed and of graded expectations.
     fn passed(&self) -> (u64, u64) {
-        let graded = self.expectations.iter().filter_map(|expectation| expectation.passed.as_bool());
-        graded.fold((0, 0), |(passed, total), is_passed| (passed + u64::from(is_passed), total + 1))
+        let graded = self
+            .expectations
+            .iter()
+            .filter_map(|expectation| expectation.passed.as_bool());
+        graded.fold((0, 0), |(passed, total), is_passed| {
+            (passed + u64::from(is_passed), total + 1)
+        })
     }
 
     fn rate(&self) -> Option<f64> {
@@ -125,8 +157,14 @@ impl EvalRun {
     /// Returns how far the published rate is from the recomputed one, or 0 if the difference is too large to be rounding.
     fn rounded_by(&self) -> f64 {
         let stated = self.benchmarked.rate.or(self.graded.rate);
-        let distance = stated.zip(self.rate()).map_or(0.0, |(stated, rate)| (stated - rate).abs());
-        if distance <= StatedFigure::half_of_last(RATE_DECIMALS) + 1e-9 { distance } else { 0.0 }
+        let distance = stated
+            .zip(self.rate())
+            .map_or(0.0, |(stated, rate)| (stated - rate).abs());
+        if distance <= StatedFigure::half_of_last(RATE_DECIMALS) + 1e-9 {
+            distance
+        } else {
+            0.0
+        }
     }
 
     fn take(&self, run: Handle, attempt: u32, sink: &mut Sink<'_>) -> Result<(), Stop> {
@@ -134,13 +172,20 @@ impl EvalRun {
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
         for (index, expectation) in self.expectations.iter().enumerate() {
             let Some(asked) = filled(&expectation.text) else {
-                sink.refuse(&format!("{place}, expectation {}", index + 1), Refused::because("the expectation has no text"));
+                sink.refuse(
+                    &format!("{place}, expectation {}", index + 1),
+                    Refused::because("the expectation has no text"),
+                );
                 continue;
             };
             let asked = asked.trim();
             let times = seen.entry(asked.to_owned()).or_default();
             *times += 1;
-            let again = if *times > 1 { format!(" ({times})") } else { String::new() };
+            let again = if *times > 1 {
+                format!(" ({times})")
+            } else {
+                String::new()
+            };
             let status = match expectation.passed.as_bool() {
                 Some(true) => ItemStatus::Pass,
                 Some(false) => ItemStatus::Fail,
@@ -153,7 +198,9 @@ impl EvalRun {
             let prompt = self.prompt.as_deref().unwrap_or_default().trim();
             let details = ItemDetails {
                 reason: filled(&expectation.evidence),
-                item_hash: Some(hex_digest(&[prompt.as_bytes(), asked.as_bytes()], true)[..32].to_owned()),
+                item_hash: Some(
+                    hex_digest(&[prompt.as_bytes(), asked.as_bytes()], true)[..32].to_owned(),
+                ),
                 question: Some(asked.to_owned()),
                 ..ItemDetails::default()
             };
@@ -172,7 +219,12 @@ impl EvalRun {
         outcome.attempt = attempt;
         outcome.score = self.rate();
         outcome.duration_seconds = self.seconds;
-        let details = ItemDetails { question: self.prompt.clone(), steps: self.steps, tools: self.tools.clone(), ..ItemDetails::default() };
+        let details = ItemDetails {
+            question: self.prompt.clone(),
+            steps: self.steps,
+            tools: self.tools.clone(),
+            ..ItemDetails::default()
+        };
         sink.item(run, &place, outcome, details)
     }
 }
@@ -202,10 +254,15 @@ impl Arm {
         }
         let approach = approach(configuration, iteration);
         let model = metadata.model().unwrap_or_default();
-        let Some(run) = sink.begin_run_of_bytes(&[skill, iteration, configuration], [skill, &approach, &model], Moment::Unread) else {
+        let Some(run) = sink.begin_run_of_bytes(
+            &[skill, iteration, configuration],
+            [skill, &approach, &model],
+            Moment::Unread,
+        ) else {
             return Ok(());
         };
-        self.runs.sort_by(|left, right| (&left.eval, left.number).cmp(&(&right.eval, right.number)));
+        self.runs
+            .sort_by(|left, right| (&left.eval, left.number).cmp(&(&right.eval, right.number)));
         let mut attempts: BTreeMap<&str, u32> = BTreeMap::new();
         for eval_run in &self.runs {
             let attempt = attempts.entry(&eval_run.eval).or_default();
@@ -224,10 +281,24 @@ impl Arm {
                     crate::domain::count(declared, "run")
                 ));
             }
-            sink.stated(run, "runs_per_configuration", declared as f64, Unit::Count, Some(f64::from(most)), None);
+            sink.stated(
+                run,
+                "runs_per_configuration",
+                declared as f64,
+                Unit::Count,
+                Some(f64::from(most)),
+                None,
+            );
         }
         if let Some(declared) = metadata.evals_run.as_array() {
-            sink.stated(run, "evals_run", declared.len() as f64, Unit::Count, Some(evals as f64), None);
+            sink.stated(
+                run,
+                "evals_run",
+                declared.len() as f64,
+                Unit::Count,
+                Some(evals as f64),
+                None,
+            );
         }
         Ok(())
     }
@@ -245,10 +316,16 @@ impl Arm {
         record.total_calls = Some(self.runs.len() as u64);
         let tokens = self.runs.iter().map(|eval_run| eval_run.tokens);
         record.total_tokens = tokens.reduce(|sum, one| sum?.checked_add(one?)).flatten();
-        record.tags.insert("iteration".to_owned(), iteration.to_owned());
+        record
+            .tags
+            .insert("iteration".to_owned(), iteration.to_owned());
         if self.damaged > 0 {
             record.status = RunStatus::Failed;
-            record.error = Some(format!("{} of {} gradings cannot be read", self.damaged, self.damaged + self.runs.len() as u64));
+            record.error = Some(format!(
+                "{} of {} gradings cannot be read",
+                self.damaged,
+                self.damaged + self.runs.len() as u64
+            ));
         }
     }
 
@@ -258,19 +335,41 @@ impl Arm {
             // The grading's own counts, and the benchmark's if they differ.
             let copied = eval_run.benchmarked.counts() == eval_run.graded.counts();
             let benchmarked = (!copied).then_some(("benchmark", eval_run.benchmarked));
-            for (file, figures) in std::iter::once(("grading", eval_run.graded)).chain(benchmarked) {
-                for (name, stated, counted) in [("passed", figures.passed, passed), ("total", figures.total, total)] {
+            for (file, figures) in std::iter::once(("grading", eval_run.graded)).chain(benchmarked)
+            {
+                for (name, stated, counted) in [
+                    ("passed", figures.passed, passed),
+                    ("total", figures.total, total),
+                ] {
                     if let Some(stated) = stated {
                         let name = format!("{file}/{name}/{}/{}", eval_run.eval, eval_run.number);
-                        sink.stated(run, &name, stated as f64, Unit::Count, Some(counted as f64), None);
+                        sink.stated(
+                            run,
+                            &name,
+                            stated as f64,
+                            Unit::Count,
+                            Some(counted as f64),
+                            None,
+                        );
                     }
                 }
             }
-            let Figures { tokens: Some(stated), .. } = eval_run.benchmarked else { continue };
-            if stated > 0 && eval_run.characters == Some(stated) && eval_run.tokens != Some(stated) {
-                sink.quirk("`tokens` of benchmark.json are characters that the agent wrote, not tokens");
+            let Figures {
+                tokens: Some(stated),
+                ..
+            } = eval_run.benchmarked
+            else {
+                continue;
+            };
+            if stated > 0 && eval_run.characters == Some(stated) && eval_run.tokens != Some(stated)
+            {
+                sink.quirk(
+                    "`tokens` of benchmark.json are characters that the agent wrote, not tokens",
+                );
             } else if eval_run.tokens.is_some_and(|tokens| tokens != stated) {
-                sink.quirk("`tokens` differ between benchmark.json and timing.json: timing.json counts");
+                sink.quirk(
+                    "`tokens` differ between benchmark.json and timing.json: timing.json counts",
+                );
             }
         }
         let summary = &benchmark.run_summary[configuration];
@@ -292,11 +391,18 @@ impl Arm {
     fn moments(&self, of: fn(&EvalRun) -> Option<f64>) -> (Option<f64>, Option<f64>) {
         let mut moments = Moments::default();
         for eval_run in &self.runs {
-            let Some(value) = of(eval_run) else { return (None, None) };
+            let Some(value) = of(eval_run) else {
+                return (None, None);
+            };
             moments.add(value);
         }
-        let deviation = moments.standard_error().map(|error| error * (moments.n() as f64).sqrt());
-        (moments.mean(), deviation.or_else(|| (moments.n() == 1).then_some(0.0)))
+        let deviation = moments
+            .standard_error()
+            .map(|error| error * (moments.n() as f64).sqrt());
+        (
+            moments.mean(),
+            deviation.or_else(|| (moments.n() == 1).then_some(0.0)),
+        )
     }
 
     /// Returns how far the mean may be off because the averaged values were rounded.
@@ -304,7 +410,10 @@ impl Arm {
         if measure.name != MEASURES[0].name || self.runs.is_empty() {
             return 0.0;
         }
-        self.runs.iter().map(EvalRun::rounded_by).fold(0.0, f64::max)
+        self.runs
+            .iter()
+            .map(EvalRun::rounded_by)
+            .fold(0.0, f64::max)
     }
 }
 
@@ -316,14 +425,29 @@ struct Measure {
 }
 
 const MEASURES: &[Measure] = &[
-    Measure { name: "pass_rate", unit: Unit::Fraction, of: EvalRun::rate },
-    Measure { name: "time_seconds", unit: Unit::Seconds, of: |run| run.total_seconds },
-    Measure { name: "tokens", unit: Unit::Tokens, of: |run| run.tokens.map(|tokens| tokens as f64) },
+    Measure {
+        name: "pass_rate",
+        unit: Unit::Fraction,
+        of: EvalRun::rate,
+    },
+    Measure {
+        name: "time_seconds",
+        unit: Unit::Seconds,
+        of: |run| run.total_seconds,
+    },
+    Measure {
+        name: "tokens",
+        unit: Unit::Tokens,
+        of: |run| run.tokens.map(|tokens| tokens as f64),
+    },
 ];
 
 /// Returns the approach's name. The skill changes between iterations, so the name includes the iteration from the second on.
 fn approach(configuration: &str, iteration: &str) -> String {
-    match iteration.strip_prefix("iteration-").and_then(|number| number.parse::<u32>().ok()) {
+    match iteration
+        .strip_prefix("iteration-")
+        .and_then(|number| number.parse::<u32>().ok())
+    {
         Some(number) if number > 1 => format!("{configuration}, iteration {number}"),
         _ => configuration.to_owned(),
     }
@@ -338,14 +462,19 @@ mod tests {
     #[test]
     fn later_iterations_are_other_approaches() {
         assert_eq!(approach("with_skill", "iteration-1"), "with_skill");
-        assert_eq!(approach("with_skill", "iteration-3"), "with_skill, iteration 3");
+        assert_eq!(
+            approach("with_skill", "iteration-3"),
+            "with_skill, iteration 3"
+        );
         assert_eq!(approach("with_skill", "try"), "with_skill");
     }
 
     #[test]
     fn a_rounded_rate_explains_so_much_and_a_wrong_one_nothing() {
         let run = |rate: f64| {
-            let expectations = (0..13).map(|index| json!({"text": format!("e{index}"), "passed": index > 0})).collect::<Vec<_>>();
+            let expectations = (0..13)
+                .map(|index| json!({"text": format!("e{index}"), "passed": index > 0}))
+                .collect::<Vec<_>>();
             let grading = json!({"expectations": expectations, "summary": {"pass_rate": rate}});
             let grading: Grading = serde_json::from_value(grading).expect("a grading");
             EvalRun::graded("eval-0".to_owned(), 1, None, &grading, None, None).rounded_by()

@@ -33,7 +33,11 @@ impl Place {
             folders.pop();
         }
         let configuration = folders.pop().unwrap_or_default().to_owned();
-        Self { configuration, eval: folders.pop().unwrap_or_default().to_owned(), run }
+        Self {
+            configuration,
+            eval: folders.pop().unwrap_or_default().to_owned(),
+            run,
+        }
     }
 }
 
@@ -55,12 +59,17 @@ pub(super) fn levels_above_run(peek: &Peek) -> usize {
 
 /// Returns how many levels the iteration's folder is above a file of an eval, which may lie in the skill's `evals` folder.
 pub(super) fn levels_above_eval(peek: &Peek) -> usize {
-    if peek.folder_name(1) == Some(EVALS_FOLDER) { 3 } else { 2 }
+    if peek.folder_name(1) == Some(EVALS_FOLDER) {
+        3
+    } else {
+        2
+    }
 }
 
 /// Returns whether the file lies where a grading does. Its content may be damaged.
 pub(super) fn is_below_configuration(peek: &Peek) -> bool {
-    peek.folder_name(levels_above_run(peek) - 3).is_some_and(|folder| CONFIGURATIONS.contains(&folder))
+    peek.folder_name(levels_above_run(peek) - 3)
+        .is_some_and(|folder| CONFIGURATIONS.contains(&folder))
 }
 
 /// Returns the number of an eval whose folder is `eval-<number>`, with or without a suffix such as `-login`.
@@ -75,11 +84,31 @@ mod tests {
 
     #[test]
     fn a_path_says_whose_the_file_is() {
-        let place = |run| Place { configuration: "with_skill".to_owned(), eval: "eval-0-login".to_owned(), run };
-        assert_eq!(Place::of("eval-0-login/with_skill/run-2/grading.json"), place(Some(2)));
-        assert_eq!(Place::of("eval-0-login/with_skill/outputs/timing.json"), place(None));
-        assert_eq!(Place::of("eval-0-login/with_skill/run-1/outputs/timing.json"), place(Some(1)));
+        let place = |run| Place {
+            configuration: "with_skill".to_owned(),
+            eval: "eval-0-login".to_owned(),
+            run,
+        };
+        assert_eq!(
+            Place::of("eval-0-login/with_skill/run-2/grading.json"),
+            place(Some(2))
+        );
+        assert_eq!(
+            Place::of("eval-0-login/with_skill/outputs/timing.json"),
+            place(None)
+        );
+        assert_eq!(
+            Place::of("eval-0-login/with_skill/run-1/outputs/timing.json"),
+            place(Some(1))
+        );
         assert_eq!(Place::of("grading.json"), Place::default());
-        assert_eq!((number_of("eval-12-login"), number_of("eval-login"), number_of("chart")), (Some("12"), None, None));
+        assert_eq!(
+            (
+                number_of("eval-12-login"),
+                number_of("eval-login"),
+                number_of("chart")
+            ),
+            (Some("12"), None, None)
+        );
     }
 }

@@ -97,14 +97,19 @@ impl Timing {
 
     /// Returns the seconds that the file calls the total.
     pub fn seconds(&self) -> Option<f64> {
-        amount(&self.total_duration_seconds).or_else(|| amount(&self.duration_ms).map(|milliseconds| milliseconds / 1000.0))
+        amount(&self.total_duration_seconds)
+            .or_else(|| amount(&self.duration_ms).map(|milliseconds| milliseconds / 1000.0))
     }
 }
 
 impl Grading {
     pub fn all(&self) -> Vec<&Expectation> {
         let all: Vec<&Expectation> = self.expectations.iter().collect();
-        if all.is_empty() { self.assertion_results.iter().collect() } else { all }
+        if all.is_empty() {
+            self.assertion_results.iter().collect()
+        } else {
+            all
+        }
     }
 
     pub fn executor_seconds(&self) -> Option<f64> {
@@ -124,7 +129,8 @@ impl Grading {
 impl Metadata {
     /// Returns the model, unless it is a placeholder.
     pub fn model(&self) -> Option<String> {
-        text(&self.executor_model).filter(|model| !model.trim().is_empty() && !is_placeholder(model))
+        text(&self.executor_model)
+            .filter(|model| !model.trim().is_empty() && !is_placeholder(model))
     }
 
     pub fn has_placeholder(&self) -> bool {

@@ -62,17 +62,31 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let folder = folder(source)?;
     for file in &source.files {
         let case: Case = read_value(file.open()?, &file.shown)?;
-        let place = Place::of(&file.name, text(&case.testdir).as_deref(), text(&case.testcase), &folder);
+        let place = Place::of(
+            &file.name,
+            text(&case.testdir).as_deref(),
+            text(&case.testcase),
+            &folder,
+        );
         if let Some(exception) = text(&case.exception) {
             exceptions.push((place, exception));
             continue;
         }
         let Some(tries) = tries(&case.tests_outcomes) else {
-            sink.refuse(&file.name, Refused::because("tests_outcomes is no list of yes and no"));
+            sink.refuse(
+                &file.name,
+                Refused::because("tests_outcomes is no list of yes and no"),
+            );
             continue;
         };
-        let (model, edit_format) = (text(&case.model).unwrap_or_default(), text(&case.edit_format).unwrap_or_default());
-        let arm = match arms.iter().position(|arm| arm.model == model && arm.edit_format == edit_format) {
+        let (model, edit_format) = (
+            text(&case.model).unwrap_or_default(),
+            text(&case.edit_format).unwrap_or_default(),
+        );
+        let arm = match arms
+            .iter()
+            .position(|arm| arm.model == model && arm.edit_format == edit_format)
+        {
             Some(arm) => arm,
             None => {
                 arms.push(begin(&place, &model, &edit_format, arms.is_empty(), sink));
@@ -113,19 +127,37 @@ fn folder(source: &ForeignSource) -> Result<String, Stop> {
     if !source.name.is_empty() && !source.name.ends_with(CASE_RESULTS) {
         return Ok(source.name.clone());
     }
-    let contents = source.files.iter().map(|file| file.read(MOST_CASE_BYTES)).collect::<Result<Vec<_>, _>>()?;
-    let parts: Vec<&[u8]> =
-        source.files.iter().zip(&contents).flat_map(|(file, content)| [file.name.as_bytes(), content.as_slice()]).collect();
+    let contents = source
+        .files
+        .iter()
+        .map(|file| file.read(MOST_CASE_BYTES))
+        .collect::<Result<Vec<_>, _>>()?;
+    let parts: Vec<&[u8]> = source
+        .files
+        .iter()
+        .zip(&contents)
+        .flat_map(|(file, content)| [file.name.as_bytes(), content.as_slice()])
+        .collect();
     Ok(format!("cases-{}", &hex_digest(&parts, true)[..12]))
 }
 
-fn begin(place: &Place, model: &str, edit_format: &str, is_first: bool, sink: &mut Sink<'_>) -> Arm {
+fn begin(
+    place: &Place,
+    model: &str,
+    edit_format: &str,
+    is_first: bool,
+    sink: &mut Sink<'_>,
+) -> Arm {
     let mut identity = vec![place.run.as_str()];
     if !is_first {
         identity.extend([model, edit_format]);
     }
     // Exercises in several languages are the polyglot benchmark. The older benchmark has no language folders.
-    let suite = if place.language.is_some() { "aider-polyglot" } else { "aider-edit" };
+    let suite = if place.language.is_some() {
+        "aider-polyglot"
+    } else {
+        "aider-edit"
+    };
     Arm {
         run: sink.begin_run(&identity, [suite, edit_format, model]),
         model: model.to_owned(),
@@ -149,11 +181,21 @@ fn tell(run: Handle, place: &Place, case: &Case, sink: &mut Sink<'_>) {
         ("editor_model", &case.editor_model),
         ("editor_edit_format", &case.editor_edit_format),
     ];
-    record.tags.extend(settings.into_iter().filter_map(|(key, value)| Some((key.to_owned(), text(value)?))));
+    record.tags.extend(
+        settings
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), text(value)?))),
+    );
 }
 
 impl Arm {
-    fn take(&mut self, place: &Place, case: &Case, tries: &[bool], sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn take(
+        &mut self,
+        place: &Place,
+        case: &Case,
+        tries: &[bool],
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Stop> {
         self.cases += 1;
         let solved = tries.iter().position(|passed| *passed);
         if self.solved_by.len() < tries.len() {
@@ -162,9 +204,13 @@ impl Arm {
             self.solved_by.resize(tries.len(), so_far);
         }
         if let Some(solved) = solved {
-            self.solved_by.iter_mut().skip(solved).for_each(|count| *count += 1);
+            self.solved_by
+                .iter_mut()
+                .skip(solved)
+                .for_each(|count| *count += 1);
         }
-        self.well_formed += u64::from(count(&case.num_malformed_responses).is_none_or(|count| count == 0));
+        self.well_formed +=
+            u64::from(count(&case.num_malformed_responses).is_none_or(|count| count == 0));
         let Some(run) = self.run else { return Ok(()) };
 
         let happened = |value: &Value| count(value).is_some_and(|count| count > 0);
@@ -184,7 +230,8 @@ impl Arm {
         // A cost of zero means not measured.
         outcome.cost_usd = amount(&case.cost).filter(|cost| *cost > 0.0);
         let tokens = |value: &Value| count(value).filter(|tokens| *tokens > 0);
-        (outcome.input_tokens, outcome.output_tokens) = (tokens(&case.prompt_tokens), tokens(&case.completion_tokens));
+        (outcome.input_tokens, outcome.output_tokens) =
+            (tokens(&case.prompt_tokens), tokens(&case.completion_tokens));
         let details = ItemDetails {
             reason: (status != ItemStatus::Pass).then(|| reason(case, tries)),
             cost_source: outcome.cost_usd.map(|_| CostSource::Reported),
@@ -194,25 +241,45 @@ impl Arm {
         sink.item(run, &place.item, outcome, details)
     }
 
-    fn take_exception(&mut self, place: &Place, exception: String, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn take_exception(
+        &mut self,
+        place: &Place,
+        exception: String,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Stop> {
         self.cases += 1;
         let Some(run) = self.run else { return Ok(()) };
         let mut outcome = sink.outcome(run, &place.item, ItemStatus::Error);
         outcome.category.clone_from(&place.language);
         EVALUATOR.clone_into(&mut outcome.evaluator);
-        let details = ItemDetails { reason: Some(exception), ..ItemDetails::default() };
+        let details = ItemDetails {
+            reason: Some(exception),
+            ..ItemDetails::default()
+        };
         sink.item(run, &place.item, outcome, details)
     }
 
     fn end(self, sink: &mut Sink<'_>) {
-        let Some(run) = self.run.filter(|_| self.cases > 0) else { return };
+        let Some(run) = self.run.filter(|_| self.cases > 0) else {
+            return;
+        };
         let record = sink.run(run);
         let share = |count: u64| count as f64 / self.cases as f64;
         for (place, solved) in self.solved_by.iter().enumerate() {
-            push_rate(record, &format!("pass_rate_{}", place + 1), share(*solved), Some(self.cases));
+            push_rate(
+                record,
+                &format!("pass_rate_{}", place + 1),
+                share(*solved),
+                Some(self.cases),
+            );
         }
         if !self.solved_by.is_empty() {
-            push_rate(record, "well_formed", share(self.well_formed), Some(self.cases));
+            push_rate(
+                record,
+                "well_formed",
+                share(self.well_formed),
+                Some(self.cases),
+            );
         }
     }
 }
@@ -225,7 +292,10 @@ fn tries(outcomes: &Value) -> Option<Vec<bool>> {
 fn reason(case: &Case, tries: &[bool]) -> String {
     let counted = [
         ("test timeouts", &case.test_timeouts),
-        ("exhausted context windows", &case.num_exhausted_context_windows),
+        (
+            "exhausted context windows",
+            &case.num_exhausted_context_windows,
+        ),
         ("malformed responses", &case.num_malformed_responses),
         ("error outputs", &case.num_error_outputs),
         ("syntax errors", &case.syntax_errors),
@@ -233,7 +303,12 @@ fn reason(case: &Case, tries: &[bool]) -> String {
         ("lazy comments", &case.lazy_comments),
     ];
     let mut said = vec![format!("tries: {}", tries.len())];
-    said.extend(counted.into_iter().filter_map(|(what, value)| Some(format!("{what}: {}", count(value).filter(|count| *count > 0)?))));
+    said.extend(counted.into_iter().filter_map(|(what, value)| {
+        Some(format!(
+            "{what}: {}",
+            count(value).filter(|count| *count > 0)?
+        ))
+    }));
     said.join(", ")
 }
 
@@ -248,15 +323,39 @@ struct Place {
 impl Place {
     /// Reads the place from the file's path below the run's folder. A file by itself has its path in `testdir`.
     fn of(file: &str, testdir: Option<&str>, testcase: Option<String>, source: &str) -> Self {
-        let own: Vec<&str> = testdir.unwrap_or_default().split(['/', '\\']).filter(|part| !part.is_empty()).collect();
+        let own: Vec<&str> = testdir
+            .unwrap_or_default()
+            .split(['/', '\\'])
+            .filter(|part| !part.is_empty())
+            .collect();
         let run = own.iter().rev().find(|part| began(part).is_some());
-        let run = if began(source).is_some() { source } else { run.copied().unwrap_or(source) };
+        let run = if began(source).is_some() {
+            source
+        } else {
+            run.copied().unwrap_or(source)
+        };
         let (folders, _) = file.rsplit_once('/').unwrap_or_default();
-        let parts: Vec<&str> = if folders.is_empty() { own } else { folders.split('/').collect() };
-        let language = parts.windows(2).rev().find(|pair| pair[1] == "exercises").map(|pair| pair[0].to_owned());
-        let case = testcase.filter(|case| !case.trim().is_empty()).or_else(|| parts.last().map(|part| (*part).to_owned()));
+        let parts: Vec<&str> = if folders.is_empty() {
+            own
+        } else {
+            folders.split('/').collect()
+        };
+        let language = parts
+            .windows(2)
+            .rev()
+            .find(|pair| pair[1] == "exercises")
+            .map(|pair| pair[0].to_owned());
+        let case = testcase
+            .filter(|case| !case.trim().is_empty())
+            .or_else(|| parts.last().map(|part| (*part).to_owned()));
         let case = case.unwrap_or_else(|| file.to_owned());
-        let item = language.as_ref().map_or_else(|| case.clone(), |language| format!("{language}/{case}"));
-        Self { run: run.to_owned(), language, item }
+        let item = language
+            .as_ref()
+            .map_or_else(|| case.clone(), |language| format!("{language}/{case}"));
+        Self {
+            run: run.to_owned(),
+            language,
+            item,
+        }
     }
 }

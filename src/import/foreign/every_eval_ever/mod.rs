@@ -31,7 +31,13 @@ use wire::{Record, ResultEntry, Row};
 const MOST_RECORD_BYTES: u64 = 256 << 20;
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "every-eval-ever", title: "Every Eval Ever", kind: ItemKind::Question, reads_names: false, version: 5 },
+    Facts {
+        name: "every-eval-ever",
+        title: "Every Eval Ever",
+        kind: ItemKind::Question,
+        reads_names: false,
+        version: 5,
+    },
     claim,
     read,
 );
@@ -40,10 +46,19 @@ fn claim(peek: &Peek) -> Option<Claim> {
     if peek.content != Content::Json || !(is_record(peek) || is_samples(peek)) {
         return None;
     }
-    let name = peek.name.strip_suffix(".gz").or_else(|| peek.name.strip_suffix(".zst")).unwrap_or(&peek.name);
-    let stem = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
+    let name = peek
+        .name
+        .strip_suffix(".gz")
+        .or_else(|| peek.name.strip_suffix(".zst"))
+        .unwrap_or(&peek.name);
+    let stem = name
+        .strip_suffix(".jsonl")
+        .or_else(|| name.strip_suffix(".json"))
+        .unwrap_or(name);
     let stem = stem.strip_suffix("_samples").unwrap_or(stem);
-    Some(Claim::PartOf(peek.path.parent().unwrap_or(Path::new("")).join(stem)))
+    Some(Claim::PartOf(
+        peek.path.parent().unwrap_or(Path::new("")).join(stem),
+    ))
 }
 
 fn is_record(peek: &Peek) -> bool {
@@ -62,13 +77,24 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         } else if record.is_some() {
             sink.refuse(&file.name, Refused::because("a second record of one name"));
         } else {
-            record = Some(read_value(file.read(MOST_RECORD_BYTES)?.as_slice(), &file.shown)?);
+            record = Some(read_value(
+                file.read(MOST_RECORD_BYTES)?.as_slice(),
+                &file.shown,
+            )?);
         }
     }
     let Some(record) = record else {
-        return Err(Problem::in_file(&source.shown, "has samples without the record that they belong to").into());
+        return Err(Problem::in_file(
+            &source.shown,
+            "has samples without the record that they belong to",
+        )
+        .into());
     };
-    if record.evaluation_results.iter().all(|result| result.0.is_none()) {
+    if record
+        .evaluation_results
+        .iter()
+        .all(|result| result.0.is_none())
+    {
         return Err(Problem::in_file(&source.shown, "holds no results of evaluations").into());
     }
     if let Some(version) = text(&record.schema_version) {
@@ -76,14 +102,25 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let mut evaluations: Vec<Evaluation<'_>> = Vec::new();
     let mut places = Places::default();
-    for result in record.evaluation_results.iter().filter_map(|result| result.0.as_ref()) {
+    for result in record
+        .evaluation_results
+        .iter()
+        .filter_map(|result| result.0.as_ref())
+    {
         let name = result.name();
         let place = *places.by_name.entry(name.clone()).or_insert_with(|| {
-            evaluations.push(Evaluation { name, results: Vec::new(), attempts: BTreeMap::new() });
+            evaluations.push(Evaluation {
+                name,
+                results: Vec::new(),
+                attempts: BTreeMap::new(),
+            });
             evaluations.len() - 1
         });
         if let Some(id) = text(&result.evaluation_result_id) {
-            places.by_id.entry(id).or_insert((place, evaluations[place].results.len()));
+            places
+                .by_id
+                .entry(id)
+                .or_insert((place, evaluations[place].results.len()));
         }
         evaluations[place].results.push(Scored::new(result));
     }
@@ -99,7 +136,10 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             Ok(())
         })?;
     }
-    let total = record.detailed_evaluation_results.get("total_rows").and_then(count);
+    let total = record
+        .detailed_evaluation_results
+        .get("total_rows")
+        .and_then(count);
     let is_truncated = total.is_some_and(|total| total > rows);
     if is_truncated && rows > 0 {
         sink.quirk(&format!(
@@ -143,7 +183,12 @@ struct Scored<'r> {
 
 impl<'r> Scored<'r> {
     fn new(result: &'r ResultEntry) -> Self {
-        Self { result, values: Moments::default(), rows: 0, unknown: 0 }
+        Self {
+            result,
+            values: Moments::default(),
+            rows: 0,
+            unknown: 0,
+        }
     }
 
     fn take(&mut self, sample: &Row) {
@@ -163,7 +208,10 @@ impl Evaluation<'_> {
     }
 }
 
-fn each_sample(file: &ForeignFile, each: &mut dyn FnMut(usize, Result<Row, Refused>) -> Result<(), Stop>) -> Result<(), Stop> {
+fn each_sample(
+    file: &ForeignFile,
+    each: &mut dyn FnMut(usize, Result<Row, Refused>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
     read_lines(file.open()?, &file.shown, each)
 }
 
@@ -186,10 +234,19 @@ fn begin(record: &Record, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> O
     let first = evaluation.results.first()?.result;
     let word = |value: Option<&Value>| value.and_then(filled);
     let id = word(Some(&record.evaluation_id));
-    let model = word(record.model_info.get("id")).or_else(|| word(record.model_info.get("name"))).unwrap_or_default();
+    let model = word(record.model_info.get("id"))
+        .or_else(|| word(record.model_info.get("name")))
+        .unwrap_or_default();
     let library = word(record.eval_library.get("name")).filter(|name| name != "unknown");
-    let run =
-        sink.begin_run_with(id.as_deref(), &[&evaluation.name], [&evaluation.name, &approach(record, first, library.as_deref()), &model])?;
+    let run = sink.begin_run_with(
+        id.as_deref(),
+        &[&evaluation.name],
+        [
+            &evaluation.name,
+            &approach(record, first, library.as_deref()),
+            &model,
+        ],
+    )?;
     let when = |value: &Value| -> Option<DateTime<Utc>> {
         let said = text(value)?;
         match said.trim().parse::<f64>() {
@@ -200,17 +257,31 @@ fn begin(record: &Record, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> O
     let version = word(record.eval_library.get("version")).filter(|version| version != "unknown");
     let arguments = first.generation_config.get("generation_args");
     let argument = |key: &str| word(arguments.and_then(|arguments| arguments.get(key)));
-    let limit = |key: &str| word(arguments.and_then(|arguments| arguments.get("eval_limits")?.get(key)));
-    let mut judges: Vec<String> = evaluation.results.iter().flat_map(|scored| scored.result.judges()).collect();
+    let limit =
+        |key: &str| word(arguments.and_then(|arguments| arguments.get("eval_limits")?.get(key)));
+    let mut judges: Vec<String> = evaluation
+        .results
+        .iter()
+        .flat_map(|scored| scored.result.judges())
+        .collect();
     judges.sort_unstable();
     judges.dedup();
     let facts = [
         (
             "source",
-            word(record.source_metadata.get("source_name")).or_else(|| word(record.source_metadata.get("source_organization_name"))),
+            word(record.source_metadata.get("source_name"))
+                .or_else(|| word(record.source_metadata.get("source_organization_name"))),
         ),
-        ("relationship", word(record.source_metadata.get("evaluator_relationship"))),
-        ("library", library.map(|library| version.map_or(library.clone(), |version| format!("{library} {version}")))),
+        (
+            "relationship",
+            word(record.source_metadata.get("evaluator_relationship")),
+        ),
+        (
+            "library",
+            library.map(|library| {
+                version.map_or(library.clone(), |version| format!("{library} {version}"))
+            }),
+        ),
         ("dataset", word(first.source_data.get("dataset_name"))),
         ("judge", Some(judges.join(", "))),
         ("temperature", argument("temperature")),
@@ -220,12 +291,19 @@ fn begin(record: &Record, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> O
         ("token_limit", limit("token_limit")),
     ];
     let record_of = sink.run(run);
-    let provider = word(record.model_info.get("inference_platform")).filter(|platform| platform != "unknown");
-    record_of.resources = provider.map(|provider| Resources { provider: Some(clip(&provider, 200).into_owned()), ..Resources::default() });
-    record_of.timestamp = when(&first.evaluation_timestamp).or_else(|| when(&record.evaluation_timestamp));
+    let provider =
+        word(record.model_info.get("inference_platform")).filter(|platform| platform != "unknown");
+    record_of.resources = provider.map(|provider| Resources {
+        provider: Some(clip(&provider, 200).into_owned()),
+        ..Resources::default()
+    });
+    record_of.timestamp =
+        when(&first.evaluation_timestamp).or_else(|| when(&record.evaluation_timestamp));
     for (key, fact) in facts {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
-            record_of.tags.insert(key.to_owned(), clip(&fact, 500).into_owned());
+            record_of
+                .tags
+                .insert(key.to_owned(), clip(&fact, 500).into_owned());
         }
     }
     Some(run)
@@ -233,11 +311,27 @@ fn begin(record: &Record, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> O
 
 /// Returns the approach as far as a record tells: a name in one of its free-form parts, else the plan of solvers, else the library.
 fn approach(record: &Record, result: &ResultEntry, library: Option<&str>) -> String {
-    let named = [&result.generation_config, &record.eval_library, &record.model_info, &record.source_metadata]
-        .into_iter()
-        .find_map(|place| text(place.get("additional_details")?.get("approach")?));
-    let plan = || text(result.generation_config.get("generation_args")?.get("eval_plan")?.get("name")?);
-    named.or_else(plan).or_else(|| library.map(str::to_owned)).unwrap_or_default()
+    let named = [
+        &result.generation_config,
+        &record.eval_library,
+        &record.model_info,
+        &record.source_metadata,
+    ]
+    .into_iter()
+    .find_map(|place| text(place.get("additional_details")?.get("approach")?));
+    let plan = || {
+        text(
+            result
+                .generation_config
+                .get("generation_args")?
+                .get("eval_plan")?
+                .get("name")?,
+        )
+    };
+    named
+        .or_else(plan)
+        .or_else(|| library.map(str::to_owned))
+        .unwrap_or_default()
 }
 
 fn store(
@@ -257,10 +351,15 @@ fn store(
             }
         };
         let Some((evaluation, result)) = places.of(&sample) else {
-            sink.refuse(&place, Refused::because("the sample is of an evaluation that the record does not have"));
+            sink.refuse(
+                &place,
+                Refused::because("the sample is of an evaluation that the record does not have"),
+            );
             return Ok(());
         };
-        let Some(run) = runs[evaluation] else { return Ok(()) };
+        let Some(run) = runs[evaluation] else {
+            return Ok(());
+        };
         let Some(id) = text(&sample.sample_id).filter(|id| !id.is_empty()) else {
             sink.refuse(&place, Refused::because("the sample has no sample_id"));
             return Ok(());
@@ -284,7 +383,11 @@ fn store(
         (outcome.cluster, outcome.category) = (sample.own("cluster"), sample.own("category"));
         outcome.evaluator = result.metric();
         outcome.score = score;
-        outcome.duration_seconds = sample.performance.get("latency_ms").and_then(amount).map(|time| time / 1000.0);
+        outcome.duration_seconds = sample
+            .performance
+            .get("latency_ms")
+            .and_then(amount)
+            .map(|time| time / 1000.0);
         let details = sample.details();
         outcome.input_tokens = details.usage.and_then(|usage| usage.input_total());
         outcome.output_tokens = details.usage.and_then(|usage| usage.output);
@@ -296,15 +399,28 @@ fn store(
 fn status(sample: &Row, score: Option<f64>, is_graded: bool) -> ItemStatus {
     let error = sample.error().map(|error| error.to_lowercase());
     let begins = |word: &str| {
-        error.as_deref().is_some_and(|error| error == word || error.strip_prefix(word).is_some_and(|rest| rest.starts_with(':')))
+        error.as_deref().is_some_and(|error| {
+            error == word
+                || error
+                    .strip_prefix(word)
+                    .is_some_and(|rest| rest.starts_with(':'))
+        })
     };
     // A score of the level `unknown` is undecided, whatever `is_correct` says.
     if score.is_none() && sample.score().is_some() {
-        return if begins("infra") { ItemStatus::Infra } else { ItemStatus::NotEvaluated };
+        return if begins("infra") {
+            ItemStatus::Infra
+        } else {
+            ItemStatus::NotEvaluated
+        };
     }
     if let Some(error) = &error {
         let is_limit = begins("limit") || error.contains("timeout") || error.contains("timed out");
-        return if is_limit { ItemStatus::Limit } else { ItemStatus::Error };
+        return if is_limit {
+            ItemStatus::Limit
+        } else {
+            ItemStatus::Error
+        };
     }
     match (score, sample.is_correct()) {
         (_, Some(true)) => ItemStatus::Pass,
@@ -324,9 +440,17 @@ fn status(sample: &Row, score: Option<f64>, is_graded: bool) -> ItemStatus {
 
 /// Returns how far rounding a share moves the standard error that is computed from it.
 fn moved_error(share: f64, rounding: f64, n: u64) -> f64 {
-    let of = |share: f64| (share * (1.0 - share) / n.saturating_sub(1).max(1) as f64).max(0.0).sqrt();
+    let of = |share: f64| {
+        (share * (1.0 - share) / n.saturating_sub(1).max(1) as f64)
+            .max(0.0)
+            .sqrt()
+    };
     let moved = |by: f64| (of((share + by).clamp(0.0, 1.0)) - of(share)).abs();
-    if share > 0.0 && share < 1.0 { moved(rounding).max(moved(-rounding)) } else { 0.0 }
+    if share > 0.0 && share < 1.0 {
+        moved(rounding).max(moved(-rounding))
+    } else {
+        0.0
+    }
 }
 
 /// Ends a run: stores its scores, and the published figures beside the values recomputed from samples.
@@ -334,32 +458,65 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
     let deciding = evaluation.deciding().filter(|_| is_whole);
     for (place, scored) in evaluation.results.iter().enumerate() {
         let result = scored.result;
-        let Some(stated) = result.score() else { continue };
+        let Some(stated) = result.score() else {
+            continue;
+        };
         let percent = result.percent_of_share(stated);
         let scale = percent.unwrap_or(1.0);
         let score = stated / scale;
-        let unit = if percent.is_some() { Unit::Fraction } else { result.unit(score) };
+        let unit = if percent.is_some() {
+            Unit::Fraction
+        } else {
+            result.unit(score)
+        };
         let is_all = is_whole
             && scored.rows > 0
-            && result.samples().is_none_or(|samples| samples == scored.rows || samples == scored.rows - scored.unknown);
+            && result.samples().is_none_or(|samples| {
+                samples == scored.rows || samples == scored.rows - scored.unknown
+            });
         if is_whole && scored.rows > 0 && !is_all {
             sink.quirk("the file has another number of samples than a published score counts");
         }
         // Percentages may be published for grades that are 0 and 1 in the samples.
-        let factor = if scored.values.is_graded() { 1.0 } else { scale.recip() };
+        let factor = if scored.values.is_graded() {
+            1.0
+        } else {
+            scale.recip()
+        };
         // The digits are the percentage's. Trailing zeros are lost: one half may be 0.50.
-        let half = |value: f64| (StatedFigure::half_of_last(decimals_of(&value.to_string())) / scale).min(StatedFigure::half_of_last(2));
-        let rounding = percent.filter(|_| score > 0.0 && score < 1.0).map(|_| half(stated));
+        let half = |value: f64| {
+            (StatedFigure::half_of_last(decimals_of(&value.to_string())) / scale)
+                .min(StatedFigure::half_of_last(2))
+        };
+        let rounding = percent
+            .filter(|_| score > 0.0 && score < 1.0)
+            .map(|_| half(stated));
         let over = Some(scored.values).filter(|_| is_all && result.is_mean());
-        let recomputed = over.and_then(|values| values.mean()).map(|mean| mean * factor);
-        let error = over.and_then(|values| values.standard_error()).map(|error| error * factor);
+        let recomputed = over
+            .and_then(|values| values.mean())
+            .map(|mean| mean * factor);
+        let error = over
+            .and_then(|values| values.standard_error())
+            .map(|error| error * factor);
         let metric = result.metric();
         sink.stated(run, &metric, score, unit, recomputed, rounding);
         let stated_error = result.standard_error().map(|error| error / scale);
         if let Some(stated_error) = stated_error {
-            let of_score = if scored.values.is_graded() { moved_error(score, half(stated), scored.values.n()) } else { 0.0 };
-            let rounding = (percent.is_some() || of_score > 0.0).then(|| half(stated_error * scale) + of_score);
-            sink.stated(run, &format!("{metric} standard error"), stated_error, unit, error, rounding);
+            let of_score = if scored.values.is_graded() {
+                moved_error(score, half(stated), scored.values.n())
+            } else {
+                0.0
+            };
+            let rounding = (percent.is_some() || of_score > 0.0)
+                .then(|| half(stated_error * scale) + of_score);
+            sink.stated(
+                run,
+                &format!("{metric} standard error"),
+                stated_error,
+                unit,
+                error,
+                rounding,
+            );
         }
         if place == 0
             && deciding.is_none()
@@ -371,7 +528,9 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
             let record = sink.run(run);
             (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
             record.counted = result.kind();
-            sink.quirk("passed and total are computed from the published score and its standard error");
+            sink.quirk(
+                "passed and total are computed from the published score and its standard error",
+            );
             continue;
         }
         if deciding == Some(place) && scored.values.is_graded() && is_all {
@@ -395,8 +554,17 @@ mod tests {
     fn the_error_of_a_rounded_share_explains_as_much() {
         let of = |share: f64| (share * (1.0 - share) / 2.0).sqrt();
         let apart = (of(0.333) - of(1.0 / 3.0)).abs();
-        let (one, ten) = (moved_error(0.333, 0.000_5, 3), moved_error(0.333, 0.000_05, 3));
-        assert!(apart > 1e-5 && apart < one && apart > ten, "{apart} {one} {ten}");
-        assert_eq!((moved_error(1.0, 0.005, 3), moved_error(0.5, 0.0, 3)), (0.0, 0.0));
+        let (one, ten) = (
+            moved_error(0.333, 0.000_5, 3),
+            moved_error(0.333, 0.000_05, 3),
+        );
+        assert!(
+            apart > 1e-5 && apart < one && apart > ten,
+            "{apart} {one} {ten}"
+        );
+        assert_eq!(
+            (moved_error(1.0, 0.005, 3), moved_error(0.5, 0.0, 3)),
+            (0.0, 0.0)
+        );
     }
 }

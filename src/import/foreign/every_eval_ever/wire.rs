@@ -88,14 +88,21 @@ impl ResultEntry {
     }
 
     fn metric_config(&self, of: fn(&MetricConfig) -> &Value) -> Option<String> {
-        self.metric_config.0.as_ref().and_then(|config| filled(of(config)))
+        self.metric_config
+            .0
+            .as_ref()
+            .and_then(|config| filled(of(config)))
     }
 
     /// Returns the metric's name. If it is a spelling of `accuracy` or `pass_rate`, returns that.
     pub fn metric(&self) -> String {
-        let names: [fn(&MetricConfig) -> &Value; 2] = [|config| &config.metric_name, |config| &config.metric_id];
+        let names: [fn(&MetricConfig) -> &Value; 2] =
+            [|config| &config.metric_name, |config| &config.metric_id];
         let plain = |name: String| name.trim().to_lowercase().replace([' ', '-'], "_");
-        let headline = names.into_iter().filter_map(|of| self.metric_config(of).map(plain)).find(|name| HEADLINES.contains(&name.as_str()));
+        let headline = names
+            .into_iter()
+            .filter_map(|of| self.metric_config(of).map(plain))
+            .find(|name| HEADLINES.contains(&name.as_str()));
         if let Some(headline) = headline {
             return headline;
         }
@@ -112,23 +119,44 @@ impl ResultEntry {
             .or_else(|| self.metric_config(|config| &config.metric_id))
             .unwrap_or_default()
             .to_lowercase();
-        ["accuracy", "exact_match", "pass_rate", "mean", "correct", "win_rate"].contains(&kind.as_str())
+        [
+            "accuracy",
+            "exact_match",
+            "pass_rate",
+            "mean",
+            "correct",
+            "win_rate",
+        ]
+        .contains(&kind.as_str())
             || self.metric_config(|config| &config.score_type).as_deref() == Some("binary")
     }
 
     fn bound(&self, of: fn(&MetricConfig) -> &Value) -> Option<f64> {
-        self.metric_config.0.as_ref().and_then(|config| number(of(config)))
+        self.metric_config
+            .0
+            .as_ref()
+            .and_then(|config| number(of(config)))
     }
 
     /// Returns the kind of counted items that `export eee` writes for a run without samples.
     pub fn kind(&self) -> Option<ItemKind> {
-        ItemKind::from_name(self.score_details.0.as_ref()?.details.get("kind")?.as_str()?)
+        ItemKind::from_name(
+            self.score_details
+                .0
+                .as_ref()?
+                .details
+                .get("kind")?
+                .as_str()?,
+        )
     }
 
     /// Returns the least and the greatest possible score.
     pub fn range(&self) -> Option<[f64; 2]> {
-        let both = self.bound(|config| &config.min_score).zip(self.bound(|config| &config.max_score));
-        both.filter(|(least, most)| least < most).map(|(least, most)| [least, most])
+        let both = self
+            .bound(|config| &config.min_score)
+            .zip(self.bound(|config| &config.max_score));
+        both.filter(|(least, most)| least < most)
+            .map(|(least, most)| [least, most])
     }
 
     /// Returns the divisor that makes the score a share of samples: 100 if it is in percent or ranges from 0 to 100, else `None`.
@@ -136,7 +164,12 @@ impl ResultEntry {
         let most = self.bound(|config| &config.max_score);
         let is_percent = match self.metric_config(|config| &config.metric_unit).as_deref() {
             Some("percent" | "%" | "percentage") => most.is_none_or(|most| most > 1.0),
-            Some("points") | None => most == Some(100.0) && self.bound(|config| &config.min_score).is_none_or(|least| least == 0.0),
+            Some("points") | None => {
+                most == Some(100.0)
+                    && self
+                        .bound(|config| &config.min_score)
+                        .is_none_or(|least| least == 0.0)
+            }
             Some(_) => false,
         };
         (is_percent && self.is_mean() && (0.0..=100.0).contains(&score)).then_some(100.0)
@@ -144,13 +177,19 @@ impl ResultEntry {
 
     /// Returns whether a score is the level `unknown`, written as -1.
     pub fn is_unknown(&self, score: f64) -> bool {
-        let has_unknown = self.metric_config.0.as_ref().is_some_and(|config| config.has_unknown_level == Value::Bool(true));
+        let has_unknown = self
+            .metric_config
+            .0
+            .as_ref()
+            .is_some_and(|config| config.has_unknown_level == Value::Bool(true));
         has_unknown && (score + 1.0).abs() < 1e-12
     }
 
     pub fn unit(&self, score: f64) -> Unit {
         match self.metric_config(|config| &config.metric_unit).as_deref() {
-            Some("proportion" | "fraction" | "ratio") if (0.0..=1.0).contains(&score) => Unit::Fraction,
+            Some("proportion" | "fraction" | "ratio") if (0.0..=1.0).contains(&score) => {
+                Unit::Fraction
+            }
             Some("percent" | "%") if (0.0..=100.0).contains(&score) => Unit::Points,
             Some("tokens") => Unit::Tokens,
             Some("usd" | "USD" | "$") => Unit::Usd,
@@ -166,7 +205,12 @@ impl ResultEntry {
     }
 
     pub fn direction(&self) -> Direction {
-        match self.metric_config.0.as_ref().map(|config| &config.lower_is_better) {
+        match self
+            .metric_config
+            .0
+            .as_ref()
+            .map(|config| &config.lower_is_better)
+        {
             Some(Value::Bool(true)) => Direction::Down,
             Some(Value::Bool(false)) => Direction::Up,
             Some(_) | None => Direction::None,
@@ -178,16 +222,34 @@ impl ResultEntry {
     }
 
     pub fn standard_error(&self) -> Option<f64> {
-        number(self.score_details.0.as_ref()?.uncertainty.get("standard_error")?.get("value")?).filter(|error| *error >= 0.0)
+        number(
+            self.score_details
+                .0
+                .as_ref()?
+                .uncertainty
+                .get("standard_error")?
+                .get("value")?,
+        )
+        .filter(|error| *error >= 0.0)
     }
 
     pub fn samples(&self) -> Option<u64> {
-        count(self.score_details.0.as_ref()?.uncertainty.get("num_samples")?)
+        count(
+            self.score_details
+                .0
+                .as_ref()?
+                .uncertainty
+                .get("num_samples")?,
+        )
     }
 
     /// Returns the names of the judge models.
     pub fn judges(&self) -> Vec<String> {
-        let judges = self.metric_config.0.as_ref().and_then(|config| config.llm_scoring.get("judges")?.as_array());
+        let judges = self
+            .metric_config
+            .0
+            .as_ref()
+            .and_then(|config| config.llm_scoring.get("judges")?.as_array());
         let name = |judge: &Value| -> Option<String> {
             let model = judge.get("model_info")?;
             text(model.get("id")?).or_else(|| text(model.get("name")?))
@@ -222,12 +284,33 @@ impl Row {
     /// Returns the tokens by part. Sources disagree about the input: if all parts add up to the total, the input excludes the cache.
     pub fn usage(&self) -> Option<Usage> {
         let part = |name: &str| self.token_usage.get(name).and_then(count);
-        let (input, output, total) = (part("input_tokens"), part("output_tokens"), part("total_tokens"));
-        let (cache_write, cache_read) = (part("input_tokens_cache_write"), part("input_tokens_cache_read"));
-        let cached = cache_write.unwrap_or(0).saturating_add(cache_read.unwrap_or(0));
-        let all = input.unwrap_or(0).saturating_add(output.unwrap_or(0)).saturating_add(cached);
-        let input = if total == Some(all) { input } else { input.map(|input| input.checked_sub(cached).unwrap_or(input)) };
-        let usage = Usage { input, cache_write, cache_read, output };
+        let (input, output, total) = (
+            part("input_tokens"),
+            part("output_tokens"),
+            part("total_tokens"),
+        );
+        let (cache_write, cache_read) = (
+            part("input_tokens_cache_write"),
+            part("input_tokens_cache_read"),
+        );
+        let cached = cache_write
+            .unwrap_or(0)
+            .saturating_add(cache_read.unwrap_or(0));
+        let all = input
+            .unwrap_or(0)
+            .saturating_add(output.unwrap_or(0))
+            .saturating_add(cached);
+        let input = if total == Some(all) {
+            input
+        } else {
+            input.map(|input| input.checked_sub(cached).unwrap_or(input))
+        };
+        let usage = Usage {
+            input,
+            cache_write,
+            cache_read,
+            output,
+        };
         usage.total().map(|_| usage)
     }
 
@@ -240,19 +323,33 @@ impl Row {
         };
         let messages = || self.messages.as_array().into_iter().flatten();
         let is_own = |message: &&Value| message.get("role").is_some_and(|role| role == "assistant");
-        let said = || messages().filter(is_own).filter_map(|message| text(message.get("content")?)).next_back();
+        let said = || {
+            messages()
+                .filter(is_own)
+                .filter_map(|message| text(message.get("content")?))
+                .next_back()
+        };
         let mut tools: BTreeMap<String, u64> = BTreeMap::new();
-        for call in messages().filter_map(|message| message.get("tool_calls")?.as_array()).flatten() {
+        for call in messages()
+            .filter_map(|message| message.get("tool_calls")?.as_array())
+            .flatten()
+        {
             if let Some(name) = call.get("name").and_then(text) {
                 *tools.entry(name).or_default() += 1;
             }
         }
         let is_final = |one: &&Value| one.get("is_terminal") == Some(&Value::Bool(true));
         let answers = self.answer_attribution.as_array();
-        let answer = answers.and_then(|answers| answers.iter().find(is_final).or_else(|| answers.last()));
+        let answer =
+            answers.and_then(|answers| answers.iter().find(is_final).or_else(|| answers.last()));
         ItemDetails {
             reason: self.error(),
-            reply: filled(self.output.get("raw").and_then(|raw| text(raw.get(0).unwrap_or(raw)))).or_else(|| filled(said())),
+            reply: filled(
+                self.output
+                    .get("raw")
+                    .and_then(|raw| text(raw.get(0).unwrap_or(raw))),
+            )
+            .or_else(|| filled(said())),
             answer: filled(answer.and_then(|answer| text(answer.get("extracted_value")?))),
             expected: references,
             question: filled(self.input.get("raw").and_then(text)),
@@ -273,10 +370,27 @@ mod tests {
 
     #[test]
     fn input_tokens_with_and_without_the_cache() {
-        let usage = |value: Value| Row { token_usage: value, ..Row::default() }.usage();
-        let cached = |input| Some(Usage { input: Some(input), cache_write: Some(0), cache_read: Some(40), output: Some(5) });
+        let usage = |value: Value| {
+            Row {
+                token_usage: value,
+                ..Row::default()
+            }
+            .usage()
+        };
+        let cached = |input| {
+            Some(Usage {
+                input: Some(input),
+                cache_write: Some(0),
+                cache_read: Some(40),
+                output: Some(5),
+            })
+        };
         let of = |input, total| json!({"input_tokens": input, "output_tokens": 5, "total_tokens": total, "input_tokens_cache_write": 0, "input_tokens_cache_read": 40});
-        assert_eq!(usage(of(10, 55)), cached(10), "left out, as everything adds up");
+        assert_eq!(
+            usage(of(10, 55)),
+            cached(10),
+            "left out, as everything adds up"
+        );
         assert_eq!(usage(of(50, 55)), cached(10), "in it");
         assert_eq!(usage(json!(null)), None);
     }

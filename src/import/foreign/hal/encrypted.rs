@@ -45,7 +45,11 @@ struct Sealed {
 
 /// Returns the encrypted members of an archive, sorted by name.
 pub(super) fn members(archive: &Archive<'_>) -> Vec<String> {
-    let mut members: Vec<String> = archive.names().into_iter().filter(|name| name.ends_with(ENDING)).collect();
+    let mut members: Vec<String> = archive
+        .names()
+        .into_iter()
+        .filter(|name| name.ends_with(ENDING))
+        .collect();
     members.sort_unstable();
     members
 }
@@ -61,8 +65,14 @@ pub(super) struct Keys {
 impl Keys {
     pub fn of(archive: &Archive<'_>) -> Self {
         let megabytes = (archive.bytes / 1_000_000).max(1);
-        let most = usize::try_from(megabytes.saturating_mul(KEYS_PER_MEGABYTE)).unwrap_or(usize::MAX);
-        Self { by_salt: BTreeMap::new(), password: PASSWORD, iterations: ITERATIONS, most }
+        let most =
+            usize::try_from(megabytes.saturating_mul(KEYS_PER_MEGABYTE)).unwrap_or(usize::MAX);
+        Self {
+            by_salt: BTreeMap::new(),
+            password: PASSWORD,
+            iterations: ITERATIONS,
+            most,
+        }
     }
 
     /// Returns the key of a salt, or `None` if the archive has more salts than it may have.
@@ -74,7 +84,13 @@ impl Keys {
             return None;
         }
         let mut key = [0; KEY_BYTES];
-        pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, self.iterations, &salt, self.password, &mut key);
+        pbkdf2::derive(
+            pbkdf2::PBKDF2_HMAC_SHA256,
+            self.iterations,
+            &salt,
+            self.password,
+            &mut key,
+        );
         self.by_salt.insert(salt, key);
         Some(key)
     }
@@ -90,17 +106,22 @@ enum Closed {
 }
 
 /// Returns the bytes of an encrypted member.
-pub(super) fn open(archive: &mut Archive<'_>, member: &str, keys: &mut Keys) -> Result<Vec<u8>, Stop> {
+pub(super) fn open(
+    archive: &mut Archive<'_>,
+    member: &str,
+    keys: &mut Keys,
+) -> Result<Vec<u8>, Stop> {
     let label = archive.label(member);
     let sealed: Sealed = archive.with(member, |reader| read_value(reader, &label))?;
     let file: &ForeignFile = archive.file;
     decrypt(&sealed, keys).map_err(|closed| match closed {
         Closed::Because(why) => file.problem(format!("has a member, {label}, that {why}")),
-        Closed::Keys(most) => {
-            Problem::in_file(&file.shown, format!("needs more than {most} keys, which takes too long for a file of its size"))
-                .with_hint("decrypt it with `hal-decrypt`, and import the JSON files")
-                .into()
-        }
+        Closed::Keys(most) => Problem::in_file(
+            &file.shown,
+            format!("needs more than {most} keys, which takes too long for a file of its size"),
+        )
+        .with_hint("decrypt it with `hal-decrypt`, and import the JSON files")
+        .into(),
     })
 }
 
@@ -112,11 +133,19 @@ fn decrypt(sealed: &Sealed, keys: &mut Keys) -> Result<Vec<u8>, Closed> {
 
 /// Returns the salt and the token of a member.
 fn decoded(sealed: &Sealed) -> Result<(Vec<u8>, Vec<u8>), &'static str> {
-    let salt = STANDARD.decode(sealed.salt.trim()).map_err(|_| "has a salt that is not Base64")?;
-    let token = STANDARD.decode(sealed.encrypted_data.trim()).map_err(|_| NO_TOKEN)?;
+    let salt = STANDARD
+        .decode(sealed.salt.trim())
+        .map_err(|_| "has a salt that is not Base64")?;
+    let token = STANDARD
+        .decode(sealed.encrypted_data.trim())
+        .map_err(|_| NO_TOKEN)?;
     let token = URL_SAFE.decode(token.trim_ascii()).map_err(|_| NO_TOKEN)?;
     // No key is derived for what is no token.
-    if token.len() < HEADER_BYTES + MAC_BYTES || token[0] != VERSION { Err(NO_TOKEN) } else { Ok((salt, token)) }
+    if token.len() < HEADER_BYTES + MAC_BYTES || token[0] != VERSION {
+        Err(NO_TOKEN)
+    } else {
+        Ok((salt, token))
+    }
 }
 
 /// Returns the text of a token.
@@ -128,11 +157,14 @@ fn opened(token: &mut [u8], key: &[u8; KEY_BYTES]) -> Result<Vec<u8>, &'static s
     let end = token.len() - MAC_BYTES;
     let (header, text) = token[..end].split_at_mut(HEADER_BYTES);
     let iv = &header[HEADER_BYTES - BLOCK_BYTES..];
-    let mut cipher = cbc::Decryptor::<aes::Aes128>::new_from_slices(encryption, iv).map_err(|_| NO_TOKEN)?;
+    let mut cipher =
+        cbc::Decryptor::<aes::Aes128>::new_from_slices(encryption, iv).map_err(|_| NO_TOKEN)?;
     for block in text.chunks_exact_mut(BLOCK_BYTES) {
         cipher.decrypt_block_mut(GenericArray::from_mut_slice(block));
     }
-    unpadded(text).map(<[u8]>::to_vec).ok_or("holds a token that ends in the middle of a block")
+    unpadded(text)
+        .map(<[u8]>::to_vec)
+        .ok_or("holds a token that ends in the middle of a block")
 }
 
 /// Removes the padding of the last block: `n` bytes of value `n`.
@@ -140,7 +172,8 @@ fn unpadded(text: &[u8]) -> Option<&[u8]> {
     let filling = usize::from(*text.last()?);
     let (text, rest) = text.split_at_checked(text.len().checked_sub(filling)?)?;
     let is_whole = (text.len() + rest.len()).is_multiple_of(BLOCK_BYTES);
-    let is_filling = (1..=BLOCK_BYTES).contains(&filling) && rest.iter().all(|byte| usize::from(*byte) == filling);
+    let is_filling = (1..=BLOCK_BYTES).contains(&filling)
+        && rest.iter().all(|byte| usize::from(*byte) == filling);
     (is_whole && is_filling).then_some(text)
 }
 
@@ -153,19 +186,30 @@ mod tests {
     const TOKEN: &str = "Z0FBQUFBQnJCTUlvOFBRTWUtQW52Wl9UNlhXQi1JQ3lRSDhfVWpVQXYwcFd5SS1fSGJpQy1aTzBWUkkzalIwbTBTYmZmTFFGdjJva3V5RHVLLWZINWJTV05rMGJrTm9nWnc9PQ==";
 
     fn sealed(token: &str) -> Sealed {
-        Sealed { encrypted_data: token.to_owned(), salt: SALT.to_owned() }
+        Sealed {
+            encrypted_data: token.to_owned(),
+            salt: SALT.to_owned(),
+        }
     }
 
     /// A token made with one iteration, so that many variants can be tried.
     const QUICK: &str = "Z0FBQUFBQnJCTU9DQmFqS2diM0NxNFRESmhCTHVZMDlyRDU2VzR0YnZySWdPbV9VeHpOVXlZalhVWEE5S2NIUHFrakg3ZjdBaHpaOTE1cUUtNUhMbFVOdUJNeXF5blBGa01MQUNSM3hzamJLVUNNaHhrNjVaR1U9";
 
     fn keys(password: &'static [u8], iterations: NonZeroU32) -> Keys {
-        Keys { by_salt: BTreeMap::new(), password, iterations, most: 2 }
+        Keys {
+            by_salt: BTreeMap::new(),
+            password,
+            iterations,
+            most: 2,
+        }
     }
 
     #[test]
     fn a_token_is_opened_with_its_password_alone() {
-        assert_eq!(decrypt(&sealed(TOKEN), &mut keys(PASSWORD, ITERATIONS)).as_deref(), Ok(b"{\"config\": {}}".as_slice()));
+        assert_eq!(
+            decrypt(&sealed(TOKEN), &mut keys(PASSWORD, ITERATIONS)).as_deref(),
+            Ok(b"{\"config\": {}}".as_slice())
+        );
         let other = decrypt(&sealed(TOKEN), &mut keys(b"hal1235", ITERATIONS));
         assert!(matches!(other, Err(Closed::Because(why)) if why.contains("another password")));
     }
@@ -177,31 +221,60 @@ mod tests {
             assert!(decrypt(&sealed(QUICK), &mut keys).is_ok());
         }
         assert_eq!(keys.by_salt.len(), 1);
-        let salted = |salt: &str| Sealed { salt: salt.to_owned(), ..sealed(QUICK) };
-        assert!(matches!(decrypt(&salted("AAAA"), &mut keys), Err(Closed::Because(_))), "another key does not open it");
+        let salted = |salt: &str| Sealed {
+            salt: salt.to_owned(),
+            ..sealed(QUICK)
+        };
+        assert!(
+            matches!(decrypt(&salted("AAAA"), &mut keys), Err(Closed::Because(_))),
+            "another key does not open it"
+        );
         assert_eq!(decrypt(&salted("BBBB"), &mut keys), Err(Closed::Keys(2)));
-        assert!(decrypt(&sealed(QUICK), &mut keys).is_ok(), "a known salt needs no further key");
+        assert!(
+            decrypt(&sealed(QUICK), &mut keys).is_ok(),
+            "a known salt needs no further key"
+        );
     }
 
     #[test]
     fn what_is_no_token_is_said_to_be_none() {
         for token in ["", "!", "AAAA", &TOKEN[..40]] {
-            assert_eq!(decrypt(&sealed(token), &mut keys(PASSWORD, NonZeroU32::MIN)), Err(Closed::Because(NO_TOKEN)), "{token}");
+            assert_eq!(
+                decrypt(&sealed(token), &mut keys(PASSWORD, NonZeroU32::MIN)),
+                Err(Closed::Because(NO_TOKEN)),
+                "{token}"
+            );
         }
-        let salt = Sealed { salt: "!".to_owned(), ..sealed(TOKEN) };
+        let salt = Sealed {
+            salt: "!".to_owned(),
+            ..sealed(TOKEN)
+        };
         let closed = decrypt(&salt, &mut keys(PASSWORD, NonZeroU32::MIN));
-        assert_eq!(closed, Err(Closed::Because("has a salt that is not Base64")));
+        assert_eq!(
+            closed,
+            Err(Closed::Because("has a salt that is not Base64"))
+        );
     }
 
     #[test]
     fn a_token_that_is_broken_anywhere_is_refused() {
         let open = |token: &str| decrypt(&sealed(token), &mut keys(b"x", NonZeroU32::MIN));
-        assert_eq!(open(QUICK).as_deref(), Ok(b"{\"config\": {\"run_id\": \"r\"}}".as_slice()));
+        assert_eq!(
+            open(QUICK).as_deref(),
+            Ok(b"{\"config\": {\"run_id\": \"r\"}}".as_slice())
+        );
         for place in 0..QUICK.len() {
             assert!(open(&QUICK[..place]).is_err(), "cut at {place}");
-            let other = if QUICK.as_bytes()[place] == b'A' { "B" } else { "A" };
+            let other = if QUICK.as_bytes()[place] == b'A' {
+                "B"
+            } else {
+                "A"
+            };
             let broken = format!("{}{other}{}", &QUICK[..place], &QUICK[place + 1..]);
-            assert!(open(&broken).is_err() || open(&broken) == open(QUICK), "another letter at {place}");
+            assert!(
+                open(&broken).is_err() || open(&broken) == open(QUICK),
+                "another letter at {place}"
+            );
         }
     }
 

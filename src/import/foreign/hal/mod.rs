@@ -11,7 +11,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::domain::{CostSource, Direction, ItemDetails, ItemKind, ItemStatus, Problem, ScoreRecord, Unit, Usage};
+use crate::domain::{
+    CostSource, Direction, ItemDetails, ItemKind, ItemStatus, Problem, ScoreRecord, Unit, Usage,
+};
 
 use super::super::rows::Stop;
 use super::claim::Claim;
@@ -24,8 +26,17 @@ use super::sink::{Handle, Moment, Sink, clip};
 use super::source::ForeignSource;
 use super::times::moment;
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "hal", title: "HAL", kind: ItemKind::Task, reads_names: false, version: 2 }, claim, read);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "hal",
+        title: "HAL",
+        kind: ItemKind::Task,
+        reads_names: false,
+        version: 2,
+    },
+    claim,
+    read,
+);
 
 /// Key of the transcripts, which are skipped.
 const TRANSCRIPTS: &str = "raw_logging_results";
@@ -38,7 +49,8 @@ fn claim(peek: &Peek) -> Option<Claim> {
         Content::Zip => peek.has_member_ending(encrypted::ENDING),
         Content::Json => {
             let named = ["config.agent_name", "config.benchmark_name"].map(|key| peek.has(key));
-            let is_run = named == [true; 2] || (named != [false; 2] && peek.has("raw_eval_results"));
+            let is_run =
+                named == [true; 2] || (named != [false; 2] && peek.has("raw_eval_results"));
             !peek.is_lines && is_run && peek.has("results")
         }
         Content::Xml | Content::Text => false,
@@ -61,7 +73,12 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Err(Problem::in_file(&source.shown, "is not one file of a run").into());
     };
     if !file.is_archive() {
-        return take(&upload(file.open()?, &file.shown)?, &source.name, &file.shown, sink);
+        return take(
+            &upload(file.open()?, &file.shown)?,
+            &source.name,
+            &file.shown,
+            sink,
+        );
     }
     let mut archive = file.archive()?;
     let members = encrypted::members(&archive);
@@ -78,30 +95,63 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 }
 
 fn upload(reader: impl Read, label: &str) -> Result<Upload, Stop> {
-    read_object(reader, label, &WANTED, TRANSCRIPTS, &mut |_: IgnoredAny| Ok(()))
+    read_object(reader, label, &WANTED, TRANSCRIPTS, &mut |_: IgnoredAny| {
+        Ok(())
+    })
 }
 
 /// Returns the tasks in one of the result lists.
 fn tasks(upload: &Upload, key: &str) -> Vec<String> {
-    upload.results.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(filled).collect()
+    upload
+        .results
+        .get(key)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(filled)
+        .collect()
 }
 
 /// Returns the named numbers of the whole run, without the cost.
 fn numbers(upload: &Upload) -> Vec<(&String, f64)> {
-    let all = upload.results.as_object().into_iter().flatten().filter(|(name, _)| *name != COST);
-    all.filter_map(|(name, value)| Some((name, value.as_f64().filter(|value| value.is_finite())?))).collect()
+    let all = upload
+        .results
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| *name != COST);
+    all.filter_map(|(name, value)| Some((name, value.as_f64().filter(|value| value.is_finite())?)))
+        .collect()
 }
 
 fn take(upload: &Upload, name: &str, label: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let (solved, failed) = (tasks(upload, "successful_tasks"), tasks(upload, "failed_tasks"));
+    let (solved, failed) = (
+        tasks(upload, "successful_tasks"),
+        tasks(upload, "failed_tasks"),
+    );
     if solved.is_empty() && failed.is_empty() && numbers(upload).is_empty() {
-        return Err(Problem::in_file(label, "holds no results: no tasks that were solved or failed, and no numbers").into());
+        return Err(Problem::in_file(
+            label,
+            "holds no results: no tasks that were solved or failed, and no numbers",
+        )
+        .into());
     }
     let of_config = |key: &str| upload.config.get(key).and_then(filled);
     let arguments = upload.config.get("agent_args");
-    let argued = ["model_name", "model"].iter().find_map(|key| filled(arguments?.get(key)?));
-    let used: Vec<&String> = upload.total_usage.as_object().into_iter().flatten().map(|(model, _)| model).collect();
-    let only = used.first().filter(|_| used.len() == 1).map(|model| (*model).clone());
+    let argued = ["model_name", "model"]
+        .iter()
+        .find_map(|key| filled(arguments?.get(key)?));
+    let used: Vec<&String> = upload
+        .total_usage
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(model, _)| model)
+        .collect();
+    let only = used
+        .first()
+        .filter(|_| used.len() == 1)
+        .map(|model| (*model).clone());
     let model = argued.or(only).unwrap_or_default();
     let benchmark = of_config("benchmark_name").unwrap_or_else(|| "hal".to_owned());
     let agent = of_config("agent_name").unwrap_or_default();
@@ -114,15 +164,28 @@ fn take(upload: &Upload, name: &str, label: &str, sink: &mut Sink<'_>) -> Result
     fill(upload, run, sink);
     let latencies = upload.results.get("latencies");
     let (mut place, mut statuses) = (0, BTreeMap::new());
-    for (task, status) in solved.iter().map(|task| (task, ItemStatus::Pass)).chain(failed.iter().map(|task| (task, ItemStatus::Fail))) {
+    for (task, status) in solved
+        .iter()
+        .map(|task| (task, ItemStatus::Pass))
+        .chain(failed.iter().map(|task| (task, ItemStatus::Fail)))
+    {
         place += 1;
-        if statuses.insert(task, status).is_some_and(|before| before != status) {
+        if statuses
+            .insert(task, status)
+            .is_some_and(|before| before != status)
+        {
             sink.quirk("tasks listed as both solved and failed count as solved");
             continue;
         }
         let mut outcome = sink.outcome(run, task, status);
-        outcome.duration_seconds = latencies.and_then(|latencies| amount(&latencies.get(task)?["total_time"]));
-        sink.item(run, &format!("task {place}"), outcome, ItemDetails::default())?;
+        outcome.duration_seconds =
+            latencies.and_then(|latencies| amount(&latencies.get(task)?["total_time"]));
+        sink.item(
+            run,
+            &format!("task {place}"),
+            outcome,
+            ItemDetails::default(),
+        )?;
     }
     state(upload, run, solved.len() as u64, place, sink);
     Ok(())
@@ -130,7 +193,11 @@ fn take(upload: &Upload, name: &str, label: &str, sink: &mut Sink<'_>) -> Result
 
 fn fill(upload: &Upload, run: Handle, sink: &mut Sink<'_>) {
     let usage = usage(&upload.total_usage);
-    let cost = upload.results.get(COST).and_then(amount).or_else(|| amount(&upload.total_cost));
+    let cost = upload
+        .results
+        .get(COST)
+        .and_then(amount)
+        .or_else(|| amount(&upload.total_cost));
     let cost = cost.filter(|cost| *cost > 0.0);
     let record = sink.run(run);
     record.timestamp = upload.config.get("date").and_then(moment);
@@ -138,18 +205,32 @@ fn fill(upload: &Upload, run: Handle, sink: &mut Sink<'_>) {
     record.cost_usd = cost;
     record.cost_source = cost.map_or(CostSource::Unknown, |_| CostSource::Reported);
     record.agent = upload.config.get("agent_name").and_then(filled);
-    let commit = upload.git_info.get("commit").or_else(|| upload.git_info.get("commit_hash")).and_then(filled);
+    let commit = upload
+        .git_info
+        .get("commit")
+        .or_else(|| upload.git_info.get("commit_hash"))
+        .and_then(filled);
     if let Some(commit) = commit {
-        record.tags.insert("commit".to_owned(), clip(&commit, 500).into_owned());
+        record
+            .tags
+            .insert("commit".to_owned(), clip(&commit, 500).into_owned());
     }
 }
 
 /// Adds up the tokens of all models. If HAL names prompt tokens, they include the cache.
 fn usage(total: &Value) -> Option<Usage> {
     let each = total.as_object()?.values().map(|of_model| {
-        let of = |names: &[&str]| names.iter().find_map(|name| of_model.get(name).and_then(count));
-        let (read, write) = (of(&["cache_read_input_tokens", "prompt_tokens_cached"]), of(&["cache_creation_input_tokens"]));
-        let prompt = of(&["prompt_tokens"]).map(|tokens| tokens.saturating_sub(of(&["prompt_tokens_cached"]).unwrap_or(0)));
+        let of = |names: &[&str]| {
+            names
+                .iter()
+                .find_map(|name| of_model.get(name).and_then(count))
+        };
+        let (read, write) = (
+            of(&["cache_read_input_tokens", "prompt_tokens_cached"]),
+            of(&["cache_creation_input_tokens"]),
+        );
+        let prompt = of(&["prompt_tokens"])
+            .map(|tokens| tokens.saturating_sub(of(&["prompt_tokens_cached"]).unwrap_or(0)));
         Usage {
             input: of(&["input_tokens"]).or(prompt),
             cache_write: write,
@@ -157,7 +238,8 @@ fn usage(total: &Value) -> Option<Usage> {
             output: of(&["output_tokens", "completion_tokens"]),
         }
     });
-    each.reduce(|sum, one| sum.plus(&one)).filter(|usage| *usage != Usage::default())
+    each.reduce(|sum, one| sum.plus(&one))
+        .filter(|usage| *usage != Usage::default())
 }
 
 /// Checks the accuracy. If no task is named, the numbers of the results become scores of the run.
@@ -174,8 +256,14 @@ fn state(upload: &Upload, run: Handle, solved: u64, tasks: u64, sink: &mut Sink<
     for (name, value) in numbers(upload) {
         // For other numbers, only the benchmark knows which direction is better.
         let is_accuracy = name == ACCURACY && (0.0..=1.0).contains(&value);
-        let (unit, direction) = if is_accuracy { (Unit::Fraction, Direction::Up) } else { (Unit::Number, Direction::None) };
-        sink.run(run).scores.push(ScoreRecord::new(name.clone(), value, unit, direction));
+        let (unit, direction) = if is_accuracy {
+            (Unit::Fraction, Direction::Up)
+        } else {
+            (Unit::Number, Direction::None)
+        };
+        sink.run(run)
+            .scores
+            .push(ScoreRecord::new(name.clone(), value, unit, direction));
     }
 }
 
@@ -189,6 +277,9 @@ mod tests {
     fn the_tokens_of_all_models_add_up() {
         let total = json!({"a": {"prompt_tokens": 100, "completion_tokens": 5}, "b": {"input_tokens": 10, "output_tokens": 2, "cache_read_input_tokens": 7}});
         let usage = usage(&total).expect("tokens");
-        assert_eq!((usage.input, usage.cache_read, usage.output), (Some(110), Some(7), Some(7)));
+        assert_eq!(
+            (usage.input, usage.cache_read, usage.output),
+            (Some(110), Some(7), Some(7))
+        );
     }
 }

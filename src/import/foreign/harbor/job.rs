@@ -55,11 +55,25 @@ impl<'a> Runs<'a> {
     pub fn of(job: Option<&'a Job>, entries: &[Entry], damaged: u64) -> Self {
         let is_unfinished = job.is_some_and(|job| text(&job.finished_at).is_none());
         let trials = entries.len() as u64;
-        Self { job, is_unfinished, parts: parts(job, entries, damaged), damaged, trials, tallies: BTreeMap::new() }
+        Self {
+            job,
+            is_unfinished,
+            parts: parts(job, entries, damaged),
+            damaged,
+            trials,
+            tallies: BTreeMap::new(),
+        }
     }
 
     /// Takes one trial; `place` names it.
-    pub fn take(&mut self, trial: &Trial, attempt: u32, place: &str, beside: &Beside<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    pub fn take(
+        &mut self,
+        trial: &Trial,
+        attempt: u32,
+        place: &str,
+        beside: &Beside<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Stop> {
         let task = text(&trial.task_name).unwrap_or_default();
         if task.trim().is_empty() {
             sink.refuse(place, Refused::because("the trial names no task"));
@@ -71,10 +85,14 @@ impl<'a> Runs<'a> {
             let begun = self.begin(&key, trial, sink);
             self.tallies.insert(key.clone(), begun);
         }
-        let Some(tally) = self.tallies.get_mut(&key) else { return Ok(()) };
+        let Some(tally) = self.tallies.get_mut(&key) else {
+            return Ok(());
+        };
         let rewards = Rewards::of(trial);
         tally.count(trial, &task, rewards.as_ref());
-        let Some(run) = tally.run.filter(|_| !self.parts.contains_key(&key)) else { return Ok(()) };
+        let Some(run) = tally.run.filter(|_| !self.parts.contains_key(&key)) else {
+            return Ok(());
+        };
 
         let status = status(trial, rewards.as_ref(), sink);
         let reward = rewards.as_ref().and_then(|rewards| rewards.reward);
@@ -95,9 +113,16 @@ impl<'a> Runs<'a> {
     }
 
     fn begin(&self, key: &RunKey, trial: &Trial, sink: &mut Sink<'_>) -> Tally {
-        let job = self.job.and_then(|job| text(&job.id)).unwrap_or_else(|| key.job.clone());
+        let job = self
+            .job
+            .and_then(|job| text(&job.id))
+            .unwrap_or_else(|| key.job.clone());
         // A trial without a job is a run of its own.
-        let alone = if job.is_empty() { text(&trial.id).unwrap_or_default() } else { job };
+        let alone = if job.is_empty() {
+            text(&trial.id).unwrap_or_default()
+        } else {
+            job
+        };
         let mut identity = vec![alone.as_str(), &key.agent, &key.model, &key.dataset];
         if self.is_unfinished {
             // The finished job is a separate import.
@@ -107,8 +132,16 @@ impl<'a> Runs<'a> {
         if let Some(run) = run {
             let record = sink.run(run);
             record.tags.extend(limits(trial));
-            if let Some(environment) = trial.config.0.as_ref().and_then(|config| config.environment.0.as_ref()) {
-                record.tags.extend(filled(&environment.kind).map(|kind| ("sandbox".to_owned(), clip(&kind, 100).into_owned())));
+            if let Some(environment) = trial
+                .config
+                .0
+                .as_ref()
+                .and_then(|config| config.environment.0.as_ref())
+            {
+                record.tags.extend(
+                    filled(&environment.kind)
+                        .map(|kind| ("sandbox".to_owned(), clip(&kind, 100).into_owned())),
+                );
                 record.resources = given(environment);
             }
         }
@@ -123,7 +156,11 @@ impl<'a> Runs<'a> {
             rewards: Attempted::default(),
             others: BTreeMap::new(),
             version: version_of(trial),
-            agent_version: trial.agent_info.0.as_ref().and_then(|info| text(&info.version)),
+            agent_version: trial
+                .agent_info
+                .0
+                .as_ref()
+                .and_then(|info| text(&info.version)),
         }
     }
 
@@ -134,7 +171,10 @@ impl<'a> Runs<'a> {
             let part = self.parts.get(key);
             if let Some((there, total)) = part {
                 sink.quirk(&format!("{there} of {total} trials are present: the job's published figures count, and cannot be recomputed"));
-                sink.run(run).tags.insert("truncated".to_owned(), format!("{there} of {total} trials in the folder"));
+                sink.run(run).tags.insert(
+                    "truncated".to_owned(),
+                    format!("{there} of {total} trials in the folder"),
+                );
             }
             let record = sink.run(run);
             tally.span.tell(record);
@@ -143,8 +183,14 @@ impl<'a> Runs<'a> {
                 record.duration_seconds = None;
             }
             record.suite_version.clone_from(&tally.version);
-            let version = tally.agent_version.as_ref().filter(|version| !matches!(version.as_str(), "" | "unknown"));
-            record.agent = Some(version.map_or_else(|| key.agent.clone(), |version| format!("{} {version}", key.agent)));
+            let version = tally
+                .agent_version
+                .as_ref()
+                .filter(|version| !matches!(version.as_str(), "" | "unknown"));
+            record.agent = Some(version.map_or_else(
+                || key.agent.clone(),
+                |version| format!("{} {version}", key.agent),
+            ));
             if self.is_unfinished {
                 record.status = RunStatus::Cancelled;
                 record.error = Some("the job was not finished".to_owned());
@@ -152,11 +198,16 @@ impl<'a> Runs<'a> {
                 // It is unknown which run lacks these trials, so no run is known to be complete.
                 record.status = RunStatus::Failed;
                 let results = self.trials + self.damaged;
-                record.error = Some(format!("{} of the job's {results} results cannot be read", self.damaged));
+                record.error = Some(format!(
+                    "{} of the job's {results} results cannot be read",
+                    self.damaged
+                ));
             }
             if part.is_none() {
                 if !tally.rewards.are_grades() {
-                    record.scores.extend(tally.rewards.score("reward", Direction::Up, EVALUATOR));
+                    record
+                        .scores
+                        .extend(tally.rewards.score("reward", Direction::Up, EVALUATOR));
                 }
                 // Beside the rate over all trials, the rate over those that ended with a reward.
                 if (1..tally.graded.n()).contains(&tally.rewarded) {
@@ -172,13 +223,22 @@ impl<'a> Runs<'a> {
                     });
                 }
                 // Only the verifier knows which direction is better.
-                record.scores.extend(tally.others.iter().filter_map(|(name, values)| values.score(name, Direction::None, EVALUATOR)));
+                record.scores.extend(
+                    tally.others.iter().filter_map(|(name, values)| {
+                        values.score(name, Direction::None, EVALUATOR)
+                    }),
+                );
             }
             if let Some(figures) = figures(self.job, key) {
                 if part.is_some() {
                     count_stated(run, &figures, sink);
                 }
-                state(run, &figures, Some(tally).filter(|_| part.is_none() && self.damaged == 0), sink);
+                state(
+                    run,
+                    &figures,
+                    Some(tally).filter(|_| part.is_none() && self.damaged == 0),
+                    sink,
+                );
             }
         }
     }
@@ -186,12 +246,23 @@ impl<'a> Runs<'a> {
     /// Stores the runs of a job's result without trials: counts only.
     pub fn state_alone(&self, folder: &str, sink: &mut Sink<'_>) {
         let Some(job) = self.job else { return };
-        let evals = job.stats.0.as_ref().and_then(|stats| stats.evals.as_object());
+        let evals = job
+            .stats
+            .0
+            .as_ref()
+            .and_then(|stats| stats.evals.as_object());
         let id = text(&job.id).unwrap_or_else(|| folder.to_owned());
         for (key, figures) in evals.into_iter().flatten() {
-            let Some(figures) = Lenient::<Figures>::deserialize(figures).ok().and_then(|figures| figures.0) else { continue };
+            let Some(figures) = Lenient::<Figures>::deserialize(figures)
+                .ok()
+                .and_then(|figures| figures.0)
+            else {
+                continue;
+            };
             sink.quirk("the job's trials are missing: its runs have counts, and the names of its statistics; correct them with --set");
-            let Some(run) = sink.begin_run(&[&id, key], ["", key, ""]) else { continue };
+            let Some(run) = sink.begin_run(&[&id, key], ["", key, ""]) else {
+                continue;
+            };
             count_stated(run, &figures, sink);
             let record = sink.run(run);
             if self.is_unfinished {
@@ -205,7 +276,9 @@ impl<'a> Runs<'a> {
 
 fn figures(job: Option<&Job>, key: &RunKey) -> Option<Figures> {
     let evals = &job?.stats.0.as_ref()?.evals;
-    Lenient::<Figures>::deserialize(evals.get(key.stated_under())?).ok()?.0
+    Lenient::<Figures>::deserialize(evals.get(key.stated_under())?)
+        .ok()?
+        .0
 }
 
 /// Returns the runs with fewer trials than the job says, each with both numbers.
@@ -229,16 +302,25 @@ fn parts(job: Option<&Job>, entries: &[Entry], damaged: u64) -> BTreeMap<RunKey,
     let is_single = by_key.len() == 1;
     let part = |(key, there): (&&RunKey, &There)| {
         let figures = figures(job, key);
-        let (stated, errors) = figures.map_or((None, None), |figures| (count(&figures.n_trials), count(&figures.n_errors)));
+        let (stated, errors) = figures.map_or((None, None), |figures| {
+            (count(&figures.n_trials), count(&figures.n_errors))
+        });
         let is_part = match stated {
             // Older versions count all trials here, newer versions only verified ones.
             Some(stated) => {
-                let lacks = stated > there.rewarded + damaged || errors.is_some_and(|errors| errors > there.errors + damaged);
-                stated > there.trials + damaged || (is_short && stated != there.trials && lacks) || (is_short && is_single)
+                let lacks = stated > there.rewarded + damaged
+                    || errors.is_some_and(|errors| errors > there.errors + damaged);
+                stated > there.trials + damaged
+                    || (is_short && stated != there.trials && lacks)
+                    || (is_short && is_single)
             }
             None => is_short,
         };
-        let total = completed.filter(|_| is_single).or(stated).unwrap_or(0).max(there.trials + 1);
+        let total = completed
+            .filter(|_| is_single)
+            .or(stated)
+            .unwrap_or(0)
+            .max(there.trials + 1);
         is_part.then(|| ((*key).clone(), (there.trials, total)))
     };
     by_key.iter().filter_map(part).collect()
@@ -246,9 +328,16 @@ fn parts(job: Option<&Job>, entries: &[Entry], damaged: u64) -> BTreeMap<RunKey,
 
 /// Sets the run's counts from the job's published rewards.
 fn count_stated(run: Handle, figures: &Figures, sink: &mut Sink<'_>) {
-    let by_reward = figures.reward_stats.get("reward").and_then(Value::as_object);
-    let counted =
-        by_reward.into_iter().flatten().filter_map(|(reward, trials)| Some((reward.parse::<f64>().ok()?, trials.as_array()?.len() as u64)));
+    let by_reward = figures
+        .reward_stats
+        .get("reward")
+        .and_then(Value::as_object);
+    let counted = by_reward
+        .into_iter()
+        .flatten()
+        .filter_map(|(reward, trials)| {
+            Some((reward.parse::<f64>().ok()?, trials.as_array()?.len() as u64))
+        });
     let (mut passed, mut total) = (0, 0);
     for (reward, trials) in counted {
         total += trials;
@@ -265,15 +354,23 @@ impl Tally {
         self.span.take(&trial.started_at, &trial.finished_at);
         self.errors += u64::from(trial.exception_info.0.is_some());
         self.rewarded += u64::from(rewards.is_some());
-        self.passed += u64::from(rewards.and_then(|rewards| rewards.reward).is_some_and(|reward| reward >= 1.0));
-        self.is_single &= rewards.is_none_or(|rewards| rewards.is_single && rewards.reward.is_some());
+        self.passed += u64::from(
+            rewards
+                .and_then(|rewards| rewards.reward)
+                .is_some_and(|reward| reward >= 1.0),
+        );
+        self.is_single &=
+            rewards.is_none_or(|rewards| rewards.is_single && rewards.reward.is_some());
         let reward = rewards.and_then(|rewards| rewards.reward);
         self.graded.take(task, reward.unwrap_or(0.0));
         if let Some(reward) = reward {
             self.rewards.take(task, reward);
         }
         for (name, value) in rewards.into_iter().flat_map(|rewards| &rewards.others) {
-            self.others.entry(name.clone()).or_default().take(task, *value);
+            self.others
+                .entry(name.clone())
+                .or_default()
+                .take(task, *value);
         }
         if self.version != version_of(trial) {
             self.version = None;
@@ -286,10 +383,26 @@ fn limits(trial: &Trial) -> Vec<(String, String)> {
     let config = trial.config.0.as_ref();
     let agent = config.and_then(|config| config.agent.0.as_ref());
     let known = [
-        ("timeout_multiplier", config.map(|config| &config.timeout_multiplier), Some(1.0)),
-        ("agent_timeout_multiplier", config.map(|config| &config.agent_timeout_multiplier), Some(1.0)),
-        ("agent_timeout", agent.map(|agent| &agent.override_timeout_sec), None),
-        ("max_agent_timeout", agent.map(|agent| &agent.max_timeout_sec), None),
+        (
+            "timeout_multiplier",
+            config.map(|config| &config.timeout_multiplier),
+            Some(1.0),
+        ),
+        (
+            "agent_timeout_multiplier",
+            config.map(|config| &config.agent_timeout_multiplier),
+            Some(1.0),
+        ),
+        (
+            "agent_timeout",
+            agent.map(|agent| &agent.override_timeout_sec),
+            None,
+        ),
+        (
+            "max_agent_timeout",
+            agent.map(|agent| &agent.max_timeout_sec),
+            None,
+        ),
     ];
     let limits = known.into_iter().filter_map(|(tag, value, usual)| {
         let limit = amount(value?).filter(|limit| usual != Some(*limit))?;
@@ -300,8 +413,13 @@ fn limits(trial: &Trial) -> Vec<(String, String)> {
 
 /// Returns the processors and the memory that a job gives each of its tasks, if it overrides the tasks' own.
 fn given(environment: &Environment) -> Option<Resources> {
-    let mebibytes = count(&environment.override_memory_mb).and_then(|count| count.checked_mul(1 << 20));
-    let given = Resources { cpu_limit: count(&environment.override_cpus), memory_limit: mebibytes, ..Resources::default() };
+    let mebibytes =
+        count(&environment.override_memory_mb).and_then(|count| count.checked_mul(1 << 20));
+    let given = Resources {
+        cpu_limit: count(&environment.override_cpus),
+        memory_limit: mebibytes,
+        ..Resources::default()
+    };
     (given != Resources::default()).then_some(given)
 }
 
@@ -314,22 +432,63 @@ fn version_of(trial: &Trial) -> Option<String> {
 fn state(run: Handle, figures: &Figures, tally: Option<&Tally>, sink: &mut Sink<'_>) {
     // Older versions count all trials here, newer versions only verified ones.
     if let Some(trials) = count(&figures.n_trials) {
-        let recomputed = tally.map(|tally| if trials == tally.graded.n() { tally.graded.n() } else { tally.rewarded });
-        sink.stated(run, "n_trials", trials as f64, Unit::Count, recomputed.map(|n| n as f64), None);
+        let recomputed = tally.map(|tally| {
+            if trials == tally.graded.n() {
+                tally.graded.n()
+            } else {
+                tally.rewarded
+            }
+        });
+        sink.stated(
+            run,
+            "n_trials",
+            trials as f64,
+            Unit::Count,
+            recomputed.map(|n| n as f64),
+            None,
+        );
     }
     if let Some(errors) = count(&figures.n_errors) {
-        sink.stated(run, "n_errors", errors as f64, Unit::Count, tally.map(|tally| tally.errors as f64), None);
+        sink.stated(
+            run,
+            "n_errors",
+            errors as f64,
+            Unit::Count,
+            tally.map(|tally| tally.errors as f64),
+            None,
+        );
     }
-    let metrics = figures.metrics.as_array().into_iter().flatten().filter_map(Value::as_object).flatten();
+    let metrics = figures
+        .metrics
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object)
+        .flatten();
     let single = tally.filter(|tally| tally.is_single);
     for (name, value) in metrics.filter_map(|(name, value)| Some((name, number(value)?))) {
-        let recomputed = single.filter(|_| name == "mean").and_then(|tally| tally.graded.mean());
-        let unit = if (0.0..=1.0).contains(&value) { Unit::Fraction } else { Unit::Number };
+        let recomputed = single
+            .filter(|_| name == "mean")
+            .and_then(|tally| tally.graded.mean());
+        let unit = if (0.0..=1.0).contains(&value) {
+            Unit::Fraction
+        } else {
+            Unit::Number
+        };
         sink.stated(run, name, value, unit, recomputed, None);
     }
     for (k, value) in figures.pass_at_k.as_object().into_iter().flatten() {
         let Some(value) = number(value) else { continue };
-        let recomputed = single.filter(|tally| tally.graded.are_grades()).and_then(|tally| tally.graded.pass_at(k.parse().ok()?));
-        sink.stated(run, &format!("pass@{k}"), value, Unit::Fraction, recomputed, None);
+        let recomputed = single
+            .filter(|tally| tally.graded.are_grades())
+            .and_then(|tally| tally.graded.pass_at(k.parse().ok()?));
+        sink.stated(
+            run,
+            &format!("pass@{k}"),
+            value,
+            Unit::Fraction,
+            recomputed,
+            None,
+        );
     }
 }

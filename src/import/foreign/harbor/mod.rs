@@ -36,9 +36,18 @@ const RESULT: &str = "result.json";
 const CONFIG: &str = "config.json";
 const LOCK: &str = "lock.json";
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "harbor", title: "Harbor", kind: ItemKind::Task, reads_names: false, version: 5 }, claim, read)
-        .with_companions(is_companion);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "harbor",
+        title: "Harbor",
+        kind: ItemKind::Task,
+        reads_names: false,
+        version: 5,
+    },
+    claim,
+    read,
+)
+.with_companions(is_companion);
 
 /// Claims a file for the folder of its job, several levels above the file.
 fn claim(peek: &Peek) -> Option<Claim> {
@@ -51,9 +60,19 @@ fn claim(peek: &Peek) -> Option<Claim> {
         _ if is_job(peek) => 1,
         RESULT if is_cut_trial(peek) => 2,
         RESULT if is_cut_job(peek) => 1,
-        "trajectory.json" if peek.text("schema_version").is_some_and(|version| version.starts_with("ATIF")) => below_trial(peek),
+        "trajectory.json"
+            if peek
+                .text("schema_version")
+                .is_some_and(|version| version.starts_with("ATIF")) =>
+        {
+            below_trial(peek)
+        }
         // `ctrf.json` resembles CTRF, whose importer would claim it.
-        "ctrf.json" | "reward.json" if peek.folder_name(0) == Some("verifier") && is_in_trial(peek) => below_trial(peek),
+        "ctrf.json" | "reward.json"
+            if peek.folder_name(0) == Some("verifier") && is_in_trial(peek) =>
+        {
+            below_trial(peek)
+        }
         CONFIG if peek.has_all(&["job_name", "agents"]) => 1,
         CONFIG if peek.has_all(&["trial_name", "agent", "task"]) => 2,
         LOCK if peek.has_all(&["harbor", "trials"]) || peek.has("harbor.version") => 1,
@@ -68,7 +87,8 @@ fn claim(peek: &Peek) -> Option<Claim> {
 }
 
 fn is_trial(peek: &Peek) -> bool {
-    peek.has_all(&["task_name", "trial_name"]) && (peek.has("agent_info") || peek.has("verifier_result"))
+    peek.has_all(&["task_name", "trial_name"])
+        && (peek.has("agent_info") || peek.has("verifier_result"))
 }
 
 fn is_job(peek: &Peek) -> bool {
@@ -77,18 +97,25 @@ fn is_job(peek: &Peek) -> bool {
 
 /// Returns how many levels the job is above a file of an agent or a verifier. A trial of several steps has a folder for each step.
 fn below_trial(peek: &Peek) -> usize {
-    if peek.folder_name(2) == Some("steps") { 5 } else { 3 }
+    if peek.folder_name(2) == Some("steps") {
+        5
+    } else {
+        3
+    }
 }
 
 /// Returns whether the folder above the verifier's, or above the steps, is a trial's.
 fn is_in_trial(peek: &Peek) -> bool {
-    let Some(trial) = peek.path.ancestors().nth(below_trial(peek) - 1) else { return false };
+    let Some(trial) = peek.path.ancestors().nth(below_trial(peek) - 1) else {
+        return false;
+    };
     Peek::of(&trial.join(RESULT)).is_ok_and(|peek| is_trial(&peek) || is_cut_trial(&peek))
 }
 
 /// Returns whether a truncated result is a trial's, by its beginning or by the files around it.
 fn is_cut_trial(peek: &Peek) -> bool {
-    let around = |level: usize, name: &str| Peek::of(&peek.path.ancestors().nth(level)?.join(name)).ok();
+    let around =
+        |level: usize, name: &str| Peek::of(&peek.path.ancestors().nth(level)?.join(name)).ok();
     peek.has_all(&["task_name", "trial_name"])
         || around(1, CONFIG).is_some_and(|peek| peek.has_all(&["trial_name", "agent"]))
         || around(2, RESULT).is_some_and(|peek| is_job(&peek))
@@ -97,7 +124,9 @@ fn is_cut_trial(peek: &Peek) -> bool {
 /// Returns whether a truncated result is a job's, by the configuration beside it.
 fn is_cut_job(peek: &Peek) -> bool {
     let beside = peek.path.parent().map(|folder| folder.join(CONFIG));
-    beside.and_then(|file| Peek::of(&file).ok()).is_some_and(|peek| peek.has_all(&["job_name", "agents"]))
+    beside
+        .and_then(|file| Peek::of(&file).ok())
+        .is_some_and(|peek| peek.has_all(&["job_name", "agents"]))
 }
 
 /// Returns whether an unread file below a job's folder is one that Harbor and its agents leave there.
@@ -121,20 +150,31 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         if !is_result && source.files.len() > 1 {
             continue;
         }
-        let folder = file.name.strip_suffix(RESULT).unwrap_or_default().trim_end_matches('/');
+        let folder = file
+            .name
+            .strip_suffix(RESULT)
+            .unwrap_or_default()
+            .trim_end_matches('/');
         let peek = Peek::at(file)?;
         let read = if is_job(&peek) || (is_result && is_cut_job(&peek)) {
             let mut trials = 0;
-            let head: Result<Job, Stop> = read_object(file.open()?, &file.shown, &JOB, "trial_results", &mut |_: IgnoredAny| {
-                trials += 1;
-                Ok(())
-            });
+            let head: Result<Job, Stop> = read_object(
+                file.open()?,
+                &file.shown,
+                &JOB,
+                "trial_results",
+                &mut |_: IgnoredAny| {
+                    trials += 1;
+                    Ok(())
+                },
+            );
             head.map(|head| {
                 inline = trials;
                 job = Some((file, head));
             })
         } else if is_trial(&peek) || (is_result && is_cut_trial(&peek)) {
-            read_value(file.open()?, &file.shown).map(|trial: Trial| entries.push(Entry::of(&trial, Place::File(number))))
+            read_value(file.open()?, &file.shown)
+                .map(|trial: Trial| entries.push(Entry::of(&trial, Place::File(number))))
         } else {
             Ok(())
         };
@@ -162,14 +202,27 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         })?;
     }
     if entries.is_empty() && job.is_none() {
-        let problems: Vec<Problem> = damaged.into_values().flat_map(|(_, problems)| problems).collect();
+        let problems: Vec<Problem> = damaged
+            .into_values()
+            .flat_map(|(_, problems)| problems)
+            .collect();
         let nothing = Problem::in_file(&source.shown, "holds neither a job's result nor a trial's")
             .with_hint("a job that is not finished has its results in the folders of its trials");
-        return Err(if problems.is_empty() { nothing.into() } else { Stop::Unreadable(problems) });
+        return Err(if problems.is_empty() {
+            nothing.into()
+        } else {
+            Stop::Unreadable(problems)
+        });
     }
     for (file, problems) in damaged.values() {
-        let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
-        sink.refuse(&file.name, Refused::with_detail("the result cannot be read", why));
+        let why = problems
+            .first()
+            .map(|problem| problem.message.clone())
+            .unwrap_or_default();
+        sink.refuse(
+            &file.name,
+            Refused::with_detail("the result cannot be read", why),
+        );
     }
     if let Some(version) = harbor_version(source) {
         sink.version(&version);
@@ -193,31 +246,57 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         attempts.insert(entry.place, attempt);
     }
     for entry in &entries {
-        let Place::File(number) = entry.place else { continue };
+        let Place::File(number) = entry.place else {
+            continue;
+        };
         let file = &source.files[number];
         let trial: Trial = read_value(file.open()?, &file.shown)?;
         let folder = file.name.strip_suffix(RESULT).unwrap_or_default();
         let nothing = Beside::default();
-        runs.take(&trial, attempts[&entry.place], &file.name, beside.get(folder).unwrap_or(&nothing), sink)?;
+        runs.take(
+            &trial,
+            attempts[&entry.place],
+            &file.name,
+            beside.get(folder).unwrap_or(&nothing),
+            sink,
+        )?;
     }
     if let Some((file, _)) = job
         && inline > 0
     {
-        each_inline(file, &mut |number, trial| match attempts.get(&Place::Inline(number)) {
-            Some(attempt) => runs.take(trial, *attempt, &format!("trial {}", number + 1), &Beside::default(), sink),
-            None => Ok(()),
-        })?;
+        each_inline(
+            file,
+            &mut |number, trial| match attempts.get(&Place::Inline(number)) {
+                Some(attempt) => runs.take(
+                    trial,
+                    *attempt,
+                    &format!("trial {}", number + 1),
+                    &Beside::default(),
+                    sink,
+                ),
+                None => Ok(()),
+            },
+        )?;
     }
     runs.end(sink);
     Ok(())
 }
 
-fn each_inline(file: &ForeignFile, each: &mut dyn FnMut(usize, &Trial) -> Result<(), Stop>) -> Result<(), Stop> {
+fn each_inline(
+    file: &ForeignFile,
+    each: &mut dyn FnMut(usize, &Trial) -> Result<(), Stop>,
+) -> Result<(), Stop> {
     let mut number = 0;
-    read_object::<IgnoredAny, Lenient<Trial>>(file.open()?, &file.shown, &[], "trial_results", &mut |trial| {
-        number += 1;
-        trial.0.map_or(Ok(()), |trial| each(number - 1, &trial))
-    })?;
+    read_object::<IgnoredAny, Lenient<Trial>>(
+        file.open()?,
+        &file.shown,
+        &[],
+        "trial_results",
+        &mut |trial| {
+            number += 1;
+            trial.0.map_or(Ok(()), |trial| each(number - 1, &trial))
+        },
+    )?;
     Ok(())
 }
 
@@ -227,7 +306,11 @@ fn beside(source: &ForeignSource) -> BTreeMap<&str, Beside<'_>> {
     for file in &source.files {
         let name = file.name.as_str();
         if let Some(folder) = name.strip_suffix("agent/trajectory.json") {
-            beside.entry(trial_of(folder)).or_default().trajectories.push(file);
+            beside
+                .entry(trial_of(folder))
+                .or_default()
+                .trajectories
+                .push(file);
         } else if let Some(folder) = name.strip_suffix("verifier/ctrf.json") {
             beside.entry(trial_of(folder)).or_default().tests.push(file);
         }
@@ -237,13 +320,21 @@ fn beside(source: &ForeignSource) -> BTreeMap<&str, Beside<'_>> {
 
 /// Returns the trial's folder for a folder that is a trial or a step of one.
 fn trial_of(folder: &str) -> &str {
-    match folder.strip_suffix('/').and_then(|step| step.rsplit_once('/')) {
+    match folder
+        .strip_suffix('/')
+        .and_then(|step| step.rsplit_once('/'))
+    {
         Some((steps, _)) => steps.strip_suffix("steps").unwrap_or(folder),
         None => folder,
     }
 }
 
 fn harbor_version(source: &ForeignSource) -> Option<String> {
-    let lock: Value = source.files_named(LOCK).find_map(|file| read_value(file.open().ok()?, &file.shown).ok())?;
-    Some(format!("harbor {}", text(lock.get("harbor")?.get("version")?)?))
+    let lock: Value = source
+        .files_named(LOCK)
+        .find_map(|file| read_value(file.open().ok()?, &file.shown).ok())?;
+    Some(format!(
+        "harbor {}",
+        text(lock.get("harbor")?.get("version")?)?
+    ))
 }

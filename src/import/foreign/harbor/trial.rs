@@ -39,28 +39,46 @@ impl RunKey {
         let configured = config.and_then(|config| config.agent.0.as_ref());
         let info = trial.agent_info.0.as_ref();
         let model_info = info.and_then(|info| info.model_info.0.as_ref());
-        let bare_model = model_info.map(|model| word(&model.name)).unwrap_or_default();
-        let provider = model_info.map(|model| word(&model.provider)).unwrap_or_default();
+        let bare_model = model_info
+            .map(|model| word(&model.name))
+            .unwrap_or_default();
+        let provider = model_info
+            .map(|model| word(&model.provider))
+            .unwrap_or_default();
         let model = match (bare_model.as_str(), provider.as_str()) {
-            ("", _) => configured.map(|agent| word(&agent.model_name)).unwrap_or_default(),
+            ("", _) => configured
+                .map(|agent| word(&agent.model_name))
+                .unwrap_or_default(),
             (name, "") => name.to_owned(),
             (name, provider) => format!("{provider}/{name}"),
         };
-        let named = info.map(|info| word(&info.name)).filter(|name| !name.is_empty());
-        let agent = named.or_else(|| configured.and_then(|agent| text(&agent.name).or_else(|| text(&agent.import_path))));
+        let named = info
+            .map(|info| word(&info.name))
+            .filter(|name| !name.is_empty());
+        let agent = named.or_else(|| {
+            configured.and_then(|agent| text(&agent.name).or_else(|| text(&agent.import_path)))
+        });
         Self {
-            job: config.map(|config| word(&config.job_id)).unwrap_or_default(),
+            job: config
+                .map(|config| word(&config.job_id))
+                .unwrap_or_default(),
             agent: agent.unwrap_or_default(),
             model,
             bare_model,
             // Harbor's own word for tasks without a dataset.
-            dataset: text(&trial.source).filter(|name| !name.is_empty()).unwrap_or_else(|| "adhoc".to_owned()),
+            dataset: text(&trial.source)
+                .filter(|name| !name.is_empty())
+                .unwrap_or_else(|| "adhoc".to_owned()),
         }
     }
 
     /// Returns the run's key in the job's statistics.
     pub fn stated_under(&self) -> String {
-        let model = if self.bare_model.is_empty() { String::new() } else { format!("{}__", self.bare_model) };
+        let model = if self.bare_model.is_empty() {
+            String::new()
+        } else {
+            format!("{}__", self.bare_model)
+        };
         format!("{}__{model}{}", self.agent, self.dataset)
     }
 }
@@ -78,12 +96,22 @@ impl Rewards {
     /// Returns the rewards, or `None` if nothing was verified.
     pub fn of(trial: &Trial) -> Option<Self> {
         let rewards = trial.verifier_result.0.as_ref()?.rewards.as_object()?;
-        let mut others: BTreeMap<String, f64> = rewards.iter().filter_map(|(key, value)| Some((key.clone(), number(value)?))).collect();
+        let mut others: BTreeMap<String, f64> = rewards
+            .iter()
+            .filter_map(|(key, value)| Some((key.clone(), number(value)?)))
+            .collect();
         let is_single = rewards.len() == 1;
-        let deciding =
-            if others.contains_key("reward") { Some("reward".to_owned()) } else { others.keys().next().cloned().filter(|_| is_single) };
+        let deciding = if others.contains_key("reward") {
+            Some("reward".to_owned())
+        } else {
+            others.keys().next().cloned().filter(|_| is_single)
+        };
         let reward = deciding.and_then(|key| others.remove(&key));
-        Some(Self { reward, others, is_single })
+        Some(Self {
+            reward,
+            others,
+            is_single,
+        })
     }
 }
 
@@ -139,8 +167,16 @@ pub(super) struct Known {
     pub seconds: Option<f64>,
 }
 
-pub(super) fn known(trial: &Trial, beside: &Beside<'_>, rewards: Option<Rewards>, sink: &mut Sink<'_>) -> Result<Known, Stop> {
-    let mut details = ItemDetails { item_hash: text(&trial.task_checksum).filter(|hash| !hash.is_empty()), ..ItemDetails::default() };
+pub(super) fn known(
+    trial: &Trial,
+    beside: &Beside<'_>,
+    rewards: Option<Rewards>,
+    sink: &mut Sink<'_>,
+) -> Result<Known, Stop> {
+    let mut details = ItemDetails {
+        item_hash: text(&trial.task_checksum).filter(|hash| !hash.is_empty()),
+        ..ItemDetails::default()
+    };
     let mut told = Vec::new();
     for file in &beside.trajectories {
         match read_trajectory(file, &mut details) {
@@ -176,10 +212,19 @@ pub(super) fn known(trial: &Trial, beside: &Beside<'_>, rewards: Option<Rewards>
     details.cost_source = cost.map(|_| CostSource::Reported);
     details.scores = rewards.map(|rewards| rewards.others).unwrap_or_default();
     details.reason = reason(trial).or_else(|| {
-        let failed: Vec<String> = beside.tests.iter().filter_map(|file| failed_tests(file)).collect();
+        let failed: Vec<String> = beside
+            .tests
+            .iter()
+            .filter_map(|file| failed_tests(file))
+            .collect();
         (!failed.is_empty()).then(|| failed.join("; "))
     });
-    Ok(Known { details, usage, cost, seconds })
+    Ok(Known {
+        details,
+        usage,
+        cost,
+        seconds,
+    })
 }
 
 fn reason(trial: &Trial) -> Option<String> {
@@ -201,7 +246,8 @@ fn usage_of(results: &[&AgentResult]) -> Option<Usage> {
             output: count(&result.n_output_tokens),
         }
     });
-    each.reduce(|sum, one| sum.plus(&one)).filter(|usage| *usage != Usage::default())
+    each.reduce(|sum, one| sum.plus(&one))
+        .filter(|usage| *usage != Usage::default())
 }
 
 /// Adds up costs. If one is unknown, so is the sum.
@@ -213,26 +259,39 @@ fn cost_of(results: &[&AgentResult]) -> Option<f64> {
 }
 
 /// Reads a trajectory's totals into the result, and its question, reply, steps and tool calls into `details`.
-fn read_trajectory(file: &ForeignFile, details: &mut ItemDetails) -> Result<Option<AgentResult>, Stop> {
+fn read_trajectory(
+    file: &ForeignFile,
+    details: &mut ItemDetails,
+) -> Result<Option<AgentResult>, Stop> {
     let (mut steps, mut reply, mut question) = (0, None, details.question.take());
     let mut tools: BTreeMap<String, u64> = BTreeMap::new();
-    let read = read_object::<Trajectory, Lenient<TrajectoryStep>>(file.open()?, &file.shown, &TRAJECTORY, "steps", &mut |step| {
-        let Some(step) = step.0 else { return Ok(()) };
-        let message = || text(&step.message).map(|text| clip(&text, MOST_TEXT_CHARS).into_owned()).filter(|text| !text.trim().is_empty());
-        match step.source.as_str() {
-            Some("user") if question.is_none() => question = message(),
-            Some("agent") => {
-                steps += 1;
-                reply = message().or_else(|| reply.take());
-                let calls = step.tool_calls.as_array().into_iter().flatten();
-                for name in calls.filter_map(|call| text(call.get("function_name")?)) {
-                    count_tool(&mut tools, clip(&name, 200).into_owned());
+    let read = read_object::<Trajectory, Lenient<TrajectoryStep>>(
+        file.open()?,
+        &file.shown,
+        &TRAJECTORY,
+        "steps",
+        &mut |step| {
+            let Some(step) = step.0 else { return Ok(()) };
+            let message = || {
+                text(&step.message)
+                    .map(|text| clip(&text, MOST_TEXT_CHARS).into_owned())
+                    .filter(|text| !text.trim().is_empty())
+            };
+            match step.source.as_str() {
+                Some("user") if question.is_none() => question = message(),
+                Some("agent") => {
+                    steps += 1;
+                    reply = message().or_else(|| reply.take());
+                    let calls = step.tool_calls.as_array().into_iter().flatten();
+                    for name in calls.filter_map(|call| text(call.get("function_name")?)) {
+                        count_tool(&mut tools, clip(&name, 200).into_owned());
+                    }
                 }
+                Some(_) | None => {}
             }
-            Some(_) | None => {}
-        }
-        Ok(())
-    });
+            Ok(())
+        },
+    );
     details.question = question;
     let trajectory = read?;
     details.reply = reply.or_else(|| details.reply.take());
@@ -256,11 +315,27 @@ fn failed_tests(file: &ForeignFile) -> Option<String> {
     if failed.is_empty() {
         return None;
     }
-    let shown = failed.iter().take(MOST_FAILED_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let more = if failed.len() > MOST_FAILED_SHOWN { ", …" } else { "" };
-    let step = file.name.rsplit_once("/verifier/").and_then(|(folder, _)| folder.rsplit_once("/steps/"));
+    let shown = failed
+        .iter()
+        .take(MOST_FAILED_SHOWN)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let more = if failed.len() > MOST_FAILED_SHOWN {
+        ", …"
+    } else {
+        ""
+    };
+    let step = file
+        .name
+        .rsplit_once("/verifier/")
+        .and_then(|(folder, _)| folder.rsplit_once("/steps/"));
     let step = step.map_or_else(String::new, |(_, step)| format!("{step}: "));
-    Some(format!("{step}{} of {} tests failed: {shown}{more}", failed.len(), tests.len()))
+    Some(format!(
+        "{step}{} of {} tests failed: {shown}{more}",
+        failed.len(),
+        tests.len()
+    ))
 }
 
 #[cfg(test)]
@@ -291,7 +366,18 @@ mod tests {
             result(json!({"total_prompt_tokens": 10, "total_cached_tokens": 20})),
         ];
         let usage = usage_of(&two.iter().collect::<Vec<_>>()).expect("tokens");
-        assert_eq!((usage.input, usage.cache_read, usage.output, usage.input_total()), (Some(50), Some(60), Some(5), Some(110)));
-        assert_eq!((usage_of(&[&result(json!({}))]), cost_of(&[])), (None, None));
+        assert_eq!(
+            (
+                usage.input,
+                usage.cache_read,
+                usage.output,
+                usage.input_total()
+            ),
+            (Some(50), Some(60), Some(5), Some(110))
+        );
+        assert_eq!(
+            (usage_of(&[&result(json!({}))]), cost_of(&[])),
+            (None, None)
+        );
     }
 }

@@ -43,26 +43,47 @@ pub(super) struct Instances {
 impl InstanceKey {
     pub fn of(id: &Value, trial: &Value, change: &Value) -> Option<Self> {
         let id = text(id).filter(|id| !id.is_empty())?;
-        Some(Self { id, perturbation: perturbation(change), trial: count(trial).unwrap_or(0) })
+        Some(Self {
+            id,
+            perturbation: perturbation(change),
+            trial: count(trial).unwrap_or(0),
+        })
     }
 }
 
 impl Instances {
     /// Takes the statistics of an instance. Returns false if it has no id.
     pub fn take(&mut self, stats: &InstanceStats) -> bool {
-        let Some(key) = InstanceKey::of(&stats.instance_id, &stats.train_trial_index, &stats.perturbation) else { return false };
+        let Some(key) = InstanceKey::of(
+            &stats.instance_id,
+            &stats.train_trial_index,
+            &stats.perturbation,
+        ) else {
+            return false;
+        };
         let kept = self.by_key.entry(key.clone()).or_default();
         for stat in stats.stats.iter().filter_map(|stat| stat.0.as_ref()) {
             let Some(name) = &stat.name.0 else { continue };
-            let (Some(metric), Some(value)) = (text(&name.name), stat.value()) else { continue };
+            let (Some(metric), Some(value)) = (text(&name.name), stat.value()) else {
+                continue;
+            };
             let split = text(&name.split).unwrap_or_default();
             let number = *self.numbers.entry(metric.clone()).or_insert_with(|| {
                 self.metrics.push(metric.clone());
                 self.metrics.len() - 1
             });
             if key.perturbation.is_none() && name.perturbation.is_null() {
-                let over = MetricName { metric, split: split.clone(), sub_split: text(&name.sub_split) };
-                self.over.entry(over).or_default().entry(key.trial).or_default().add(value);
+                let over = MetricName {
+                    metric,
+                    split: split.clone(),
+                    sub_split: text(&name.sub_split),
+                };
+                self.over
+                    .entry(over)
+                    .or_default()
+                    .entry(key.trial)
+                    .or_default()
+                    .add(value);
             }
             kept.split = split;
             kept.values.push((number, value));
@@ -93,8 +114,15 @@ impl Instances {
 
     /// Returns whether every value of the metric over the split is 0 or 1.
     pub fn is_graded(&self, metric: &str, split: &str) -> bool {
-        let start = MetricName { metric: metric.to_owned(), split: split.to_owned(), sub_split: None };
-        let own = self.over.range(start..).take_while(|(name, _)| name.metric == metric && name.split == split);
+        let start = MetricName {
+            metric: metric.to_owned(),
+            split: split.to_owned(),
+            sub_split: None,
+        };
+        let own = self
+            .over
+            .range(start..)
+            .take_while(|(name, _)| name.metric == metric && name.split == split);
         let mut of = own.flat_map(|(_, trials)| trials.values());
         let first = of.next().is_some_and(Moments::is_graded);
         first && of.all(Moments::is_graded)
@@ -112,10 +140,16 @@ impl Instances {
     /// Returns the standard error over the instances of the only trial, or `None` if there are several trials.
     pub fn standard_error(&self, name: &MetricName) -> Option<f64> {
         let trials = self.over.get(name)?;
-        trials.values().next().filter(|_| trials.len() == 1)?.standard_error()
+        trials
+            .values()
+            .next()
+            .filter(|_| trials.len() == 1)?
+            .standard_error()
     }
 
     pub fn n(&self, name: &MetricName) -> u64 {
-        self.over.get(name).map_or(0, |trials| trials.values().map(Moments::n).sum())
+        self.over
+            .get(name)
+            .map_or(0, |trials| trials.values().map(Moments::n).sum())
     }
 }

@@ -15,7 +15,9 @@ use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, ScoreRecord, Unit, visible};
+use crate::domain::{
+    Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, ScoreRecord, Unit, visible,
+};
 
 use super::super::cell::Refused;
 use super::super::counts::whole;
@@ -39,18 +41,40 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Maximum number of metrics read. Specifications name a handful.
 const MOST_LISTED: usize = 256;
 /// Prefixes of metrics that describe the run's execution, not its quality.
-const BOOKKEEPING: [&str; 8] =
-    ["num_", "finish_reason", "training_", "inference_", "batch_size", "prompt_truncated", "max_prob", "logprob"];
+const BOOKKEEPING: [&str; 8] = [
+    "num_",
+    "finish_reason",
+    "training_",
+    "inference_",
+    "batch_size",
+    "prompt_truncated",
+    "max_prob",
+    "logprob",
+];
 /// Parts of the names of metrics for which more is better.
-const BETTER_UP: [&str; 8] = ["match", "acc", "correct", "f1", "rouge", "bleu", "pass", "ndcg"];
+const BETTER_UP: [&str; 8] = [
+    "match", "acc", "correct", "f1", "rouge", "bleu", "pass", "ndcg",
+];
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "helm", title: "HELM", kind: ItemKind::Question, reads_names: false, version: 3 }, claim, read);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "helm",
+        title: "HELM",
+        kind: ItemKind::Question,
+        reads_names: false,
+        version: 3,
+    },
+    claim,
+    read,
+);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_part = match peek.name.strip_suffix(".gz").unwrap_or(&peek.name) {
         "run_spec.json" => peek.has_all(&["name", "scenario_spec", "adapter_spec"]),
-        "scenario.json" => peek.has_all(&["name", "description"]) && (peek.has("definition_path") || peek.has("tags")),
+        "scenario.json" => {
+            peek.has_all(&["name", "description"])
+                && (peek.has("definition_path") || peek.has("tags"))
+        }
         "scenario_state.json" => peek.has("adapter_spec"),
         "stats.json" => peek.has("[].name.name"),
         "per_instance_stats.json" => peek.has_all(&["[].instance_id", "[].stats"]),
@@ -60,9 +84,17 @@ fn claim(peek: &Peek) -> Option<Claim> {
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let file = |name: &str| source.file(name).or_else(|| source.file(&format!("{name}.gz")));
+    let file = |name: &str| {
+        source
+            .file(name)
+            .or_else(|| source.file(&format!("{name}.gz")))
+    };
     let Some(spec_file) = file("run_spec.json") else {
-        return Err(Problem::in_file(&source.shown, "is no run of HELM: `run_spec.json` is missing").into());
+        return Err(Problem::in_file(
+            &source.shown,
+            "is no run of HELM: `run_spec.json` is missing",
+        )
+        .into());
     };
     let spec: RunSpec = read_value(spec_file.read(MOST_BYTES)?.as_slice(), &spec_file.shown)?;
     let mut stats: Vec<Stat> = Vec::new();
@@ -92,7 +124,10 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         read_list(file.open()?, &file.shown, &mut |stats: InstanceStats| {
             place += 1;
             if !instances.take(&stats) {
-                sink.refuse(&format!("{}, instance {place}", file.name), Refused::because("the instance has no id"));
+                sink.refuse(
+                    &format!("{}, instance {place}", file.name),
+                    Refused::because("the instance has no id"),
+                );
             }
             Ok(())
         })?;
@@ -108,7 +143,12 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     for key in instances.keys().filter(|key| !emitted.contains(*key)) {
         sink.quirk("instances without a request: only their statistics are kept");
         let (outcome, details) = reading.outcome(key, run, sink);
-        sink.item(run, &format!("instance {}", visible(&key.id)), outcome, details)?;
+        sink.item(
+            run,
+            &format!("instance {}", visible(&key.id)),
+            outcome,
+            details,
+        )?;
     }
     sink.run(run).timestamp = latest;
     reading.end(&stats, run, sink);
@@ -118,21 +158,38 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 fn describe(spec: &RunSpec, run: Handle, sink: &mut Sink<'_>) {
     let nothing = wire::AdapterSpec::default();
     let adapter = spec.adapter_spec.0.as_ref().unwrap_or(&nothing);
-    let groups: Vec<String> = spec.groups.as_array().into_iter().flatten().filter_map(text).collect();
+    let groups: Vec<String> = spec
+        .groups
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(text)
+        .collect();
     let facts = [
         ("helm_run", text(&spec.name)),
-        ("scenario", spec.scenario_spec.0.as_ref().and_then(|scenario| text(&scenario.class_name))),
+        (
+            "scenario",
+            spec.scenario_spec
+                .0
+                .as_ref()
+                .and_then(|scenario| text(&scenario.class_name)),
+        ),
         ("groups", Some(groups.join(", "))),
         ("model_deployment", text(&adapter.model_deployment)),
         ("n_shot", text(&adapter.max_train_instances)),
         ("limit", text(&adapter.max_eval_instances)),
-        ("trials", text(&adapter.num_train_trials).filter(|trials| trials != "1")),
+        (
+            "trials",
+            text(&adapter.num_train_trials).filter(|trials| trials != "1"),
+        ),
         ("temperature", text(&adapter.temperature)),
         ("max_tokens", text(&adapter.max_tokens)),
     ];
     for (key, fact) in facts {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
-            sink.run(run).tags.insert(key.to_owned(), clip(&fact, 500).into_owned());
+            sink.run(run)
+                .tags
+                .insert(key.to_owned(), clip(&fact, 500).into_owned());
         }
     }
 }
@@ -146,30 +203,48 @@ fn read_requests(
     sink: &mut Sink<'_>,
 ) -> Result<(), Stop> {
     let mut place = 0;
-    read_object::<IgnoredAny, RequestState>(file.open()?, &file.shown, &[], "request_states", &mut |state| {
-        place += 1;
-        let place = format!("{}, request {place}", file.name);
-        let result = state.result.0.as_ref();
-        let asked = result.and_then(|result| unix_moment(number(&result.request_datetime)?));
-        *latest = (*latest).max(asked);
-        let Some(key) =
-            state.instance.0.as_ref().and_then(|instance| InstanceKey::of(&instance.id, &state.train_trial_index, &instance.perturbation))
-        else {
-            sink.refuse(&place, Refused::because("the instance has no id"));
-            return Ok(());
-        };
-        if !emitted.insert(key.clone()) {
-            if state.reference_index.is_null() {
-                sink.refuse(&place, Refused::with_detail("the attempt at the instance is there twice", visible(&key.id)));
-            } else {
-                sink.quirk("several requests for an instance, one per reference, are one outcome");
+    read_object::<IgnoredAny, RequestState>(
+        file.open()?,
+        &file.shown,
+        &[],
+        "request_states",
+        &mut |state| {
+            place += 1;
+            let place = format!("{}, request {place}", file.name);
+            let result = state.result.0.as_ref();
+            let asked = result.and_then(|result| unix_moment(number(&result.request_datetime)?));
+            *latest = (*latest).max(asked);
+            let Some(key) = state.instance.0.as_ref().and_then(|instance| {
+                InstanceKey::of(
+                    &instance.id,
+                    &state.train_trial_index,
+                    &instance.perturbation,
+                )
+            }) else {
+                sink.refuse(&place, Refused::because("the instance has no id"));
+                return Ok(());
+            };
+            if !emitted.insert(key.clone()) {
+                if state.reference_index.is_null() {
+                    sink.refuse(
+                        &place,
+                        Refused::with_detail(
+                            "the attempt at the instance is there twice",
+                            visible(&key.id),
+                        ),
+                    );
+                } else {
+                    sink.quirk(
+                        "several requests for an instance, one per reference, are one outcome",
+                    );
+                }
+                return Ok(());
             }
-            return Ok(());
-        }
-        let (mut outcome, mut details) = reading.outcome(&key, run, sink);
-        reading.fill(&state, &key, &mut outcome, &mut details, sink);
-        sink.item(run, &place, outcome, details)
-    })?;
+            let (mut outcome, mut details) = reading.outcome(&key, run, sink);
+            reading.fill(&state, &key, &mut outcome, &mut details, sink);
+            sink.item(run, &place, outcome, details)
+        },
+    )?;
     Ok(())
 }
 
@@ -187,20 +262,47 @@ struct Reading<'i> {
 
 impl<'i> Reading<'i> {
     fn new(spec: &RunSpec, instances: &'i Instances) -> Self {
-        let specs = spec.metric_specs.iter().filter_map(|spec| spec.0.as_ref()?.args.get("names")?.as_array());
+        let specs = spec
+            .metric_specs
+            .iter()
+            .filter_map(|spec| spec.0.as_ref()?.args.get("names")?.as_array());
         let listed: Vec<String> = specs.flatten().filter_map(text).take(MOST_LISTED).collect();
         let splits = instances.splits();
-        let headline =
-            if splits.contains("test") { "test".to_owned() } else { splits.first().map_or_else(String::new, |split| (*split).to_owned()) };
-        let others =
-            instances.metrics().filter(|name| ["exact_match", "accuracy", "correct", "pass"].iter().any(|part| name.contains(part)));
-        let deciding = listed.iter().map(String::as_str).chain(others).find(|name| instances.is_graded(name, &headline)).map(str::to_owned);
+        let headline = if splits.contains("test") {
+            "test".to_owned()
+        } else {
+            splits
+                .first()
+                .map_or_else(String::new, |split| (*split).to_owned())
+        };
+        let others = instances.metrics().filter(|name| {
+            ["exact_match", "accuracy", "correct", "pass"]
+                .iter()
+                .any(|part| name.contains(part))
+        });
+        let deciding = listed
+            .iter()
+            .map(String::as_str)
+            .chain(others)
+            .find(|name| instances.is_graded(name, &headline))
+            .map(str::to_owned);
         let has_perturbations = instances.keys().any(|key| key.perturbation.is_some());
-        Self { instances, headline, listed, deciding, has_perturbations }
+        Self {
+            instances,
+            headline,
+            listed,
+            deciding,
+            has_perturbations,
+        }
     }
 
     /// Returns the outcome of an instance by its statistics.
-    fn outcome(&self, key: &InstanceKey, run: Handle, sink: &mut Sink<'_>) -> (ItemOutcome, ItemDetails) {
+    fn outcome(
+        &self,
+        key: &InstanceKey,
+        run: Handle,
+        sink: &mut Sink<'_>,
+    ) -> (ItemOutcome, ItemDetails) {
         let item = match &key.perturbation {
             Some(change) => format!("{} [{change}]", key.id),
             None => key.id.clone(),
@@ -215,9 +317,20 @@ impl<'i> Reading<'i> {
             outcome.evaluator.clone_from(metric);
         }
         let mut details = ItemDetails::default();
-        let Some(instance) = self.instances.get(key) else { return (outcome, details) };
-        let values = || instance.values.iter().map(|(metric, value)| (self.instances.metric(*metric), *value));
-        let value_of = |name: &str| values().find(|(metric, _)| *metric == name).map(|(_, value)| value);
+        let Some(instance) = self.instances.get(key) else {
+            return (outcome, details);
+        };
+        let values = || {
+            instance
+                .values
+                .iter()
+                .map(|(metric, value)| (self.instances.metric(*metric), *value))
+        };
+        let value_of = |name: &str| {
+            values()
+                .find(|(metric, _)| *metric == name)
+                .map(|(_, value)| value)
+        };
         let decided = self.deciding.as_deref().and_then(value_of);
         outcome.score = decided.or_else(|| self.listed.iter().find_map(|name| value_of(name)));
         outcome.status = match (decided, &self.deciding) {
@@ -238,7 +351,9 @@ impl<'i> Reading<'i> {
         }
         outcome.duration_seconds = value_of("inference_runtime");
         outcome.input_tokens = value_of("num_prompt_tokens").and_then(whole);
-        outcome.output_tokens = value_of("num_output_tokens").or_else(|| value_of("num_completion_tokens")).and_then(whole);
+        outcome.output_tokens = value_of("num_output_tokens")
+            .or_else(|| value_of("num_completion_tokens"))
+            .and_then(whole);
         details.scores = values()
             .filter(|(name, _)| is_quality(name) && self.deciding.as_deref() != Some(name))
             .map(|(name, value)| (name.to_owned(), value))
@@ -247,27 +362,60 @@ impl<'i> Reading<'i> {
     }
 
     /// Adds the facts of the request.
-    fn fill(&self, state: &RequestState, key: &InstanceKey, outcome: &mut ItemOutcome, details: &mut ItemDetails, sink: &mut Sink<'_>) {
-        let Some(instance) = &state.instance.0 else { return };
+    fn fill(
+        &self,
+        state: &RequestState,
+        key: &InstanceKey,
+        outcome: &mut ItemOutcome,
+        details: &mut ItemDetails,
+        sink: &mut Sink<'_>,
+    ) {
+        let Some(instance) = &state.instance.0 else {
+            return;
+        };
         let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         details.question = filled(said(&instance.input));
-        let references = instance.references.iter().filter_map(|reference| reference.0.as_ref());
-        let is_correct = |tags: &Value| tags.as_array().is_some_and(|tags| tags.iter().any(|tag| tag == "correct"));
-        details.expected = references.filter(|one| is_correct(&one.tags)).filter_map(|one| said(&one.output)).collect();
-        details.item_hash = details
-            .question
-            .as_ref()
-            .map(|question| hex_digest(&[question.as_bytes(), details.expected.join("\n").as_bytes()], true)[..32].to_owned());
+        let references = instance
+            .references
+            .iter()
+            .filter_map(|reference| reference.0.as_ref());
+        let is_correct = |tags: &Value| {
+            tags.as_array()
+                .is_some_and(|tags| tags.iter().any(|tag| tag == "correct"))
+        };
+        details.expected = references
+            .filter(|one| is_correct(&one.tags))
+            .filter_map(|one| said(&one.output))
+            .collect();
+        details.item_hash = details.question.as_ref().map(|question| {
+            hex_digest(
+                &[question.as_bytes(), details.expected.join("\n").as_bytes()],
+                true,
+            )[..32]
+                .to_owned()
+        });
         if self.instances.get(key).is_none()
-            && text(&instance.split).is_some_and(|split| !self.headline.is_empty() && split != self.headline)
+            && text(&instance.split)
+                .is_some_and(|split| !self.headline.is_empty() && split != self.headline)
         {
             outcome.status = ItemStatus::Skipped;
         }
-        let Some(result) = &state.result.0 else { return };
+        let Some(result) = &state.result.0 else {
+            return;
+        };
         if state.reference_index.is_null() {
-            let completion = result.completions.first().and_then(|completion| text(&completion.0.as_ref()?.text));
+            let completion = result
+                .completions
+                .first()
+                .and_then(|completion| text(&completion.0.as_ref()?.text));
             let given = completion.as_deref().map(str::trim).unwrap_or_default();
-            details.answer = filled(state.output_mapping.get(given).and_then(text).or_else(|| Some(given.to_owned())));
+            details.answer = filled(
+                state
+                    .output_mapping
+                    .get(given)
+                    .and_then(text)
+                    .or_else(|| Some(given.to_owned())),
+            );
             details.reply = filled(completion);
             outcome.duration_seconds = outcome.duration_seconds.or_else(|| result.seconds());
         }
@@ -275,7 +423,8 @@ impl<'i> Reading<'i> {
             // The service failed, and HELM scored an empty answer.
             sink.quirk("failed requests are missing, whatever their score");
             outcome.status = ItemStatus::Infra;
-            details.reason = filled(text(&result.error)).or_else(|| Some("the request failed".to_owned()));
+            details.reason =
+                filled(text(&result.error)).or_else(|| Some("the request failed".to_owned()));
         }
     }
 
@@ -284,14 +433,20 @@ impl<'i> Reading<'i> {
         let is_main = |name: &str| self.deciding.as_deref() == Some(name);
         for stat in stats {
             let Some(name) = &stat.name.0 else { continue };
-            let (Some(metric), Some(mean)) = (text(&name.name), stat.stated_mean()) else { continue };
+            let (Some(metric), Some(mean)) = (text(&name.name), stat.stated_mean()) else {
+                continue;
+            };
             let split = text(&name.split).unwrap_or_default();
             let sub_split = text(&name.sub_split);
             let unit = unit(&metric, mean);
             let is_headline = split == self.headline && sub_split.is_none();
             match perturbation_of(&name.perturbation) {
                 None => {
-                    let key = MetricName { metric: metric.clone(), split: split.clone(), sub_split: sub_split.clone() };
+                    let key = MetricName {
+                        metric: metric.clone(),
+                        split: split.clone(),
+                        sub_split: sub_split.clone(),
+                    };
                     let recomputed = self.instances.mean(&key);
                     let shown = match &sub_split {
                         Some(sub_split) => format!("{metric} ({split}, {sub_split})"),
@@ -300,7 +455,8 @@ impl<'i> Reading<'i> {
                     sink.stated(run, &shown, mean, unit, recomputed, None);
                     let is_passes = is_main(&metric) && self.instances.n(&key) > 0;
                     if is_headline && is_quality(&metric) && !is_passes {
-                        let (error, n) = (self.instances.standard_error(&key), self.instances.n(&key));
+                        let (error, n) =
+                            (self.instances.standard_error(&key), self.instances.n(&key));
                         push_score(sink, run, metric, recomputed.unwrap_or(mean), error, n);
                     }
                 }
@@ -314,9 +470,23 @@ impl<'i> Reading<'i> {
     }
 }
 
-fn push_score(sink: &mut Sink<'_>, run: Handle, metric: String, value: f64, standard_error: Option<f64>, n: u64) {
+fn push_score(
+    sink: &mut Sink<'_>,
+    run: Handle,
+    metric: String,
+    value: f64,
+    standard_error: Option<f64>,
+    n: u64,
+) {
     let is_up = BETTER_UP.iter().any(|part| metric.contains(part));
-    let (unit, direction) = (unit(&metric, value), if is_up { Direction::Up } else { Direction::None });
+    let (unit, direction) = (
+        unit(&metric, value),
+        if is_up {
+            Direction::Up
+        } else {
+            Direction::None
+        },
+    );
     sink.run(run).scores.push(ScoreRecord {
         standard_error,
         n: Some(n).filter(|n| *n > 0),

@@ -37,36 +37,73 @@ const OF_ADAPTER: [&str; 21] = [
 pub(super) fn names(spec: &RunSpec) -> [String; 3] {
     let word = |value: Option<&Value>| value.and_then(text).unwrap_or_default();
     let adapter = spec.adapter_spec.0.as_ref();
-    let changes = spec.data_augmenter_spec.get("perturbation_specs").and_then(Value::as_array);
+    let changes = spec
+        .data_augmenter_spec
+        .get("perturbation_specs")
+        .and_then(Value::as_array);
     let changes: Vec<String> = changes
         .into_iter()
         .flatten()
-        .filter_map(|change| Some(text(change.get("class_name")?)?.rsplit('.').next()?.trim_end_matches("Perturbation").to_owned()))
+        .filter_map(|change| {
+            Some(
+                text(change.get("class_name")?)?
+                    .rsplit('.')
+                    .next()?
+                    .trim_end_matches("Perturbation")
+                    .to_owned(),
+            )
+        })
         .collect();
     let method = word(adapter.map(|adapter| &adapter.method));
-    let approach = if changes.is_empty() { method } else { format!("{method}+{}", changes.join("+")) };
-    [suite(spec), approach, word(adapter.map(|adapter| &adapter.model))]
+    let approach = if changes.is_empty() {
+        method
+    } else {
+        format!("{method}+{}", changes.join("+"))
+    };
+    [
+        suite(spec),
+        approach,
+        word(adapter.map(|adapter| &adapter.model)),
+    ]
 }
 
 fn suite(spec: &RunSpec) -> String {
     let name = text(&spec.name).unwrap_or_default();
     let (scenario, said) = name.split_once(':').unwrap_or((&name, ""));
-    let scenario = if scenario.is_empty() { spec.groups.get(0).and_then(text).unwrap_or_default() } else { scenario.to_owned() };
+    let scenario = if scenario.is_empty() {
+        spec.groups.get(0).and_then(text).unwrap_or_default()
+    } else {
+        scenario.to_owned()
+    };
     let scenario_spec = spec.scenario_spec.0.as_ref();
-    let arguments = scenario_spec.map(|scenario| &scenario.args).and_then(Value::as_object);
-    let mut arguments: Vec<(String, String)> =
-        arguments.into_iter().flatten().filter_map(|(key, value)| Some((key.clone(), text(value)?))).collect();
+    let arguments = scenario_spec
+        .map(|scenario| &scenario.args)
+        .and_then(Value::as_object);
+    let mut arguments: Vec<(String, String)> = arguments
+        .into_iter()
+        .flatten()
+        .filter_map(|(key, value)| Some((key.clone(), text(value)?)))
+        .collect();
     let has_none = arguments.is_empty();
     for (key, value) in said.split(',').filter_map(|part| part.split_once('=')) {
-        let is_known = arguments.iter().any(|(known, of)| known == key || of == value);
-        let is_wanted = if has_none { !OF_ADAPTER.contains(&key) } else { key == "dataset" };
+        let is_known = arguments
+            .iter()
+            .any(|(known, of)| known == key || of == value);
+        let is_wanted = if has_none {
+            !OF_ADAPTER.contains(&key)
+        } else {
+            key == "dataset"
+        };
         if is_wanted && !is_known {
             arguments.push((key.to_owned(), value.to_owned()));
         }
     }
     arguments.sort_unstable();
     if !arguments.is_empty() {
-        let arguments: Vec<String> = arguments.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let arguments: Vec<String> = arguments
+            .into_iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
         return format!("{scenario}:{}", arguments.join(","));
     }
     match scenario_spec.and_then(|scenario| text(&scenario.class_name)) {
@@ -77,10 +114,23 @@ fn suite(spec: &RunSpec) -> String {
 
 /// Adds the class's name if it differs from the scenario's.
 fn with_class(scenario: String, class: &str) -> String {
-    let class = class.rsplit('.').next().unwrap_or(class).trim_end_matches("Scenario");
-    let plain = |name: &str| name.chars().filter(|one| one.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let class = class
+        .rsplit('.')
+        .next()
+        .unwrap_or(class)
+        .trim_end_matches("Scenario");
+    let plain = |name: &str| {
+        name.chars()
+            .filter(|one| one.is_alphanumeric())
+            .flat_map(char::to_lowercase)
+            .collect::<String>()
+    };
     let (one, other) = (plain(&scenario), plain(class));
-    if one.contains(&other) || other.contains(&one) { scenario } else { format!("{scenario}:{class}") }
+    if one.contains(&other) || other.contains(&one) {
+        scenario
+    } else {
+        format!("{scenario}:{class}")
+    }
 }
 
 #[cfg(test)]
@@ -97,14 +147,59 @@ mod tests {
             suite(&serde_json::from_value(spec).expect("a specification"))
         };
         let common = |data: &str| format!("commonsense:dataset={data},method=joint,model=m");
-        assert_eq!(of(&common("hellaswag"), "commonsense_scenario.HellaSwagScenario", json!({})), "commonsense:dataset=hellaswag");
-        assert_eq!(of(&common("openbookqa"), "commonsense_scenario.OpenBookQA", json!({})), "commonsense:dataset=openbookqa");
-        assert_eq!(of("commonsense:model=m", "commonsense_scenario.OpenBookQA", json!({})), "commonsense:OpenBookQA");
-        assert_eq!(of("commonsense:dataset=a,model=m", "x.CommonSenseScenario", json!({"dataset": "a"})), "commonsense:dataset=a");
-        assert_eq!(of("code:dataset=apps,model=m", "x.CodeScenario", json!({"level": "hard"})), "code:dataset=apps,level=hard");
+        assert_eq!(
+            of(
+                &common("hellaswag"),
+                "commonsense_scenario.HellaSwagScenario",
+                json!({})
+            ),
+            "commonsense:dataset=hellaswag"
+        );
+        assert_eq!(
+            of(
+                &common("openbookqa"),
+                "commonsense_scenario.OpenBookQA",
+                json!({})
+            ),
+            "commonsense:dataset=openbookqa"
+        );
+        assert_eq!(
+            of(
+                "commonsense:model=m",
+                "commonsense_scenario.OpenBookQA",
+                json!({})
+            ),
+            "commonsense:OpenBookQA"
+        );
+        assert_eq!(
+            of(
+                "commonsense:dataset=a,model=m",
+                "x.CommonSenseScenario",
+                json!({"dataset": "a"})
+            ),
+            "commonsense:dataset=a"
+        );
+        assert_eq!(
+            of(
+                "code:dataset=apps,model=m",
+                "x.CodeScenario",
+                json!({"level": "hard"})
+            ),
+            "code:dataset=apps,level=hard"
+        );
         // A suite that its arguments or its name already identify keeps its name.
-        assert_eq!(of("mmlu:subject=law,method=joint,model=m", "x.MMLUScenario", json!({"subject": "law"})), "mmlu:subject=law");
+        assert_eq!(
+            of(
+                "mmlu:subject=law,method=joint,model=m",
+                "x.MMLUScenario",
+                json!({"subject": "law"})
+            ),
+            "mmlu:subject=law"
+        );
         assert_eq!(of("gsm:model=m", "x.GSM8KScenario", json!({})), "gsm");
-        assert_eq!(of("narrative_qa:model=m", "x.NarrativeQAScenario", json!(null)), "narrative_qa");
+        assert_eq!(
+            of("narrative_qa:model=m", "x.NarrativeQAScenario", json!(null)),
+            "narrative_qa"
+        );
     }
 }

@@ -149,5 +149,9 @@ pub(super) fn perturbation(value: &Value) -> Option<String> {
         .filter(|(key, _)| !FLAGS.contains(&key.as_str()))
         .filter_map(|(key, value)| Some(format!("{key}={}", text(value)?)))
         .collect();
-    Some(if settings.is_empty() { name } else { format!("{name} {}", settings.join(" ")) })
+    Some(if settings.is_empty() {
+        name
+    } else {
+        format!("{name} {}", settings.join(" "))
+    })
 }

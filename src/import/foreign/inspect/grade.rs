@@ -24,7 +24,11 @@ pub(super) fn worth(value: &Value) -> Option<f64> {
             other => match other.trim().to_lowercase().as_str() {
                 "yes" | "true" => 1.0,
                 "no" | "false" => 0.0,
-                number => number.parse().ok().filter(|number: &f64| number.is_finite()).unwrap_or(0.0),
+                number => number
+                    .parse()
+                    .ok()
+                    .filter(|number: &f64| number.is_finite())
+                    .unwrap_or(0.0),
             },
         }),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
@@ -33,7 +37,9 @@ pub(super) fn worth(value: &Value) -> Option<f64> {
 
 /// Returns whether a value is a text that is not a grade.
 pub(super) fn is_odd(value: &Value) -> bool {
-    let Value::String(text) = value else { return false };
+    let Value::String(text) = value else {
+        return false;
+    };
     let lower = text.trim().to_lowercase();
     !matches!(text.as_str(), "C" | "P" | "I" | "N" | "NaN")
         && !matches!(lower.as_str(), "yes" | "true" | "no" | "false")
@@ -42,36 +48,66 @@ pub(super) fn is_odd(value: &Value) -> bool {
 
 /// Returns the scores of the results, the deciding one first.
 pub(super) fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
-    let stated = |metrics: &Table<Metric>| -> Vec<Stated> { metrics.iter().filter_map(|(key, metric)| Stated::of(key, metric)).collect() };
+    let stated = |metrics: &Table<Metric>| -> Vec<Stated> {
+        metrics
+            .iter()
+            .filter_map(|(key, metric)| Stated::of(key, metric))
+            .collect()
+    };
     let mut tallies: Vec<Tally> = results
         .scores
         .iter()
         .filter_map(|score| {
             let name = text(&score.name)?;
             let scorer = text(&score.scorer).unwrap_or_else(|| name.clone());
-            Some(Tally::new(name, scorer, text(&score.reducer), count(&score.scored_samples), stated(&score.metrics)))
+            Some(Tally::new(
+                name,
+                scorer,
+                text(&score.reducer),
+                count(&score.scored_samples),
+                stated(&score.metrics),
+            ))
         })
         .collect();
     if tallies.is_empty()
-        && let Some(name) = results.scorer.0.as_ref().and_then(|scorer| text(&scorer.name))
+        && let Some(name) = results
+            .scorer
+            .0
+            .as_ref()
+            .and_then(|scorer| text(&scorer.name))
     {
-        tallies.push(Tally::new(name.clone(), name, None, None, stated(&results.metrics)));
+        tallies.push(Tally::new(
+            name.clone(),
+            name,
+            None,
+            None,
+            stated(&results.metrics),
+        ));
     }
     if tallies.is_empty() {
-        let names = eval.scorers.as_array().into_iter().flatten().filter_map(|scorer| text(scorer.get("name")?));
+        let names = eval
+            .scorers
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|scorer| text(scorer.get("name")?));
         tallies.extend(names.map(|name| Tally::new(name.clone(), name, None, None, Vec::new())));
     }
     if let Some(headline) = &results.headline.0 {
         let (scorer, score) = (text(&headline.scorer), text(&headline.score));
         let is_headline = |tally: &Tally| {
-            score.as_ref().is_none_or(|score| *score == tally.name) && scorer.as_ref().is_none_or(|scorer| *scorer == tally.scorer)
+            score.as_ref().is_none_or(|score| *score == tally.name)
+                && scorer.as_ref().is_none_or(|scorer| *scorer == tally.scorer)
         };
         if let Some(place) = tallies.iter().position(is_headline) {
             tallies[..=place].rotate_right(1);
         }
     }
     // If epochs are reduced in several ways, each reduction is a score of the same name.
-    let known: Vec<(String, String)> = tallies.iter().map(|tally| (tally.name.clone(), tally.scorer.clone())).collect();
+    let known: Vec<(String, String)> = tallies
+        .iter()
+        .map(|tally| (tally.name.clone(), tally.scorer.clone()))
+        .collect();
     for (place, tally) in tallies.iter_mut().enumerate() {
         tally.is_again = known[..place].contains(&known[place]);
         let is_shared = known.iter().filter(|(name, _)| *name == tally.name).count() > 1;
@@ -110,7 +146,11 @@ pub(super) struct Stated {
 
 impl Stated {
     pub fn of(key: &str, metric: &Metric) -> Option<Self> {
-        let params = if metric.params.is_object() { &metric.params } else { &metric.options };
+        let params = if metric.params.is_object() {
+            &metric.params
+        } else {
+            &metric.options
+        };
         let kind = text(&metric.name).unwrap_or_else(|| key.to_owned());
         Some(Self {
             name: key.to_owned(),
@@ -142,9 +182,25 @@ struct Reduced<'t> {
 }
 
 impl Tally {
-    pub fn new(name: String, scorer: String, reducer: Option<String>, scored_samples: Option<u64>, metrics: Vec<Stated>) -> Self {
+    pub fn new(
+        name: String,
+        scorer: String,
+        reducer: Option<String>,
+        scored_samples: Option<u64>,
+        metrics: Vec<Stated>,
+    ) -> Self {
         let label = name.clone();
-        Self { name, label, is_again: false, scorer, reducer, scored_samples, metrics, values: BTreeMap::new(), clusters: BTreeMap::new() }
+        Self {
+            name,
+            label,
+            is_again: false,
+            scorer,
+            reducer,
+            scored_samples,
+            metrics,
+            values: BTreeMap::new(),
+            clusters: BTreeMap::new(),
+        }
     }
 
     /// Returns the score's value in a sample: the scorer's own, or its value under the score's name.
@@ -157,24 +213,38 @@ impl Tally {
         match direct(&self.scorer) {
             Some(Value::Object(keys)) => keys.get(&self.name),
             Some(Value::Array(list)) => list.get(self.name.parse::<usize>().ok()?),
-            Some(value) if self.scorer == self.name || sample.scores.iter().count() == 1 => Some(value),
+            Some(value) if self.scorer == self.name || sample.scores.iter().count() == 1 => {
+                Some(value)
+            }
             Some(_) => None,
-            None => sample.score.0.as_ref().map(|score| &score.value).filter(single),
+            None => sample
+                .score
+                .0
+                .as_ref()
+                .map(|score| &score.value)
+                .filter(single),
         }
     }
 
     pub fn take(&mut self, id: &str, value: f64, metadata: &Value) {
         self.values.entry(id.to_owned()).or_default().push(value);
-        for key in self.metrics.iter().filter_map(|metric| metric.cluster.as_ref()) {
+        for key in self
+            .metrics
+            .iter()
+            .filter_map(|metric| metric.cluster.as_ref())
+        {
             if let Some(group) = metadata.get(key) {
-                self.clusters.insert((key.clone(), id.to_owned()), group.to_string());
+                self.clusters
+                    .insert((key.clone(), id.to_owned()), group.to_string());
             }
         }
     }
 
     /// Returns the key that a metric clusters the samples by.
     pub fn cluster_key(&self) -> Option<&str> {
-        self.metrics.iter().find_map(|metric| metric.cluster.as_deref())
+        self.metrics
+            .iter()
+            .find_map(|metric| metric.cluster.as_deref())
     }
 
     /// Returns one value per sample, ordered by id, or `None` if the reducer is unknown.
@@ -199,7 +269,10 @@ impl Tally {
                 }
             }
         };
-        self.values.iter().map(|(id, values)| Some((id.as_str(), reduce(values)?))).collect()
+        self.values
+            .iter()
+            .map(|(id, values)| Some((id.as_str(), reduce(values)?)))
+            .collect()
     }
 
     /// Returns the reduced values, if there are any.
@@ -207,14 +280,31 @@ impl Tally {
         let reduced = self.reduced().filter(|values| !values.is_empty())?;
         let n = reduced.len() as f64;
         let mean = reduced.iter().map(|(_, value)| value).sum::<f64>() / n;
-        let squares = reduced.iter().map(|(_, value)| (value - mean).powi(2)).sum::<f64>();
-        Some(Reduced { values: reduced, n, mean, squares })
+        let squares = reduced
+            .iter()
+            .map(|(_, value)| (value - mean).powi(2))
+            .sum::<f64>();
+        Some(Reduced {
+            values: reduced,
+            n,
+            mean,
+            squares,
+        })
     }
 
     /// Recomputes a metric. Returns `None` if its formula is unknown or there are no values.
     pub fn recompute(&self, metric: &Stated) -> Option<f64> {
-        let Reduced { values, n, mean, squares } = self.moments()?;
-        let variance = if values.len() > 1 { squares / (n - 1.0) } else { 0.0 };
+        let Reduced {
+            values,
+            n,
+            mean,
+            squares,
+        } = self.moments()?;
+        let variance = if values.len() > 1 {
+            squares / (n - 1.0)
+        } else {
+            0.0
+        };
         match metric.kind.as_str() {
             "accuracy" | "mean" => Some(mean),
             "std" => Some(variance.sqrt()),
@@ -229,8 +319,17 @@ impl Tally {
 
     /// Returns the mean of the reduced values, its standard error and the number of samples.
     pub fn mean(&self) -> Option<(f64, Option<f64>, u64)> {
-        let Reduced { values, n, mean, squares } = self.moments()?;
-        Some((mean, (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt()), values.len() as u64))
+        let Reduced {
+            values,
+            n,
+            mean,
+            squares,
+        } = self.moments()?;
+        Some((
+            mean,
+            (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt()),
+            values.len() as u64,
+        ))
     }
 
     pub fn all_values(&self) -> impl Iterator<Item = f64> {
@@ -245,7 +344,10 @@ impl Tally {
             let next = u32::try_from(codes.len()).ok()?;
             Some(*codes.entry(name).or_insert(next))
         };
-        let clusters: Vec<u32> = reduced.iter().map(|sample| code(group(sample)?)).collect::<Option<_>>()?;
+        let clusters: Vec<u32> = reduced
+            .iter()
+            .map(|sample| code(group(sample)?))
+            .collect::<Option<_>>()?;
         let values: Vec<f64> = reduced.iter().map(|(_, value)| *value).collect();
         clustered_error(&values, &clusters)
     }
@@ -253,7 +355,12 @@ impl Tally {
 
 /// Returns the most frequent value; of several, the first.
 fn mode(values: &[f64]) -> f64 {
-    let count = |value: f64| values.iter().filter(|other| other.to_bits() == value.to_bits()).count();
+    let count = |value: f64| {
+        values
+            .iter()
+            .filter(|other| other.to_bits() == value.to_bits())
+            .count()
+    };
     let mut best = values[0];
     for value in values {
         if count(*value) > count(best) {
@@ -270,12 +377,34 @@ mod tests {
     use super::*;
 
     fn tally(reducer: Option<&str>, values: &[(&str, f64)], groups: &[(&str, &str)]) -> Tally {
-        let metric =
-            |key: &str, params: Value| Stated::of(key, &Metric { value: json!(0.5), params, ..Metric::default() }).expect("a number");
-        let metrics = vec![metric("accuracy", json!({})), metric("stderr", json!({})), metric("stderr", json!({"cluster": "g"}))];
-        let mut tally = Tally::new("match".to_owned(), "match".to_owned(), reducer.map(str::to_owned), None, metrics);
+        let metric = |key: &str, params: Value| {
+            Stated::of(
+                key,
+                &Metric {
+                    value: json!(0.5),
+                    params,
+                    ..Metric::default()
+                },
+            )
+            .expect("a number")
+        };
+        let metrics = vec![
+            metric("accuracy", json!({})),
+            metric("stderr", json!({})),
+            metric("stderr", json!({"cluster": "g"})),
+        ];
+        let mut tally = Tally::new(
+            "match".to_owned(),
+            "match".to_owned(),
+            reducer.map(str::to_owned),
+            None,
+            metrics,
+        );
         for (id, value) in values {
-            let group = groups.iter().find(|(of, _)| of == id).map_or("", |(_, group)| group);
+            let group = groups
+                .iter()
+                .find(|(of, _)| of == id)
+                .map_or("", |(_, group)| group);
             tally.take(id, *value, &json!({"g": group}));
         }
         tally
@@ -305,9 +434,21 @@ mod tests {
     #[test]
     fn metrics_over_samples_are_those_that_inspect_computes() {
         // Results of inspect_ai's own metrics over 1, 0, 1.
-        let plain = tally(None, &[("a", 1.0), ("b", 0.0), ("c", 1.0)], &[("a", "x"), ("b", "x"), ("c", "y")]);
-        let values: Vec<f64> = plain.metrics.iter().map(|metric| plain.recompute(metric).expect("known")).collect();
-        for (value, expected) in values.iter().zip([2.0 / 3.0, 1.0 / 3.0, (2.0_f64 * 2.0 / 9.0).sqrt() / 3.0]) {
+        let plain = tally(
+            None,
+            &[("a", 1.0), ("b", 0.0), ("c", 1.0)],
+            &[("a", "x"), ("b", "x"), ("c", "y")],
+        );
+        let values: Vec<f64> = plain
+            .metrics
+            .iter()
+            .map(|metric| plain.recompute(metric).expect("known"))
+            .collect();
+        for (value, expected) in
+            values
+                .iter()
+                .zip([2.0 / 3.0, 1.0 / 3.0, (2.0_f64 * 2.0 / 9.0).sqrt() / 3.0])
+        {
             assert!((value - expected).abs() < 1e-12, "{value} {expected}");
         }
         let alone = tally(None, &[("a", 1.0)], &[]);
@@ -316,14 +457,32 @@ mod tests {
 
     #[test]
     fn epochs_are_reduced_before_they_are_averaged() {
-        let values = [("a", 1.0), ("a", 0.0), ("a", 0.0), ("b", 1.0), ("b", 1.0), ("b", 0.0)];
+        let values = [
+            ("a", 1.0),
+            ("a", 0.0),
+            ("a", 0.0),
+            ("b", 1.0),
+            ("b", 1.0),
+            ("b", 0.0),
+        ];
         let mean = |reducer: &str| {
             let tally = tally(Some(reducer), &values, &[]);
             tally.recompute(&tally.metrics[0])
         };
-        let expected = [("mean", 0.5), ("median", 0.5), ("mode", 0.5), ("max", 1.0), ("at_least_2", 0.5), ("pass_at_2", 5.0 / 6.0)];
+        let expected = [
+            ("mean", 0.5),
+            ("median", 0.5),
+            ("mode", 0.5),
+            ("max", 1.0),
+            ("at_least_2", 0.5),
+            ("pass_at_2", 5.0 / 6.0),
+        ];
         for (reducer, expected) in expected {
-            assert!(mean(reducer).is_some_and(|mean| (mean - expected).abs() < 1e-12), "{reducer} {:?}", mean(reducer));
+            assert!(
+                mean(reducer).is_some_and(|mean| (mean - expected).abs() < 1e-12),
+                "{reducer} {:?}",
+                mean(reducer)
+            );
         }
         assert_eq!(mean("my_own"), None);
     }

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::domain::{CostSource, Direction, Git, ItemDetails, ItemKind, ItemStatus, Problem, RunStatus, ScoreRecord, Unit, Usage};
+use crate::domain::{
+    CostSource, Direction, Git, ItemDetails, ItemKind, ItemStatus, Problem, RunStatus, ScoreRecord,
+    Unit, Usage,
+};
 
 use super::super::super::cell::{Refused, time};
 use super::super::super::counts::part_of;
@@ -24,7 +27,14 @@ const HASHED_CHARS: usize = 5000;
 /// Solver that shows choices to the model. Choices of samples with other solvers are not needed.
 const CHOOSING: &str = "multiple_choice";
 /// Placeholders in summaries for content that is not text.
-const STAND_INS: [&str; 6] = ["(Image)", "(Audio)", "(Video)", "(Data)", "(Document)", "(Reasoning)"];
+const STAND_INS: [&str; 6] = [
+    "(Image)",
+    "(Audio)",
+    "(Video)",
+    "(Data)",
+    "(Document)",
+    "(Reasoning)",
+];
 
 /// A log while its samples are read.
 pub(super) struct Log {
@@ -50,16 +60,26 @@ pub(super) struct Log {
 
 /// Returns whether the header counts tokens.
 pub(super) fn has_usage(header: &Header) -> bool {
-    header.stats.0.as_ref().is_some_and(|stats| !stats.model_usage.is_empty())
+    header
+        .stats
+        .0
+        .as_ref()
+        .is_some_and(|stats| !stats.model_usage.is_empty())
 }
 
 /// Returns the number of samples by the header.
 pub(super) fn total(header: &Header) -> Option<u64> {
-    header.results.0.as_ref().and_then(|results| count(&results.total_samples))
+    header
+        .results
+        .0
+        .as_ref()
+        .and_then(|results| count(&results.total_samples))
 }
 
 fn status_of(status: &Value) -> String {
-    text(status).filter(|status| !status.is_empty()).unwrap_or_else(|| "started".to_owned())
+    text(status)
+        .filter(|status| !status.is_empty())
+        .unwrap_or_else(|| "started".to_owned())
 }
 
 /// Returns the run's status. The owner of an invalidated log withdrew it.
@@ -76,7 +96,11 @@ pub(super) fn status(header: &Header) -> RunStatus {
 pub(super) fn identity(status: &Value, eval: &Eval) -> Vec<String> {
     let word = |value: &Value| text(value).unwrap_or_default();
     let own = word(&eval.eval_id);
-    let mut identity = if own.is_empty() { vec![word(&eval.run_id), word(&eval.task_id)] } else { vec![own] };
+    let mut identity = if own.is_empty() {
+        vec![word(&eval.run_id), word(&eval.task_id)]
+    } else {
+        vec![own]
+    };
     if status_of(status) == "started" {
         // The finished log of the run is a separate import.
         identity.push("started".to_owned());
@@ -86,10 +110,20 @@ pub(super) fn identity(status: &Value, eval: &Eval) -> Vec<String> {
 
 impl Log {
     /// Begins the run of a log with `samples` samples in its file. Returns `None` if the run is stored already.
-    pub fn begin(header: Header, samples: u64, file: &str, sink: &mut Sink<'_>) -> Result<Option<Self>, Stop> {
-        let (total, planned, run_status) = (total(&header), Planned::of(&header), self::status(&header));
+    pub fn begin(
+        header: Header,
+        samples: u64,
+        file: &str,
+        sink: &mut Sink<'_>,
+    ) -> Result<Option<Self>, Stop> {
+        let (total, planned, run_status) =
+            (total(&header), Planned::of(&header), self::status(&header));
         let Some(eval) = header.eval.0 else {
-            return Err(Problem::in_file(file, "says nothing of its evaluation: `eval` is missing").into());
+            return Err(Problem::in_file(
+                file,
+                "says nothing of its evaluation: `eval` is missing",
+            )
+            .into());
         };
         let word = |value: &Value| text(value).unwrap_or_default();
         if let Some(version) = eval.packages.get("inspect_ai").and_then(text) {
@@ -100,91 +134,222 @@ impl Log {
         let identity: Vec<&str> = identity.iter().map(String::as_str).collect();
         let approach = approach(&eval, header.plan.0.as_ref().map(|plan| &plan.steps));
         let model = word(&eval.model);
-        let Some(run) = sink.begin_run(&identity, [&word(&eval.task), &approach, &model]) else { return Ok(None) };
+        let Some(run) = sink.begin_run(&identity, [&word(&eval.task), &approach, &model]) else {
+            return Ok(None);
+        };
         let roles = Roles::of(&eval.model_roles, &eval.scorers, &model);
         let figures = header.stats.0.unwrap_or_default();
         roles.explain(&figures.model_usage, &figures.role_usage, sink);
 
-        let truncated = total.filter(|total| *total > samples).map(|total| (samples, total));
+        let truncated = total
+            .filter(|total| *total > samples)
+            .map(|total| (samples, total));
         let results = header.results.0.unwrap_or_default();
         let tallies = tallies(&results, &eval);
         let is_scaled = tallies.first().is_some_and(|first| {
-            let reaches_beyond = |metric: &Stated| metric.is_mean() && !(0.0..=1.0).contains(&metric.value);
+            let reaches_beyond =
+                |metric: &Stated| metric.is_mean() && !(0.0..=1.0).contains(&metric.value);
             first.metrics.iter().any(reaches_beyond)
         });
 
         let record = sink.run(run);
         record.status = run_status;
-        record.error = header.error.0.as_ref().and_then(|error| text(&error.message)).map(|message| clip(&message, 500).into_owned());
+        record.error = header
+            .error
+            .0
+            .as_ref()
+            .and_then(|error| text(&error.message))
+            .map(|message| clip(&message, 500).into_owned());
         if record.error.is_none() && status == "started" {
             record.error = Some("the log was never finished".to_owned());
         }
         let moment = |value: &Value| text(value).and_then(|text| time("time", &text).ok());
         let (started, completed) = (moment(&figures.started_at), moment(&figures.completed_at));
         record.timestamp = completed.or_else(|| moment(&eval.created));
-        record.duration_seconds = started.zip(completed).map(|(from, to): (DateTime<Utc>, DateTime<Utc>)| (to - from).as_seconds_f64());
-        let shown = if text(&figures.completed_at).is_some_and(|text| !text.is_empty()) { &figures.completed_at } else { &eval.created };
+        record.duration_seconds = started
+            .zip(completed)
+            .map(|(from, to): (DateTime<Utc>, DateTime<Utc>)| (to - from).as_seconds_f64());
+        let shown = if text(&figures.completed_at).is_some_and(|text| !text.is_empty()) {
+            &figures.completed_at
+        } else {
+            &eval.created
+        };
         if text(shown).is_some_and(|text| !has_zone(&text)) && record.timestamp.is_some() {
             record.tags.insert("zone".to_owned(), "unknown".to_owned());
         }
         // A task with a sandbox has a workspace of its own.
-        let kind = if eval.sandbox.is_null() { ItemKind::Question } else { ItemKind::Task };
+        let kind = if eval.sandbox.is_null() {
+            ItemKind::Question
+        } else {
+            ItemKind::Task
+        };
         record.counted = Some(kind);
         (record.usage, record.cost_usd) = roles.usage(&figures.model_usage, &figures.role_usage);
         if record.cost_usd.is_some() {
             record.cost_source = CostSource::Reported;
         }
         // Batch of logs that one command started.
-        record.batch_id =
-            text(&eval.eval_set_id).or_else(|| text(&eval.run_id)).filter(|id| !id.is_empty()).map(|id| clip(&id, 100).into_owned());
+        record.batch_id = text(&eval.eval_set_id)
+            .or_else(|| text(&eval.run_id))
+            .filter(|id| !id.is_empty())
+            .map(|id| clip(&id, 100).into_owned());
         record.suite_version = version_of(&eval);
         if let Some(revision) = &eval.revision.0
             && let Some(commit) = text(&revision.commit)
         {
-            record.git = Some(Git { rev: commit, branch: None, dirty: revision.dirty == Value::Bool(true) });
+            record.git = Some(Git {
+                rev: commit,
+                branch: None,
+                dirty: revision.dirty == Value::Bool(true),
+            });
         }
         record.resources = resources_of(&eval);
         let steps = header.plan.0.map(|plan| plan.steps).unwrap_or_default();
-        let has_choices = steps.as_array().into_iter().flatten().any(|step| step.get("solver").is_some_and(|name| name == CHOOSING));
-        let settings = serde_json::json!([steps, eval.solver_args, eval.model_args, eval.model_generate_config]).to_string();
-        let tags = if header.tags.as_array().is_some_and(|tags| !tags.is_empty()) { &header.tags } else { &eval.tags };
-        let tags: Vec<String> = tags.as_array().into_iter().flatten().filter_map(text).collect();
+        let has_choices = steps
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|step| step.get("solver").is_some_and(|name| name == CHOOSING));
+        let settings = serde_json::json!([
+            steps,
+            eval.solver_args,
+            eval.model_args,
+            eval.model_generate_config
+        ])
+        .to_string();
+        let tags = if header.tags.as_array().is_some_and(|tags| !tags.is_empty()) {
+            &header.tags
+        } else {
+            &eval.tags
+        };
+        let tags: Vec<String> = tags
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(text)
+            .collect();
         let facts = [
             ("inspect_status", status.clone()),
             (TASK_TAG, word(&eval.task_id)),
             ("eval_set_id", word(&eval.eval_set_id)),
-            ("settings", hex_digest(&[settings.as_bytes()], false)[..12].to_owned()),
+            (
+                "settings",
+                hex_digest(&[settings.as_bytes()], false)[..12].to_owned(),
+            ),
             ("judge", roles.judges()),
             ("tags", tags.join(", ")),
-            ("epochs", eval.config.get("epochs").and_then(text).filter(|epochs| epochs != "1").unwrap_or_default()),
-            ("limit", eval.config.get("limit").and_then(text).unwrap_or_default()),
-            ("message_limit", eval.config.get("message_limit").and_then(text).unwrap_or_default()),
-            ("token_limit", eval.config.get("token_limit").and_then(text).unwrap_or_default()),
-            ("time_limit", eval.config.get("time_limit").and_then(text).unwrap_or_default()),
-            ("working_limit", eval.config.get("working_limit").and_then(text).unwrap_or_default()),
-            ("turn_limit", eval.config.get("turn_limit").and_then(text).unwrap_or_default()),
-            ("cost_limit", eval.config.get("cost_limit").and_then(text).unwrap_or_default()),
-            ("max_tokens", eval.model_generate_config.get("max_tokens").and_then(text).unwrap_or_default()),
+            (
+                "epochs",
+                eval.config
+                    .get("epochs")
+                    .and_then(text)
+                    .filter(|epochs| epochs != "1")
+                    .unwrap_or_default(),
+            ),
+            (
+                "limit",
+                eval.config.get("limit").and_then(text).unwrap_or_default(),
+            ),
+            (
+                "message_limit",
+                eval.config
+                    .get("message_limit")
+                    .and_then(text)
+                    .unwrap_or_default(),
+            ),
+            (
+                "token_limit",
+                eval.config
+                    .get("token_limit")
+                    .and_then(text)
+                    .unwrap_or_default(),
+            ),
+            (
+                "time_limit",
+                eval.config
+                    .get("time_limit")
+                    .and_then(text)
+                    .unwrap_or_default(),
+            ),
+            (
+                "working_limit",
+                eval.config
+                    .get("working_limit")
+                    .and_then(text)
+                    .unwrap_or_default(),
+            ),
+            (
+                "turn_limit",
+                eval.config
+                    .get("turn_limit")
+                    .and_then(text)
+                    .unwrap_or_default(),
+            ),
+            (
+                "cost_limit",
+                eval.config
+                    .get("cost_limit")
+                    .and_then(text)
+                    .unwrap_or_default(),
+            ),
+            (
+                "max_tokens",
+                eval.model_generate_config
+                    .get("max_tokens")
+                    .and_then(text)
+                    .unwrap_or_default(),
+            ),
         ];
         record.tags.extend(
-            facts.into_iter().filter(|(_, fact)| !fact.is_empty()).map(|(key, fact)| (key.to_owned(), clip(&fact, 500).into_owned())),
+            facts
+                .into_iter()
+                .filter(|(_, fact)| !fact.is_empty())
+                .map(|(key, fact)| (key.to_owned(), clip(&fact, 500).into_owned())),
         );
         if header.invalidated == Value::Bool(true) {
-            record.tags.insert("invalidated".to_owned(), "true".to_owned());
-            record.error.get_or_insert_with(|| "invalidated in the log".to_owned());
+            record
+                .tags
+                .insert("invalidated".to_owned(), "true".to_owned());
+            record
+                .error
+                .get_or_insert_with(|| "invalidated in the log".to_owned());
         }
         if let Some((there, total)) = truncated {
-            record.tags.insert("truncated".to_owned(), format!("{there} of {total} samples in the file"));
+            record.tags.insert(
+                "truncated".to_owned(),
+                format!("{there} of {total} samples in the file"),
+            );
         }
-        let stated_tokens =
-            figures.model_usage.iter().filter_map(|(model, usage)| Some((model.clone(), count(&usage.total_tokens)?))).collect();
+        let stated_tokens = figures
+            .model_usage
+            .iter()
+            .filter_map(|(model, usage)| Some((model.clone(), count(&usage.total_tokens)?)))
+            .collect();
         let is_failed = run_status == RunStatus::Failed;
         let tokens = BTreeMap::new();
-        Ok(Some(Self { run, tallies, roles, model, kind, is_failed, planned, truncated, is_scaled, has_choices, stated_tokens, tokens }))
+        Ok(Some(Self {
+            run,
+            tallies,
+            roles,
+            model,
+            kind,
+            is_failed,
+            planned,
+            truncated,
+            is_scaled,
+            has_choices,
+            stated_tokens,
+            tokens,
+        }))
     }
 
     /// Takes one sample, or the summary of a sample.
-    pub fn take(&mut self, sample: &Lenient<Sample>, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    pub fn take(
+        &mut self,
+        sample: &Lenient<Sample>,
+        place: &str,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Stop> {
         let Some(sample) = &sample.0 else {
             sink.refuse(place, Refused::because("the sample is no object"));
             return Ok(());
@@ -195,8 +360,15 @@ impl Log {
         };
         if self.tallies.is_empty() {
             // An unfinished log publishes no results: the first scorer by name decides.
-            let names = sample.scores.iter().map(|(name, _)| name).chain(sample.score.0.is_some().then_some(&self.model)).take(1);
-            self.tallies.extend(names.map(|name| Tally::new(name.clone(), name.clone(), None, None, Vec::new())));
+            let names = sample
+                .scores
+                .iter()
+                .map(|(name, _)| name)
+                .chain(sample.score.0.is_some().then_some(&self.model))
+                .take(1);
+            self.tallies.extend(
+                names.map(|name| Tally::new(name.clone(), name.clone(), None, None, Vec::new())),
+            );
         }
         let mut scores = BTreeMap::new();
         let (mut deciding, mut is_first) = (None, true);
@@ -225,8 +397,14 @@ impl Log {
             return Ok(());
         }
 
-        let evaluator = self.tallies.first().map_or("none", |tally| tally.scorer.as_str());
-        let attempt = count(&sample.epoch).and_then(|epoch| u32::try_from(epoch).ok()).unwrap_or(1).max(1);
+        let evaluator = self
+            .tallies
+            .first()
+            .map_or("none", |tally| tally.scorer.as_str());
+        let attempt = count(&sample.epoch)
+            .and_then(|epoch| u32::try_from(epoch).ok())
+            .unwrap_or(1)
+            .max(1);
         if let Some(planned) = &mut self.planned {
             planned.see(&id, attempt);
         }
@@ -236,7 +414,11 @@ impl Log {
         evaluator.clone_into(&mut outcome.evaluator);
         outcome.attempt = attempt;
         outcome.score = deciding;
-        outcome.cluster = self.tallies.iter().find_map(Tally::cluster_key).and_then(|key| text(sample.metadata.get(key)?));
+        outcome.cluster = self
+            .tallies
+            .iter()
+            .find_map(Tally::cluster_key)
+            .and_then(|key| text(sample.metadata.get(key)?));
         outcome.duration_seconds = amount(&sample.total_time);
         let (usage, cost) = self.roles.usage(&sample.model_usage, &sample.role_usage);
         outcome.cost_usd = cost;
@@ -266,26 +448,43 @@ impl Log {
 
     /// Stores the samples that an error kept out of the log as missing. If the log does not name them, the run is cancelled instead.
     fn tell_missing(&self, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let Some((planned, there)) = self.planned.as_ref().and_then(|planned| Some((planned, planned.there()?))) else { return Ok(()) };
+        let Some((planned, there)) = self
+            .planned
+            .as_ref()
+            .and_then(|planned| Some((planned, planned.there()?)))
+        else {
+            return Ok(());
+        };
         let said = format!("the log ended with {there} of {} samples", planned.total);
-        sink.run(self.run).tags.insert("truncated".to_owned(), format!("{there} of {} samples in the file", planned.total));
+        sink.run(self.run).tags.insert(
+            "truncated".to_owned(),
+            format!("{there} of {} samples in the file", planned.total),
+        );
         if !self.is_failed {
             sink.quirk(&said);
             return Ok(());
         }
         if !planned.are_named() {
-            sink.quirk(&format!("{said} and does not name the others: the run is not counted"));
+            sink.quirk(&format!(
+                "{said} and does not name the others: the run is not counted"
+            ));
             sink.run(self.run).status = RunStatus::Cancelled;
             return Ok(());
         }
         sink.quirk(&format!("{said}: the others are missing, not wrong"));
-        let evaluator = self.tallies.first().map_or("none", |tally| tally.scorer.as_str());
+        let evaluator = self
+            .tallies
+            .first()
+            .map_or("none", |tally| tally.scorer.as_str());
         for (id, epoch) in planned.missing() {
             let mut outcome = sink.outcome(self.run, id, ItemStatus::NotEvaluated);
             outcome.kind = self.kind;
             evaluator.clone_into(&mut outcome.evaluator);
             outcome.attempt = epoch;
-            let details = ItemDetails { reason: Some("the log ended before this sample".to_owned()), ..ItemDetails::default() };
+            let details = ItemDetails {
+                reason: Some("the log ended before this sample".to_owned()),
+                ..ItemDetails::default()
+            };
             sink.item(self.run, "sample that is missing", outcome, details)?;
         }
         Ok(())
@@ -301,15 +500,35 @@ impl Log {
         }
         for (place, tally) in self.tallies.iter().enumerate() {
             let is_share = tally.all_values().all(|value| (0.0..=1.0).contains(&value))
-                && tally.metrics.iter().filter(|metric| metric.is_mean()).all(|metric| (0.0..=1.0).contains(&metric.value));
-            let unit = if is_share { Unit::Fraction } else { Unit::Number };
+                && tally
+                    .metrics
+                    .iter()
+                    .filter(|metric| metric.is_mean())
+                    .all(|metric| (0.0..=1.0).contains(&metric.value));
+            let unit = if is_share {
+                Unit::Fraction
+            } else {
+                Unit::Number
+            };
             for metric in &tally.metrics {
                 let recomputed = tally.recompute(metric).filter(|_| is_whole);
-                sink.stated(run, &format!("{}/{}", tally.label, metric.name), metric.value, unit, recomputed, None);
+                sink.stated(
+                    run,
+                    &format!("{}/{}", tally.label, metric.name),
+                    metric.value,
+                    unit,
+                    recomputed,
+                    None,
+                );
             }
-            let is_graded = tally.metrics.iter().any(Stated::is_accuracy) || tally.metrics.is_empty();
+            let is_graded =
+                tally.metrics.iter().any(Stated::is_accuracy) || tally.metrics.is_empty();
             let stated = tally.metrics.iter().find(|metric| metric.is_mean());
-            let stated_error = tally.metrics.iter().find(|metric| metric.is_error()).map(|metric| metric.value);
+            let stated_error = tally
+                .metrics
+                .iter()
+                .find(|metric| metric.is_error())
+                .map(|metric| metric.value);
             let computed = if is_whole { tally.mean() } else { None };
             if place == 0
                 && computed.is_none()
@@ -319,15 +538,27 @@ impl Log {
                 self.count_stated(stated, tally.scored_samples, sink);
             }
             #[expect(clippy::float_cmp, reason = "grades are exactly 0 and 1")]
-            let is_pass_rate = place == 0 && is_whole && tally.all_values().all(|value| value == 0.0 || value == 1.0);
-            let Some((value, standard_error, n)) =
-                computed.or_else(|| stated.map(|metric| (metric.value, stated_error, tally.scored_samples.unwrap_or(0))))
-            else {
+            let is_pass_rate = place == 0
+                && is_whole
+                && tally.all_values().all(|value| value == 0.0 || value == 1.0);
+            let Some((value, standard_error, n)) = computed.or_else(|| {
+                stated.map(|metric| {
+                    (
+                        metric.value,
+                        stated_error,
+                        tally.scored_samples.unwrap_or(0),
+                    )
+                })
+            }) else {
                 continue;
             };
             if !is_pass_rate || (computed.is_none() && sink.run(run).shared_tests_total.is_none()) {
                 // Logs do not tell which direction is better, but for grades it is known.
-                let direction = if is_graded { Direction::Up } else { Direction::None };
+                let direction = if is_graded {
+                    Direction::Up
+                } else {
+                    Direction::None
+                };
                 sink.run(run).scores.push(ScoreRecord {
                     standard_error,
                     n: Some(n).filter(|n| *n > 0),
@@ -339,14 +570,26 @@ impl Log {
         for (model, stated) in &self.stated_tokens {
             let recomputed = self.tokens.get(model).copied().filter(|_| is_whole);
             let name = format!("tokens/{model}");
-            sink.stated(run, &name, *stated as f64, Unit::Tokens, recomputed.map(|tokens| tokens as f64), None);
+            sink.stated(
+                run,
+                &name,
+                *stated as f64,
+                Unit::Tokens,
+                recomputed.map(|tokens| tokens as f64),
+                None,
+            );
         }
         Ok(())
     }
 
     /// For a log without samples, derives the passed count from its accuracy, if that is a whole number.
     fn count_stated(&self, accuracy: &Stated, scored: Option<u64>, sink: &mut Sink<'_>) {
-        let Some(total) = scored.filter(|scored| *scored > 0).or_else(|| self.truncated.map(|(_, total)| total)) else { return };
+        let Some(total) = scored
+            .filter(|scored| *scored > 0)
+            .or_else(|| self.truncated.map(|(_, total)| total))
+        else {
+            return;
+        };
         if let Some(passed) = part_of(accuracy.value, total) {
             let record = sink.run(self.run);
             (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
@@ -362,15 +605,29 @@ fn approach(eval: &Eval, steps: Option<&Value>) -> String {
     }
     let steps = steps.and_then(Value::as_array).into_iter().flatten();
     let names: Vec<String> = steps.filter_map(|step| text(step.get("solver")?)).collect();
-    if names.is_empty() { "unnamed".to_owned() } else { names.join("+") }
+    if names.is_empty() {
+        "unnamed".to_owned()
+    } else {
+        names.join("+")
+    }
 }
 
 /// Returns the version of a task: its own version and a digest of its arguments.
 fn version_of(eval: &Eval) -> Option<String> {
     let version = text(&eval.task_version)?;
-    let has_arguments = eval.task_args.as_object().is_some_and(|arguments| !arguments.is_empty());
+    let has_arguments = eval
+        .task_args
+        .as_object()
+        .is_some_and(|arguments| !arguments.is_empty());
     let arguments = eval.task_args.to_string();
-    Some(if has_arguments { format!("{version}+{}", &hex_digest(&[arguments.as_bytes()], false)[..12]) } else { version })
+    Some(if has_arguments {
+        format!(
+            "{version}+{}",
+            &hex_digest(&[arguments.as_bytes()], false)[..12]
+        )
+    } else {
+        version
+    })
 }
 
 fn has_zone(time: &str) -> bool {
@@ -386,13 +643,20 @@ fn details_of(
     has_choices: bool,
 ) -> ItemDetails {
     let score = sample.scores.get(evaluator).or(sample.score.0.as_ref());
-    let resolve = |text: String| match text.strip_prefix("attachment://").and_then(|hash| sample.attachments.0.get(hash)) {
+    let resolve = |text: String| match text
+        .strip_prefix("attachment://")
+        .and_then(|hash| sample.attachments.0.get(hash))
+    {
         Some(attached) => attached.clone(),
         None => text,
     };
     let error = text(&sample.error).or_else(|| text(sample.error.get("message")?));
-    let limit = text(&sample.limit).or_else(|| text(sample.limit.get("type")?)).map(|kind| format!("limit: {kind}"));
-    let explanation = score.and_then(|score| text(&score.explanation)).map(resolve);
+    let limit = text(&sample.limit)
+        .or_else(|| text(sample.limit.get("type")?))
+        .map(|kind| format!("limit: {kind}"));
+    let explanation = score
+        .and_then(|score| text(&score.explanation))
+        .map(resolve);
     let expected: Vec<String> = match &sample.target {
         Value::Array(targets) => targets.iter().filter_map(text).collect(),
         one => text(one).into_iter().collect(),
@@ -400,23 +664,44 @@ fn details_of(
     let question = message_text(&sample.input).map(resolve);
     let reply = sample.output.0.as_ref().and_then(|output| {
         let message = || message_text(output.choices.get(0)?.get("message")?.get("content")?);
-        message_text(&output.completion).or_else(message).map(resolve)
+        message_text(&output.completion)
+            .or_else(message)
+            .map(resolve)
     });
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-    let choices: Vec<String> = sample.choices.as_array().into_iter().flatten().map(|choice| text(choice).unwrap_or_default()).collect();
+    let choices: Vec<String> = sample
+        .choices
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|choice| text(choice).unwrap_or_default())
+        .collect();
     // Summaries from before choices were included hold only part of the question. Whether the rest was equal is unknown.
     let is_whole = !has_choices || !choices.is_empty();
     let item_hash = question.as_deref().filter(|_| is_whole).map(|question| {
         let target = expected.join("\n");
-        let texts = [question, &target].into_iter().chain(choices.iter().map(String::as_str));
-        let beginnings: Vec<String> = texts.map(|text| text.trim().chars().take(HASHED_CHARS).collect()).collect();
-        hex_digest(&beginnings.iter().map(String::as_bytes).collect::<Vec<_>>(), true)[..32].to_owned()
+        let texts = [question, &target]
+            .into_iter()
+            .chain(choices.iter().map(String::as_str));
+        let beginnings: Vec<String> = texts
+            .map(|text| text.trim().chars().take(HASHED_CHARS).collect())
+            .collect();
+        hex_digest(
+            &beginnings.iter().map(String::as_bytes).collect::<Vec<_>>(),
+            true,
+        )[..32]
+            .to_owned()
     });
     ItemDetails {
-        reason: filled(error).or_else(|| filled(limit)).or_else(|| filled(explanation)),
+        reason: filled(error)
+            .or_else(|| filled(limit))
+            .or_else(|| filled(explanation)),
         reply: filled(reply),
         answer: filled(score.and_then(|score| text(&score.answer)).map(resolve)),
-        expected: expected.into_iter().filter(|text| !text.trim().is_empty()).collect(),
+        expected: expected
+            .into_iter()
+            .filter(|text| !text.trim().is_empty())
+            .collect(),
         question: filled(question),
         usage,
         cost_source: cost.map(|_| CostSource::Reported),
@@ -435,7 +720,10 @@ fn message_text(value: &Value) -> Option<String> {
             let texts: Vec<String> = parts
                 .iter()
                 .filter(is_asked)
-                .filter_map(|part| text(part).or_else(|| message_text(part.get("text").or_else(|| part.get("content"))?)))
+                .filter_map(|part| {
+                    text(part)
+                        .or_else(|| message_text(part.get("text").or_else(|| part.get("content"))?))
+                })
                 .filter(|text| !STAND_INS.contains(&text.as_str()))
                 .collect();
             (!texts.is_empty()).then(|| texts.join("\n"))

@@ -26,14 +26,32 @@ impl Planned {
         if header.results.0.is_some() || text(&header.status).as_deref() == Some("success") {
             return None;
         }
-        let epochs = u32::try_from(count(&eval.config.get("epochs").cloned().unwrap_or_default()).unwrap_or(1)).ok()?.max(1);
-        let listed = eval.dataset.get("sample_ids").and_then(Value::as_array).into_iter().flatten();
+        let epochs = u32::try_from(
+            count(&eval.config.get("epochs").cloned().unwrap_or_default()).unwrap_or(1),
+        )
+        .ok()?
+        .max(1);
+        let listed = eval
+            .dataset
+            .get("sample_ids")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         // The listed ids are the requested samples; the dataset's count is of all its samples.
         let ids: Vec<String> = listed.filter_map(text).collect();
-        let samples = if ids.is_empty() { limited(eval)? } else { ids.len() as u64 };
+        let samples = if ids.is_empty() {
+            limited(eval)?
+        } else {
+            ids.len() as u64
+        };
         let total = samples.checked_mul(u64::from(epochs))?;
         let ids = if total > MOST_NAMED { Vec::new() } else { ids };
-        Some(Self { total, ids, epochs, seen: BTreeSet::new() })
+        Some(Self {
+            total,
+            ids,
+            epochs,
+            seen: BTreeSet::new(),
+        })
     }
 
     pub fn see(&mut self, id: &str, epoch: u32) {
@@ -51,8 +69,12 @@ impl Planned {
 
     /// Returns the missing samples with their epochs.
     pub fn missing(&self) -> Vec<(&str, u32)> {
-        let all = self.ids.iter().flat_map(|id| (1..=self.epochs).map(move |epoch| (id.as_str(), epoch)));
-        all.filter(|(id, epoch)| !self.seen.contains(&((*id).to_owned(), *epoch))).collect()
+        let all = self
+            .ids
+            .iter()
+            .flat_map(|id| (1..=self.epochs).map(move |epoch| (id.as_str(), epoch)));
+        all.filter(|(id, epoch)| !self.seen.contains(&((*id).to_owned(), *epoch)))
+            .collect()
     }
 }
 
@@ -64,7 +86,9 @@ fn limited(eval: &Eval) -> Option<u64> {
     }
     Some(match eval.config.get("limit") {
         Some(Value::Array(range)) => {
-            let [from, to] = range.as_slice() else { return None };
+            let [from, to] = range.as_slice() else {
+                return None;
+            };
             count(to)?.min(samples).saturating_sub(count(from)?)
         }
         Some(limit) if !limit.is_null() => count(limit)?.min(samples),
@@ -83,13 +107,31 @@ mod tests {
     fn a_log_was_to_have_what_was_asked_for() {
         let total = |status: &str, dataset: Value, config: Value, results: Value| {
             let header = json!({"status": status, "eval": {"dataset": dataset, "config": config}, "results": results});
-            Planned::of(&Header::deserialize(header).expect("anything goes")).map(|planned| planned.total)
+            Planned::of(&Header::deserialize(header).expect("anything goes"))
+                .map(|planned| planned.total)
         };
         let all = || json!({"samples": 100});
-        assert_eq!(total("error", all(), json!({"epochs": 2}), json!(null)), Some(200));
-        assert_eq!(total("error", all(), json!({"limit": 10}), json!(null)), Some(10));
-        assert_eq!(total("error", all(), json!({"limit": [95, 200]}), json!(null)), Some(5));
-        assert_eq!(total("cancelled", json!({"samples": 100, "sample_ids": [1, "b"]}), json!({"limit": 2}), json!(null)), Some(2));
+        assert_eq!(
+            total("error", all(), json!({"epochs": 2}), json!(null)),
+            Some(200)
+        );
+        assert_eq!(
+            total("error", all(), json!({"limit": 10}), json!(null)),
+            Some(10)
+        );
+        assert_eq!(
+            total("error", all(), json!({"limit": [95, 200]}), json!(null)),
+            Some(5)
+        );
+        assert_eq!(
+            total(
+                "cancelled",
+                json!({"samples": 100, "sample_ids": [1, "b"]}),
+                json!({"limit": 2}),
+                json!(null)
+            ),
+            Some(2)
+        );
         for nothing in [
             total("success", all(), json!({}), json!(null)),
             total("error", all(), json!({}), json!({"total_samples": 4})),

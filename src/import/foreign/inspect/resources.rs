@@ -19,7 +19,9 @@ pub(super) fn resources_of(eval: &Eval) -> Option<Resources> {
         jobs: eval.config.get("max_samples").and_then(count),
         provider: text(&eval.model_base_url).and_then(|url| host_of(&url)),
         cpu_limit: limit("cpus", "cpus").and_then(amount).and_then(whole),
-        memory_limit: limit("mem_limit", "memory").and_then(text).and_then(|size| bytes(&size)),
+        memory_limit: limit("mem_limit", "memory")
+            .and_then(text)
+            .and_then(|size| bytes(&size)),
         ..Resources::default()
     };
     (resources != Resources::default()).then_some(resources)
@@ -31,7 +33,10 @@ fn of_default_service(sandbox: &Value) -> Option<&Value> {
     let config = sandbox.get("config").or_else(|| sandbox.get(1))?;
     let services = config.get("services")?.as_object()?;
     let is_default = |service: &&Value| service.get("x-default") == Some(&Value::Bool(true));
-    services.values().rfind(is_default).or_else(|| services.get("default"))
+    services
+        .values()
+        .rfind(is_default)
+        .or_else(|| services.get("default"))
 }
 
 /// Returns a limit of a service by the short key, or by the one under `deploy.resources.limits` for which it stands.
@@ -45,25 +50,43 @@ fn host_of(url: &str) -> Option<String> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next()?;
     let host = authority.rsplit('@').next()?;
-    let host = host.rsplit_once(':').filter(|(_, port)| port.chars().all(|digit| digit.is_ascii_digit())).map_or(host, |(host, _)| host);
+    let host = host
+        .rsplit_once(':')
+        .filter(|(_, port)| port.chars().all(|digit| digit.is_ascii_digit()))
+        .map_or(host, |(host, _)| host);
     (!host.is_empty()).then(|| clip(host, MOST_CHARS).into_owned())
 }
 
 /// Returns a number of processors, rounded up: part of one is still one to run on.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a small count")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be a small count"
+)]
 fn whole(cpus: f64) -> Option<u64> {
     (cpus > 0.0 && cpus < 1e6).then(|| cpus.ceil() as u64)
 }
 
 /// Parses a size as Compose files write it: a number with `k`, `m`, `g`, `t` or `p`, and perhaps `b` or `ib` behind, in powers of 1024.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a count that is exact")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be a count that is exact"
+)]
 fn bytes(text: &str) -> Option<u64> {
     let text = text.trim().to_lowercase();
-    let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+    let digits = text
+        .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let unit = unit.trim();
-    let unit = unit.strip_suffix("ib").or_else(|| unit.strip_suffix('b')).unwrap_or(unit);
-    let power = ["", "k", "m", "g", "t", "p"].iter().position(|letter| *letter == unit)?;
+    let unit = unit
+        .strip_suffix("ib")
+        .or_else(|| unit.strip_suffix('b'))
+        .unwrap_or(unit);
+    let power = ["", "k", "m", "g", "t", "p"]
+        .iter()
+        .position(|letter| *letter == unit)?;
     let size = number.parse::<f64>().ok()? * (1_u64 << (10 * power)) as f64;
     (1.0..9e15).contains(&size).then_some(size as u64)
 }
@@ -77,13 +100,17 @@ mod tests {
     #[test]
     fn a_log_says_what_its_samples_had() {
         let eval = |more: Value| serde_json::from_value::<Eval>(more).expect("an object");
-        let service = json!({"services": {"default": {"cpus": 1.5, "mem_limit": "2gb"}, "web": {"cpus": 8}}});
+        let service =
+            json!({"services": {"default": {"cpus": 1.5, "mem_limit": "2gb"}, "web": {"cpus": 8}}});
         let full = eval(json!({
             "config": {"max_samples": 4}, "model_base_url": "https://user:pw@api.example.org:8443/v1?x=1",
             "sandbox": {"type": "docker", "config": service},
         }));
         let got = resources_of(&full).expect("resources");
-        assert_eq!((got.jobs, got.cpu_limit, got.memory_limit), (Some(4), Some(2), Some(2 << 30)));
+        assert_eq!(
+            (got.jobs, got.cpu_limit, got.memory_limit),
+            (Some(4), Some(2), Some(2 << 30))
+        );
         assert_eq!(got.provider.as_deref(), Some("api.example.org"));
         // Older logs have a pair, and most a file's name.
         let pair = eval(json!({"sandbox": ["docker", service]}));
@@ -92,11 +119,16 @@ mod tests {
         let limits = json!({"cpus": "1.5", "memory": "2GiB"});
         let agent = json!({"image": "python:3.12", "deploy": {"resources": {"limits": limits}}, "x-default": true});
         let config = json!({"services": {"web": {"image": "nginx", "cpus": 8.0}, "agent": agent, "default": {"cpus": 4.0}}});
-        let got = resources_of(&eval(json!({"sandbox": {"type": "docker", "config": config}}))).expect("resources");
+        let got = resources_of(&eval(
+            json!({"sandbox": {"type": "docker", "config": config}}),
+        ))
+        .expect("resources");
         assert_eq!((got.cpu_limit, got.memory_limit), (Some(2), Some(2 << 30)));
-        for none in
-            [json!({}), json!({"sandbox": {"type": "docker", "config": "compose.yaml"}}), json!({"sandbox": ["docker", "compose.yaml"]})]
-        {
+        for none in [
+            json!({}),
+            json!({"sandbox": {"type": "docker", "config": "compose.yaml"}}),
+            json!({"sandbox": ["docker", "compose.yaml"]}),
+        ] {
             assert_eq!(resources_of(&eval(none.clone())), None, "{none}");
         }
     }
@@ -104,7 +136,16 @@ mod tests {
     #[test]
     fn sizes_of_compose_files() {
         let sizes = ["512m", "1.5 GB", "1024", "64k", "2b", "2t", "1 GiB", "3MiB"].map(bytes);
-        let expected = [512 << 20, 3 << 29, 1024, 64 << 10, 2, 2 << 40, 1 << 30, 3 << 20];
+        let expected = [
+            512 << 20,
+            3 << 29,
+            1024,
+            64 << 10,
+            2,
+            2 << 40,
+            1 << 30,
+            3 << 20,
+        ];
         assert_eq!(sizes, expected.map(Some));
         assert_eq!(["", "-1", "x", "0", "2e", "2 b b"].map(bytes), [None; 6]);
     }

@@ -32,22 +32,52 @@ impl Roles {
                 None => false,
             };
         }
-        let given = |scorer: &Value| text(scorer.get("options")?.get("model")?).filter(|model| !model.is_empty());
-        let given = scorers.as_array().into_iter().flatten().filter_map(given).collect();
-        Self { model: model.to_owned(), others, own, given }
+        let given = |scorer: &Value| {
+            text(scorer.get("options")?.get("model")?).filter(|model| !model.is_empty())
+        };
+        let given = scorers
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(given)
+            .collect();
+        Self {
+            model: model.to_owned(),
+            others,
+            own,
+            given,
+        }
     }
 
     /// Returns the judges' names: models in a role, and models that were given to a scorer.
     pub fn judges(&self) -> String {
         let itself = (!self.own.is_empty()).then_some(&self.model);
-        let named: BTreeSet<&str> = self.others.iter().chain(&self.given).chain(itself).map(String::as_str).collect();
+        let named: BTreeSet<&str> = self
+            .others
+            .iter()
+            .chain(&self.given)
+            .chain(itself)
+            .map(String::as_str)
+            .collect();
         named.into_iter().collect::<Vec<_>>().join(", ")
     }
 
     /// Reports which tokens cannot be attributed to a model's role.
-    pub fn explain(&self, models: &Table<ModelUsage>, by_role: &Table<ModelUsage>, sink: &mut Sink<'_>) {
-        if models.iter().filter(|(model, _)| !self.others.contains(*model)).count() > 1 {
-            sink.quirk("the tokens of several models are summed: the log does not say which model judged");
+    pub fn explain(
+        &self,
+        models: &Table<ModelUsage>,
+        by_role: &Table<ModelUsage>,
+        sink: &mut Sink<'_>,
+    ) {
+        if models
+            .iter()
+            .filter(|(model, _)| !self.others.contains(*model))
+            .count()
+            > 1
+        {
+            sink.quirk(
+                "the tokens of several models are summed: the log does not say which model judged",
+            );
         }
         let judges_itself = !self.own.is_empty() || self.given.contains(&self.model);
         if judges_itself && models.get(&self.model).is_some() && !self.are_told_apart(by_role) {
@@ -62,13 +92,27 @@ impl Roles {
 
     /// Adds up the usage of the models that do not only have a role, minus the answering model's usage in its roles. Input excludes the
     /// cache, as in our records. The cost is known only if every model has one.
-    pub fn usage(&self, models: &Table<ModelUsage>, by_role: &Table<ModelUsage>) -> (Option<Usage>, Option<f64>) {
+    pub fn usage(
+        &self,
+        models: &Table<ModelUsage>,
+        by_role: &Table<ModelUsage>,
+    ) -> (Option<Usage>, Option<f64>) {
         let (mut sum, mut cost) = (None, Some(0.0));
-        for (model, usage) in models.iter().filter(|(model, _)| !self.others.contains(*model)) {
+        for (model, usage) in models
+            .iter()
+            .filter(|(model, _)| !self.others.contains(*model))
+        {
             let (mut one, mut paid) = (usage_of(usage), amount(&usage.total_cost));
-            for role in self.own.iter().filter(|_| *model == self.model).filter_map(|role| by_role.get(role)) {
+            for role in self
+                .own
+                .iter()
+                .filter(|_| *model == self.model)
+                .filter_map(|role| by_role.get(role))
+            {
                 one = without(one, usage_of(role));
-                paid = paid.zip(amount(&role.total_cost)).map(|(paid, role)| (paid - role).max(0.0));
+                paid = paid
+                    .zip(amount(&role.total_cost))
+                    .map(|(paid, role)| (paid - role).max(0.0));
             }
             sum = Some(sum.map_or(one, |sum: Usage| sum.plus(&one)));
             cost = cost.zip(paid).map(|(sum, one)| sum + one);
@@ -87,7 +131,9 @@ fn usage_of(usage: &ModelUsage) -> Usage {
 }
 
 fn without(whole: Usage, part: Usage) -> Usage {
-    let less = |whole: Option<u64>, part: Option<u64>| whole.map(|whole| whole.saturating_sub(part.unwrap_or(0)));
+    let less = |whole: Option<u64>, part: Option<u64>| {
+        whole.map(|whole| whole.saturating_sub(part.unwrap_or(0)))
+    };
     Usage {
         input: less(whole.input, part.input),
         cache_write: less(whole.cache_write, part.cache_write),

@@ -10,7 +10,16 @@ use serde_json::Value;
 use super::super::json::{Lenient, List, Table, others_are, values_are};
 
 /// The keys of a log's header that are read.
-pub(super) const HEADER: [&str; 8] = ["status", "eval", "plan", "results", "stats", "error", "invalidated", "tags"];
+pub(super) const HEADER: [&str; 8] = [
+    "status",
+    "eval",
+    "plan",
+    "results",
+    "stats",
+    "error",
+    "invalidated",
+    "tags",
+];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -252,7 +261,9 @@ impl<'de> Visitor<'de> for ClippedVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Clipped, E> {
-        Ok(Clipped(Some(text.chars().take(MOST_ATTACHED_CHARS).collect())))
+        Ok(Clipped(Some(
+            text.chars().take(MOST_ATTACHED_CHARS).collect(),
+        )))
     }
 
     others_are!(Clipped(None));

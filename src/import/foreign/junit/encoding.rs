@@ -8,8 +8,8 @@ const MOST_DECLARATION_BYTES: u64 = 512;
 
 /// Characters of the bytes 0x80 to 0x9f in Windows-1252. A few bytes have none.
 const WINDOWS: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’', '“', '”', '•', '–',
-    '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
+    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
 /// Encoding of a report that is not in UTF-8.
@@ -29,7 +29,9 @@ impl Encoding {
             [0xfe, 0xff, ..] | [0, b'<', ..] => return Ok(Some(Self::Utf16Big)),
             _ => {}
         }
-        let Some(name) = declared(head) else { return Ok(None) };
+        let Some(name) = declared(head) else {
+            return Ok(None);
+        };
         match name.to_lowercase().replace('_', "-").as_str() {
             // The declaration was readable as single bytes, so the report is not UTF-16, whatever it declares.
             "utf-8" | "utf8" | "us-ascii" | "ascii" | "utf-16" | "utf16" | "" => Ok(None),
@@ -56,14 +58,27 @@ impl Encoding {
                 byte => char::from(*byte),
             })),
             Self::Utf16Little | Self::Utf16Big => {
-                let unit = |pair: &[u8; 2]| if self == Self::Utf16Big { u16::from_be_bytes(*pair) } else { u16::from_le_bytes(*pair) };
+                let unit = |pair: &[u8; 2]| {
+                    if self == Self::Utf16Big {
+                        u16::from_be_bytes(*pair)
+                    } else {
+                        u16::from_le_bytes(*pair)
+                    }
+                };
                 let mut units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(unit).collect();
                 // The second half of a surrogate pair may come with the next bytes.
-                if !is_end && units.last().is_some_and(|last| (0xd800..0xdc00).contains(last)) {
+                if !is_end
+                    && units
+                        .last()
+                        .is_some_and(|last| (0xd800..0xdc00).contains(last))
+                {
                     units.pop();
                 }
                 let used = if is_end { bytes.len() } else { 2 * units.len() };
-                text.extend(char::decode_utf16(units).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)));
+                text.extend(
+                    char::decode_utf16(units)
+                        .map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)),
+                );
                 return used;
             }
         }
@@ -73,20 +88,33 @@ impl Encoding {
 
 /// Returns the encoding that the XML declaration names.
 fn declared(head: &[u8]) -> Option<String> {
-    let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start();
+    let head = head
+        .strip_prefix("\u{feff}".as_bytes())
+        .unwrap_or(head)
+        .trim_ascii_start();
     let rest = head.strip_prefix(b"<?xml")?;
     let declaration = &rest[..memchr::memmem::find(rest, b"?>")?];
     let after = &declaration[memchr::memmem::find(declaration, b"encoding")? + b"encoding".len()..];
-    let value = after.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
-    let (quote, value) = value.split_first().filter(|(quote, _)| matches!(quote, b'"' | b'\''))?;
+    let value = after
+        .trim_ascii_start()
+        .strip_prefix(b"=")?
+        .trim_ascii_start();
+    let (quote, value) = value
+        .split_first()
+        .filter(|(quote, _)| matches!(quote, b'"' | b'\''))?;
     let value = &value[..memchr::memchr(*quote, value)?];
     Some(String::from_utf8_lossy(value).trim().to_owned())
 }
 
 /// Looks at the beginning of a report. Returns its encoding, or the name of an unsupported one, and a reader of the whole report.
-pub(super) fn examine<R: Read>(mut reader: R) -> io::Result<(Result<Option<Encoding>, String>, impl Read)> {
+pub(super) fn examine<R: Read>(
+    mut reader: R,
+) -> io::Result<(Result<Option<Encoding>, String>, impl Read)> {
     let mut head = Vec::new();
-    reader.by_ref().take(MOST_DECLARATION_BYTES).read_to_end(&mut head)?;
+    reader
+        .by_ref()
+        .take(MOST_DECLARATION_BYTES)
+        .read_to_end(&mut head)?;
     Ok((Encoding::of(&head), Cursor::new(head).chain(reader)))
 }
 
@@ -102,20 +130,31 @@ pub(super) struct Decoded<R> {
 
 impl<R: Read> Decoded<R> {
     pub fn new(reader: R, encoding: Option<Encoding>) -> Self {
-        Self { reader, encoding, left: Vec::new(), text: Cursor::default(), has_begun: false }
+        Self {
+            reader,
+            encoding,
+            left: Vec::new(),
+            text: Cursor::default(),
+            has_begun: false,
+        }
     }
 }
 
 impl<R: Read> Read for Decoded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(encoding) = self.encoding else { return self.reader.read(buffer) };
+        let Some(encoding) = self.encoding else {
+            return self.reader.read(buffer);
+        };
         loop {
             let read = self.text.read(buffer)?;
             if read > 0 || buffer.is_empty() {
                 return Ok(read);
             }
             let was = self.left.len();
-            self.reader.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut self.left)?;
+            self.reader
+                .by_ref()
+                .take(BLOCK_BYTES as u64)
+                .read_to_end(&mut self.left)?;
             if self.left.is_empty() {
                 return Ok(0);
             }
@@ -138,13 +177,21 @@ mod tests {
     fn read(bytes: &[u8]) -> String {
         let (encoding, reader) = examine(bytes).expect("readable");
         let mut text = String::new();
-        Decoded::new(reader, encoding.expect("one that is read")).read_to_string(&mut text).expect("readable");
+        Decoded::new(reader, encoding.expect("one that is read"))
+            .read_to_string(&mut text)
+            .expect("readable");
         text
     }
 
     #[test]
     fn declared_encodings_are_read_and_others_named() {
-        let latin = |name: &str| [format!("<?xml version='1.0' encoding='{name}'?><a>").as_bytes(), b"n\xe9 \x80</a>"].concat();
+        let latin = |name: &str| {
+            [
+                format!("<?xml version='1.0' encoding='{name}'?><a>").as_bytes(),
+                b"n\xe9 \x80</a>",
+            ]
+            .concat()
+        };
         assert!(read(&latin("ISO-8859-1")).ends_with("né \u{80}</a>"));
         assert!(read(&latin("windows-1252")).ends_with("né €</a>"));
         for (head, expected) in [
@@ -162,7 +209,9 @@ mod tests {
     fn utf_16_is_read_across_blocks() {
         // A character of two units lies on the edge of every second block.
         let text = format!("<a>{}</a>", "é𝄞x".repeat(BLOCK_BYTES));
-        let bytes = |of: fn(u16) -> [u8; 2], text: &str| text.encode_utf16().flat_map(of).collect::<Vec<u8>>();
+        let bytes = |of: fn(u16) -> [u8; 2], text: &str| {
+            text.encode_utf16().flat_map(of).collect::<Vec<u8>>()
+        };
         assert!(read(&bytes(u16::to_be_bytes, &text)) == text);
         assert!(read(&bytes(u16::to_le_bytes, &format!("\u{feff}{text}"))) == text);
         let cut = bytes(u16::to_le_bytes, "<a>𝄞");

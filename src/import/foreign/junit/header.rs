@@ -47,7 +47,11 @@ impl Header {
     /// and are ignored.
     pub fn take(&mut self, told: Told<'_>, is_only_run: bool) {
         match told {
-            Told::Suite { start, depth, is_whole } => {
+            Told::Suite {
+                start,
+                depth,
+                is_whole,
+            } => {
                 let name = attribute(start, "name").filter(|name| !name.trim().is_empty());
                 let seconds = attribute(start, "time").and_then(|time| junit::seconds(&time));
                 if is_whole {
@@ -60,7 +64,9 @@ impl Header {
                     self.totals.state(start);
                 } else if depth == 0 {
                     self.suites.extend(name.filter(|_| self.suites.len() < 2));
-                    self.seconds = seconds.map(|seconds| self.seconds.unwrap_or(0.0) + seconds).or(self.seconds);
+                    self.seconds = seconds
+                        .map(|seconds| self.seconds.unwrap_or(0.0) + seconds)
+                        .or(self.seconds);
                     self.totals.add(start);
                 }
                 self.host = self.host.take().or_else(|| attribute(start, "hostname"));
@@ -70,7 +76,9 @@ impl Header {
                     // A longer time is not a test's.
                     let took = seconds.filter(|seconds| *seconds < 1e9).unwrap_or(0.0);
                     #[expect(clippy::cast_possible_truncation, reason = "below a billion seconds")]
-                    let ended = began.checked_add_signed(TimeDelta::milliseconds((took * 1000.0).round() as i64));
+                    let ended = began.checked_add_signed(TimeDelta::milliseconds(
+                        (took * 1000.0).round() as i64,
+                    ));
                     self.ended = self.ended.max(ended);
                     self.lacks_zone |= DateTime::parse_from_rfc3339(text.trim()).is_err();
                 }
@@ -90,7 +98,8 @@ impl Header {
                 self.cases.update(id.as_bytes());
                 self.namesakes.note(id, case.file(), case.suites());
                 self.cases.update(case.status().name().as_bytes());
-                self.flaky += u64::from(case.status() == ItemStatus::Pass && !case.others().is_empty());
+                self.flaky +=
+                    u64::from(case.status() == ItemStatus::Pass && !case.others().is_empty());
             }
         }
     }
@@ -109,27 +118,46 @@ impl Header {
             [one] => Some(one),
             _ => None,
         };
-        let named = self.names.suite.as_ref().or(self.root.as_ref()).or(only).map(String::as_str);
+        let named = self
+            .names
+            .suite
+            .as_ref()
+            .or(self.root.as_ref())
+            .or(only)
+            .map(String::as_str);
         let suite = named.unwrap_or(UNNAMED_SUITE);
         let approach = self.names.approach.as_deref().unwrap_or_default();
         let model = self.names.model.as_deref().unwrap_or_default();
-        let ended = self.ended.map(|ended| ended.to_rfc3339()).unwrap_or_default();
+        let ended = self
+            .ended
+            .map(|ended| ended.to_rfc3339())
+            .unwrap_or_default();
         let cases = hex(&self.cases.clone().finalize());
         let mut identity = vec![named.unwrap_or(stem), stem, &ended, &cases[..16]];
         // Two runs of a report may differ in nothing else.
         let number = number.map(|number| number.to_string());
-        identity.extend(number.as_deref().map(|number| self.run.as_deref().unwrap_or(number)));
+        identity.extend(
+            number
+                .as_deref()
+                .map(|number| self.run.as_deref().unwrap_or(number)),
+        );
         let timestamp = self.ended_by_itself.or(self.ended);
-        let run = sink.begin_unnamed_run(&identity, [suite, approach, model], Moment::Said(timestamp))?;
+        let run =
+            sink.begin_unnamed_run(&identity, [suite, approach, model], Moment::Said(timestamp))?;
         let record = sink.run(run);
         record.timestamp = timestamp;
         record.duration_seconds = self.root_seconds.or(self.seconds);
-        record.host = self.host.as_deref().map(|host| clip(host, 200).into_owned());
+        record.host = self
+            .host
+            .as_deref()
+            .map(|host| clip(host, 200).into_owned());
         if self.lacks_zone {
             record.tags.insert("zone".to_owned(), "unknown".to_owned());
         }
         if self.flaky > 0 {
-            record.tags.insert(FLAKY_TAG.to_owned(), self.flaky.to_string());
+            record
+                .tags
+                .insert(FLAKY_TAG.to_owned(), self.flaky.to_string());
         }
         Some(run)
     }

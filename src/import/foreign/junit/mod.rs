@@ -34,8 +34,17 @@ use own::Own;
 use runs::{Runs, Suites};
 use totals::Totals;
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "junit", title: "JUnit XML", kind: ItemKind::Test, reads_names: true, version: 5 }, claim, read);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "junit",
+        title: "JUnit XML",
+        kind: ItemKind::Test,
+        reads_names: true,
+        version: 5,
+    },
+    claim,
+    read,
+);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let is_report = |head: &[u8]| matches!(first_element(head), Some(b"testsuites" | b"testsuite"));
@@ -45,7 +54,10 @@ fn claim(peek: &Peek) -> Option<Claim> {
         Content::Text => match Encoding::of(&peek.head) {
             Ok(encoding @ Some(Encoding::Utf16Little | Encoding::Utf16Big)) => {
                 let mut head = Vec::new();
-                Decoded::new(peek.head.as_slice(), encoding).read_to_end(&mut head).is_ok() && is_report(&head)
+                Decoded::new(peek.head.as_slice(), encoding)
+                    .read_to_end(&mut head)
+                    .is_ok()
+                    && is_report(&head)
             }
             Ok(Some(Encoding::Latin1 | Encoding::Windows1252) | None) | Err(_) => false,
         },
@@ -56,11 +68,18 @@ fn claim(peek: &Peek) -> Option<Claim> {
 
 /// Opens a report as UTF-8.
 fn open(file: &ForeignFile) -> Result<(Option<Encoding>, impl Read), Stop> {
-    let (encoding, reader) = encoding::examine(file.open()?).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+    let (encoding, reader) = encoding::examine(file.open()?)
+        .map_err(|error| file.problem(format!("cannot be read: {error}")))?;
     let encoding = encoding.map_err(|name| {
         Stop::from(
-            Problem::in_file(&file.shown, format!("is in the encoding `{}`, which is not read", visible(&clip(&name, 50))))
-                .with_hint("write it as UTF-8"),
+            Problem::in_file(
+                &file.shown,
+                format!(
+                    "is in the encoding `{}`, which is not read",
+                    visible(&clip(&name, 50))
+                ),
+            )
+            .with_hint("write it as UTF-8"),
         )
     })?;
     Ok((encoding, Decoded::new(reader, encoding)))
@@ -73,10 +92,14 @@ fn first_element(head: &[u8]) -> Option<&[u8]> {
         let start = memchr::memchr(b'<', rest)?;
         rest = rest.get(start + 1..)?;
         match rest.first()? {
-            b'!' if rest.starts_with(b"!--") => rest = rest.get(memchr::memmem::find(rest, b"-->")?..)?,
+            b'!' if rest.starts_with(b"!--") => {
+                rest = rest.get(memchr::memmem::find(rest, b"-->")?..)?
+            }
             b'?' | b'!' => rest = rest.get(memchr::memchr(b'>', rest)?..)?,
             _ => {
-                let end = rest.iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'))?;
+                let end = rest
+                    .iter()
+                    .position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'))?;
                 let name = &rest[..end];
                 return Some(name.rsplit(|byte| *byte == b':').next().unwrap_or(name));
             }
@@ -98,7 +121,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         Ok(())
     })?;
     let runs = suites.runs();
-    let headers = if runs.count > 1 { headers_of(file, &runs)? } else { vec![header] };
+    let headers = if runs.count > 1 {
+        headers_of(file, &runs)?
+    } else {
+        vec![header]
+    };
     let mut readings: Vec<Option<Reading<'_>>> = Vec::new();
     for (number, header) in headers.iter().enumerate() {
         let run = header.begin(stem, (headers.len() > 1).then_some(number), sink);
@@ -112,7 +139,12 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let (mut suite, mut current) = (None, 0);
     walk(open(file)?.1, &file.shown, &mut |told| {
-        if let Told::Suite { depth: 0, is_whole: false, .. } = told {
+        if let Told::Suite {
+            depth: 0,
+            is_whole: false,
+            ..
+        } = told
+        {
             if let Some(reading) = &mut readings[current] {
                 reading.end_case(sink)?;
             }
@@ -138,9 +170,20 @@ fn headers_of(file: &ForeignFile, runs: &Runs) -> Result<Vec<Header>, Stop> {
     let mut suite = None;
     walk(open(file)?.1, &file.shown, &mut |told| {
         match &told {
-            Told::Suite { start, is_whole: true, depth } => {
+            Told::Suite {
+                start,
+                is_whole: true,
+                depth,
+            } => {
                 for header in &mut headers {
-                    header.take(Told::Suite { start, depth: *depth, is_whole: true }, false);
+                    header.take(
+                        Told::Suite {
+                            start,
+                            depth: *depth,
+                            is_whole: true,
+                        },
+                        false,
+                    );
                 }
                 return Ok(());
             }
@@ -210,18 +253,31 @@ impl<'h> Reading<'h> {
 
     /// Stores the waiting case.
     fn end_case(&mut self, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let Some(ready) = self.waiting.take() else { return Ok(()) };
+        let Some(ready) = self.waiting.take() else {
+            return Ok(());
+        };
         self.place += 1;
         self.store(&ready, self.place, sink)
     }
 
     fn end(&mut self, header: &Header, sink: &mut Sink<'_>) -> Result<(), Stop> {
         self.end_case(sink)?;
-        if header.is_own && header.suites.len() == 1 && self.place == 0 && sink.outcomes_of(self.run) == 0 {
+        if header.is_own
+            && header.suites.len() == 1
+            && self.place == 0
+            && sink.outcomes_of(self.run) == 0
+        {
             header.counts.tell(sink.run(self.run));
         }
         for (name, stated, counted) in header.totals.against(&self.totals) {
-            sink.stated(self.run, name, stated as f64, Unit::Count, Some(counted as f64), None);
+            sink.stated(
+                self.run,
+                name,
+                stated as f64,
+                Unit::Count,
+                Some(counted as f64),
+                None,
+            );
         }
         Ok(())
     }
@@ -240,8 +296,14 @@ impl<'h> Reading<'h> {
         }
         // The class of our own reports names the arm, which is no part of the item.
         let (id, evaluator) = match &self.own {
-            Some(_) => (own::item(case.name().trim()).to_owned(), outcome.evaluator.clone()),
-            None => (self.namesakes.apart(id, case.file(), case.suites()), String::new()),
+            Some(_) => (
+                own::item(case.name().trim()).to_owned(),
+                outcome.evaluator.clone(),
+            ),
+            None => (
+                self.namesakes.apart(id, case.file(), case.suites()),
+                String::new(),
+            ),
         };
         let attempt = self.attempts.entry((id.clone(), evaluator)).or_default();
         if *attempt > 0 && self.own.is_none() {
@@ -265,7 +327,10 @@ impl<'h> Reading<'h> {
         outcome.status = status;
         outcome.attempt = *attempt;
         outcome.duration_seconds = case.seconds();
-        let mut details = ItemDetails { reason: reason(case), ..ItemDetails::default() };
+        let mut details = ItemDetails {
+            reason: reason(case),
+            ..ItemDetails::default()
+        };
         for (property, value) in &case.properties {
             measured::take(property, value, &mut outcome, &mut details);
         }
@@ -274,20 +339,37 @@ impl<'h> Reading<'h> {
 }
 
 /// Calls `tell` with each part of the report in order.
-fn walk(reader: impl Read, label: &str, tell: &mut dyn FnMut(Told<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
+fn walk(
+    reader: impl Read,
+    label: &str,
+    tell: &mut dyn FnMut(Told<'_>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
     let left = Allowance::of_record(MOST_RECORD_BYTES);
     let reader = BufReader::with_capacity(64 << 10, Bounded::new(reader, &left));
     junit::walk(reader, &|| left.renew(), tell).map_err(|halt| match halt {
         Halt::Told(stop) => stop,
-        Halt::CutOff => Problem::in_file(label, junit::CUT_OFF).with_hint("nothing of it was imported; fetch the file again").into(),
+        Halt::CutOff => Problem::in_file(label, junit::CUT_OFF)
+            .with_hint("nothing of it was imported; fetch the file again")
+            .into(),
         Halt::Damaged(message) => Problem::in_file(label, visible(&message)).into(),
     })
 }
 
 /// Returns the case's reason with its other tries: earlier failed tries before a pass, later failed tries after a failure.
 fn reason(case: &Case) -> Option<String> {
-    let others: Vec<Try> = case.others().iter().map(|verdict| Try { status: verdict.status, reason: verdict.reason() }).collect();
-    let (before, after) = if case.status() == ItemStatus::Pass { (others, Vec::new()) } else { (Vec::new(), others) };
+    let others: Vec<Try> = case
+        .others()
+        .iter()
+        .map(|verdict| Try {
+            status: verdict.status,
+            reason: verdict.reason(),
+        })
+        .collect();
+    let (before, after) = if case.status() == ItemStatus::Pass {
+        (others, Vec::new())
+    } else {
+        (Vec::new(), others)
+    };
     told(case.status(), case.own().reason(), &before, &after)
 }
 
@@ -299,14 +381,21 @@ mod tests {
     fn the_first_element_says_what_a_report_is() {
         for (head, expected) in [
             ("<testsuite name='a'>", Some("testsuite")),
-            ("<?xml version=\"1.0\"?>\n<!-- <html> -->\n<testsuites>", Some("testsuites")),
+            (
+                "<?xml version=\"1.0\"?>\n<!-- <html> -->\n<testsuites>",
+                Some("testsuites"),
+            ),
             ("<!DOCTYPE x>\n<testsuite/>", Some("testsuite")),
             ("<html>", Some("html")),
             ("<", None),
             ("<!--", None),
             ("", None),
         ] {
-            assert_eq!(first_element(head.as_bytes()), expected.map(str::as_bytes), "{head}");
+            assert_eq!(
+                first_element(head.as_bytes()),
+                expected.map(str::as_bytes),
+                "{head}"
+            );
         }
     }
 
@@ -337,7 +426,13 @@ mod tests {
             assert!(cases(refused).is_err(), "{refused}");
         }
         assert!(cases(&"<testsuite>".repeat(65)).is_err());
-        let unknown = cases("<testsuite><testcase name='a'><failure>&lol;</failure></testcase></testsuite>").expect("a report");
-        assert_eq!(reason(&unknown[0]).as_deref(), Some("&lol;"), "no entity but those of XML is known");
+        let unknown =
+            cases("<testsuite><testcase name='a'><failure>&lol;</failure></testcase></testsuite>")
+                .expect("a report");
+        assert_eq!(
+            reason(&unknown[0]).as_deref(),
+            Some("&lol;"),
+            "no entity but those of XML is known"
+        );
     }
 }

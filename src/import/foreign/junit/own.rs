@@ -36,11 +36,19 @@ impl Own {
     }
 
     pub fn tell(&self, case: &Case, outcome: &mut ItemOutcome) {
-        let of_case = |wanted: &str| case.properties.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+        let of_case = |wanted: &str| {
+            case.properties
+                .iter()
+                .find(|(name, _)| name == wanted)
+                .map(|(_, value)| value.as_str())
+        };
         if let Some(kind) = of_case("kind").and_then(ItemKind::from_name).or(self.kind) {
             outcome.kind = kind;
         }
-        if let Some(evaluator) = of_case("evaluator").or(self.evaluator.as_deref()).filter(|name| !name.trim().is_empty()) {
+        if let Some(evaluator) = of_case("evaluator")
+            .or(self.evaluator.as_deref())
+            .filter(|name| !name.trim().is_empty())
+        {
             evaluator.clone_into(&mut outcome.evaluator);
         }
     }
@@ -65,7 +73,11 @@ impl Counts {
     }
 
     pub fn tell(self, run: &mut Run) {
-        (run.shared_tests_passed, run.shared_tests_total) = self.passed.zip(self.total).filter(|(passed, total)| passed <= total).unzip();
+        (run.shared_tests_passed, run.shared_tests_total) = self
+            .passed
+            .zip(self.total)
+            .filter(|(passed, total)| passed <= total)
+            .unzip();
         run.counted = self.kind.filter(|_| run.shared_tests_total.is_some());
     }
 }
@@ -73,7 +85,10 @@ impl Counts {
 /// Returns an item's name without the number of the attempt.
 pub(super) fn item(name: &str) -> &str {
     let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
-    match name.strip_suffix(')').and_then(|name| name.rsplit_once(" (attempt ")) {
+    match name
+        .strip_suffix(')')
+        .and_then(|name| name.rsplit_once(" (attempt "))
+    {
         Some((item, rest)) if number(rest) => item,
         Some(_) | None => name,
     }
@@ -85,9 +100,12 @@ mod tests {
 
     #[test]
     fn attempts_are_no_part_of_the_name() {
-        for (name, expected) in
-            [("a::b (attempt 12)", "a::b"), ("a (attempt x)", "a (attempt x)"), ("a (attempt )", "a (attempt )"), ("a)", "a)")]
-        {
+        for (name, expected) in [
+            ("a::b (attempt 12)", "a::b"),
+            ("a (attempt x)", "a (attempt x)"),
+            ("a (attempt )", "a (attempt )"),
+            ("a)", "a)"),
+        ] {
             assert_eq!(item(name), expected);
         }
     }

@@ -26,7 +26,11 @@ pub(super) struct Runs {
 impl Suites {
     pub fn take(&mut self, told: &Told<'_>) {
         match told {
-            Told::Suite { start, is_whole: true, .. } => self.is_own = own::is_root(start),
+            Told::Suite {
+                start,
+                is_whole: true,
+                ..
+            } => self.is_own = own::is_root(start),
             Told::Suite { depth: 0, .. } => self.named.push(Default::default()),
             Told::Property { name, value } => {
                 if let Some((names, run)) = self.named.last_mut() {
@@ -41,26 +45,42 @@ impl Suites {
     }
 
     pub fn runs(self) -> Runs {
-        let is_named = |(names, _): &(Names, Option<String>)| names.approach.is_some() || names.model.is_some();
+        let is_named = |(names, _): &(Names, Option<String>)| {
+            names.approach.is_some() || names.model.is_some()
+        };
         if self.is_own {
-            return Runs { count: self.named.len(), of_suite: (0..self.named.len()).collect() };
+            return Runs {
+                count: self.named.len(),
+                of_suite: (0..self.named.len()).collect(),
+            };
         }
         if !self.named.iter().all(is_named) {
-            return Runs { count: 1, of_suite: vec![0; self.named.len()] };
+            return Runs {
+                count: 1,
+                of_suite: vec![0; self.named.len()],
+            };
         }
         let mut numbers = BTreeMap::new();
         let of_suite = self.named.into_iter().map(|(names, run)| {
             let next = numbers.len();
-            *numbers.entry([names.suite, names.approach, names.model, run]).or_insert(next)
+            *numbers
+                .entry([names.suite, names.approach, names.model, run])
+                .or_insert(next)
         });
         let of_suite = of_suite.collect();
-        Runs { of_suite, count: numbers.len() }
+        Runs {
+            of_suite,
+            count: numbers.len(),
+        }
     }
 }
 
 impl Runs {
     /// Returns the run of a top-level suite. Parts before all suites belong to the first run.
     pub fn of(&self, suite: Option<usize>) -> usize {
-        suite.and_then(|suite| self.of_suite.get(suite)).copied().unwrap_or(0)
+        suite
+            .and_then(|suite| self.of_suite.get(suite))
+            .copied()
+            .unwrap_or(0)
     }
 }

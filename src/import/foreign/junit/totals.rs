@@ -47,7 +47,8 @@ impl Totals {
 
     /// Counts a case. A case for a failed teardown does not count as a test.
     pub fn count(&mut self, case: &Case, is_teardown: bool) {
-        let add = |sum: &mut Option<u64>, is_one: bool| *sum = Some(sum.unwrap_or(0) + u64::from(is_one));
+        let add =
+            |sum: &mut Option<u64>, is_one: bool| *sum = Some(sum.unwrap_or(0) + u64::from(is_one));
         add(&mut self.tests, !is_teardown);
         add(&mut self.failures, case.status() == ItemStatus::Fail);
         add(&mut self.errors, case.status() == ItemStatus::Error);
@@ -62,6 +63,9 @@ impl Totals {
             ("errors", self.errors, counted.errors),
             ("skipped", self.skipped, counted.skipped),
         ];
-        pairs.into_iter().filter_map(|(name, stated, counted)| Some((name, stated?, counted.unwrap_or(0)))).collect()
+        pairs
+            .into_iter()
+            .filter_map(|(name, stated, counted)| Some((name, stated?, counted.unwrap_or(0))))
+            .collect()
     }
 }

@@ -33,8 +33,29 @@ const NO_GRADES: [&str; 20] = [
     "bleurt",
     "sari",
 ];
-const NO_MEANS: [&str; 10] = ["f1", "bleu", "ter", "chrf", "perplexity", "bits", "byte", "brier", "mcc", "sari"];
-const NO_SHARES: [&str; 9] = ["bleu", "ter", "chrf", "perplexity", "bits", "byte", "likelihood", "loss", "sari"];
+const NO_MEANS: [&str; 10] = [
+    "f1",
+    "bleu",
+    "ter",
+    "chrf",
+    "perplexity",
+    "bits",
+    "byte",
+    "brier",
+    "mcc",
+    "sari",
+];
+const NO_SHARES: [&str; 9] = [
+    "bleu",
+    "ter",
+    "chrf",
+    "perplexity",
+    "bits",
+    "byte",
+    "likelihood",
+    "loss",
+    "sari",
+];
 
 /// A published figure with its standard error.
 pub(super) struct Stated {
@@ -57,7 +78,10 @@ pub(super) struct MetricKey {
 
 impl Stated {
     pub fn key(&self) -> MetricKey {
-        MetricKey { filter: self.filter.clone(), metric: self.metric.clone() }
+        MetricKey {
+            filter: self.filter.clone(),
+            metric: self.metric.clone(),
+        }
     }
 }
 
@@ -84,7 +108,10 @@ pub(super) fn stated(figures: &Map<String, Value>) -> Vec<Stated> {
             let value = number(value)?;
             let (metric, filter) = split(key);
             let is_error = metric.strip_suffix("_stderr").is_some_and(|of| {
-                figures.contains_key(of) || filter.as_ref().is_some_and(|filter| figures.contains_key(&format!("{of},{filter}")))
+                figures.contains_key(of)
+                    || filter
+                        .as_ref()
+                        .is_some_and(|filter| figures.contains_key(&format!("{of},{filter}")))
             });
             if is_error {
                 return None;
@@ -100,7 +127,8 @@ pub(super) fn stated(figures: &Map<String, Value>) -> Vec<Stated> {
                 filter: filter.unwrap_or_else(|| "none".to_owned()),
                 value,
                 error: error.and_then(number),
-                lacks_error: error.is_some_and(|error| error.is_string() && number(error).is_none()),
+                lacks_error: error
+                    .is_some_and(|error| error.is_string() && number(error).is_none()),
                 error_key,
             })
         })
@@ -108,7 +136,9 @@ pub(super) fn stated(figures: &Map<String, Value>) -> Vec<Stated> {
 }
 
 fn has_part(metric: &str, parts: &[&str]) -> bool {
-    metric.split(|letter: char| !letter.is_alphanumeric()).any(|part| parts.contains(&part.to_lowercase().as_str()))
+    metric
+        .split(|letter: char| !letter.is_alphanumeric())
+        .any(|part| parts.contains(&part.to_lowercase().as_str()))
 }
 
 /// Returns whether a metric's name allows that its values are right or wrong.
@@ -118,8 +148,14 @@ pub(super) fn may_grade(metric: &str) -> bool {
 
 /// Returns whether a metric's figure is the mean over the samples: by the task's configuration, else by the metric's name.
 pub(super) fn is_mean(results: &Results, task: &str, metric: &str) -> bool {
-    let listed = results.configs.get(task).and_then(|config| config.get("metric_list")?.as_array());
-    let own = listed.into_iter().flatten().find(|one| one.get("metric").is_some_and(|name| name == metric));
+    let listed = results
+        .configs
+        .get(task)
+        .and_then(|config| config.get("metric_list")?.as_array());
+    let own = listed
+        .into_iter()
+        .flatten()
+        .find(|one| one.get("metric").is_some_and(|name| name == metric));
     match own.and_then(|own| text(own.get("aggregation")?)) {
         Some(aggregation) => aggregation == "mean",
         None => !has_part(metric, &NO_MEANS),
@@ -127,15 +163,25 @@ pub(super) fn is_mean(results: &Results, task: &str, metric: &str) -> bool {
 }
 
 pub(super) fn unit(metric: &str, value: f64) -> Unit {
-    if (0.0..=1.0).contains(&value) && !has_part(metric, &NO_SHARES) { Unit::Fraction } else { Unit::Number }
+    if (0.0..=1.0).contains(&value) && !has_part(metric, &NO_SHARES) {
+        Unit::Fraction
+    } else {
+        Unit::Number
+    }
 }
 
 /// Returns which direction is better by the results. For grades it is known.
 pub(super) fn direction(results: &Results, task: &str, metric: &str) -> Direction {
-    match results.higher_is_better.get(task).and_then(|of_task| of_task.get(metric)) {
+    match results
+        .higher_is_better
+        .get(task)
+        .and_then(|of_task| of_task.get(metric))
+    {
         Some(Value::Bool(true)) => Direction::Up,
         Some(Value::Bool(false)) => Direction::Down,
-        Some(_) | None if metric.starts_with("acc") || metric.starts_with("exact_match") => Direction::Up,
+        Some(_) | None if metric.starts_with("acc") || metric.starts_with("exact_match") => {
+            Direction::Up
+        }
         Some(_) | None => Direction::None,
     }
 }
@@ -159,13 +205,38 @@ mod tests {
     fn figures_come_with_their_errors() {
         let figures = json!({"alias": " - a", "acc,none": 0.5, "acc_stderr,none": "N/A", "f1,strict": 0.25, "f1_stderr,strict": 0.1, "sample_len": 4});
         let read = stated(figures.as_object().expect("an object"));
-        let said: Vec<_> =
-            read.iter().map(|one| (one.key.as_str(), one.metric.as_str(), one.filter.as_str(), one.error, one.lacks_error)).collect();
-        assert_eq!(said, [("acc,none", "acc", "none", None, true), ("f1,strict", "f1", "strict", Some(0.1), false)]);
+        let said: Vec<_> = read
+            .iter()
+            .map(|one| {
+                (
+                    one.key.as_str(),
+                    one.metric.as_str(),
+                    one.filter.as_str(),
+                    one.error,
+                    one.lacks_error,
+                )
+            })
+            .collect();
+        assert_eq!(
+            said,
+            [
+                ("acc,none", "acc", "none", None, true),
+                ("f1,strict", "f1", "strict", Some(0.1), false)
+            ]
+        );
         let old = json!({"acc": 0.5, "acc_stderr": 0.1, "mc2": 0.4});
         let read = stated(old.as_object().expect("an object"));
-        let said: Vec<_> = read.iter().map(|one| (one.key.as_str(), one.error_key.as_str(), one.error)).collect();
-        assert_eq!(said, [("acc", "acc_stderr", Some(0.1)), ("mc2", "mc2_stderr", None)]);
+        let said: Vec<_> = read
+            .iter()
+            .map(|one| (one.key.as_str(), one.error_key.as_str(), one.error))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                ("acc", "acc_stderr", Some(0.1)),
+                ("mc2", "mc2_stderr", None)
+            ]
+        );
     }
 
     #[test]
@@ -180,6 +251,13 @@ mod tests {
         ] {
             assert_eq!(may_grade(metric), grades, "{metric}");
         }
-        assert_eq!((unit("acc", 0.5), unit("word_perplexity", 0.5), unit("acc", 1.5)), (Unit::Fraction, Unit::Number, Unit::Number));
+        assert_eq!(
+            (
+                unit("acc", 0.5),
+                unit("word_perplexity", 0.5),
+                unit("acc", 1.5)
+            ),
+            (Unit::Fraction, Unit::Number, Unit::Number)
+        );
     }
 }

@@ -33,7 +33,13 @@ const MOST_RESULTS_BYTES: u64 = 256 << 20;
 const MOST_GROUPED: usize = 4_000_000;
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "lm-eval", title: "lm-evaluation-harness", kind: ItemKind::Question, reads_names: true, version: 3 },
+    Facts {
+        name: "lm-eval",
+        title: "lm-evaluation-harness",
+        kind: ItemKind::Question,
+        reads_names: true,
+        version: 3,
+    },
     claim,
     read,
 );
@@ -54,23 +60,34 @@ fn claim(peek: &Peek) -> Option<Claim> {
 }
 
 fn is_samples(peek: &Peek) -> bool {
-    peek.content == Content::Json && (peek.has_all(&["doc_id", "doc"]) || peek.has_all(&["[].doc_id", "[].doc"]))
+    peek.content == Content::Json
+        && (peek.has_all(&["doc_id", "doc"]) || peek.has_all(&["[].doc_id", "[].doc"]))
 }
 
 /// Returns whether a file is results: its metrics' names have a filter, or, before 0.4, `versions` and a `config` are beside them.
 fn is_results(peek: &Peek) -> bool {
-    let has_filters = |task: &str| peek.keys_below(&format!("results.{task}")).any(|key| key.contains(','));
+    let has_filters = |task: &str| {
+        peek.keys_below(&format!("results.{task}"))
+            .any(|key| key.contains(','))
+    };
     peek.content == Content::Json
         && !peek.is_lines
         && peek.has("results")
         && (peek.keys_below("results").any(has_filters)
-            || (peek.has_all(&["versions", "config"]) && (peek.has("config.model") || peek.has("config.model_args"))))
+            || (peek.has_all(&["versions", "config"])
+                && (peek.has("config.model") || peek.has("config.model_args"))))
 }
 
 /// Splits a file's name, without its extensions, before its time stamp.
 fn split_name(name: &str) -> (&str, Option<&str>) {
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
-    let name = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
+    let name = name
+        .strip_suffix(".gz")
+        .or_else(|| name.strip_suffix(".zst"))
+        .unwrap_or(name);
+    let name = name
+        .strip_suffix(".jsonl")
+        .or_else(|| name.strip_suffix(".json"))
+        .unwrap_or(name);
     match name.rsplit_once('_') {
         Some((stem, stamp)) if is_stamp(stamp) => (stem, Some(stamp)),
         _ => (name, None),
@@ -80,11 +97,19 @@ fn split_name(name: &str) -> (&str, Option<&str>) {
 /// Returns whether a text is a time stamp such as `2026-01-21T03-44-18.458309`. Whole seconds have no fraction.
 fn is_stamp(text: &str) -> bool {
     let pattern = b"0000-00-00T00-00-00";
-    let fits = |(byte, like): (&u8, &u8)| if *like == b'0' { byte.is_ascii_digit() } else { byte == like };
+    let fits = |(byte, like): (&u8, &u8)| {
+        if *like == b'0' {
+            byte.is_ascii_digit()
+        } else {
+            byte == like
+        }
+    };
     let bytes = text.as_bytes();
     bytes.len() >= pattern.len()
         && bytes.iter().zip(pattern).all(fits)
-        && bytes[pattern.len()..].iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+        && bytes[pattern.len()..]
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
@@ -94,10 +119,14 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         if Peek::of(&file.path).is_ok_and(|peek| is_samples(&peek)) {
             samples.push(file);
         } else if results.is_some() {
-            let refused = Refused::with_detail("a second file of results of one evaluation", &file.shown);
+            let refused =
+                Refused::with_detail("a second file of results of one evaluation", &file.shown);
             sink.refuse(&file.name, refused);
         } else {
-            results = Some(read_value(file.read(MOST_RESULTS_BYTES)?.as_slice(), &file.shown)?);
+            results = Some(read_value(
+                file.read(MOST_RESULTS_BYTES)?.as_slice(),
+                &file.shown,
+            )?);
         }
     }
     let has_results = results.is_some();
@@ -121,30 +150,58 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         }
     }
     if groups.len().saturating_mul(results.figures.len()) > MOST_GROUPED {
-        sink.refuse("groups", Refused::because("more groups of tasks than can be looked through"));
+        sink.refuse(
+            "groups",
+            Refused::because("more groups of tasks than can be looked through"),
+        );
         return Ok(());
     }
-    for name in results.figures.keys().filter(|name| groups.contains(name.as_str())) {
+    for name in results
+        .figures
+        .keys()
+        .filter(|name| groups.contains(name.as_str()))
+    {
         task::read_group(&results, name, sink);
     }
     Ok(())
 }
 
 /// Assigns each file of samples to the task at the end of its name.
-fn assign<'f>(results: &Results, samples: &[&'f ForeignFile], has_results: bool, sink: &mut Sink<'_>) -> BTreeMap<String, &'f ForeignFile> {
+fn assign<'f>(
+    results: &Results,
+    samples: &[&'f ForeignFile],
+    has_results: bool,
+    sink: &mut Sink<'_>,
+) -> BTreeMap<String, &'f ForeignFile> {
     let mut by_task = BTreeMap::new();
-    let tasks: Vec<(&String, String)> = results.figures.keys().map(|task| (task, sanitized(task))).collect();
+    let tasks: Vec<(&String, String)> = results
+        .figures
+        .keys()
+        .map(|task| (task, sanitized(task)))
+        .collect();
     for file in samples {
         let stem = sanitized(split_name(&file.name).0);
-        let ends =
-            |(_, task): &&(&String, String)| stem.strip_suffix(task.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'));
-        let found = tasks.iter().filter(ends).max_by_key(|(task, _)| task.len()).map(|(task, _)| *task);
+        let ends = |(_, task): &&(&String, String)| {
+            stem.strip_suffix(task.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+        };
+        let found = tasks
+            .iter()
+            .filter(ends)
+            .max_by_key(|(task, _)| task.len())
+            .map(|(task, _)| *task);
         match found {
             Some(task) if !by_task.contains_key(task) => {
                 by_task.insert(task.clone(), *file);
             }
-            Some(_) => sink.refuse(&file.name, Refused::because("a second file of samples of one task")),
-            None if has_results => sink.refuse(&file.name, Refused::because("samples of a task that the results do not have")),
+            Some(_) => sink.refuse(
+                &file.name,
+                Refused::because("a second file of samples of one task"),
+            ),
+            None if has_results => sink.refuse(
+                &file.name,
+                Refused::because("samples of a task that the results do not have"),
+            ),
             None => {}
         }
     }
@@ -153,17 +210,34 @@ fn assign<'f>(results: &Results, samples: &[&'f ForeignFile], has_results: bool,
 
 /// Returns a name as in file names: every character except letters, digits, `.` and `-` becomes `_`.
 fn sanitized(name: &str) -> String {
-    name.chars().map(|letter| if letter.is_alphanumeric() || matches!(letter, '.' | '-') { letter } else { '_' }).collect()
+    name.chars()
+        .map(|letter| {
+            if letter.is_alphanumeric() || matches!(letter, '.' | '-') {
+                letter
+            } else {
+                '_'
+            }
+        })
+        .collect()
 }
 
 /// Builds results from the names of the files of samples.
 fn from_names(source: &ForeignSource, samples: &[&ForeignFile]) -> Results {
-    let mut results = Results { date: Value::String(source.name.clone()), ..Results::default() };
+    let mut results = Results {
+        date: Value::String(source.name.clone()),
+        ..Results::default()
+    };
     for file in samples {
         let (stem, _) = split_name(&file.name);
         let task = stem.strip_prefix("samples_").unwrap_or(stem);
-        results.figures.insert(task.to_owned(), Value::Object(serde_json::Map::new()));
-        let folder = file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().replace("__", "/"));
+        results
+            .figures
+            .insert(task.to_owned(), Value::Object(serde_json::Map::new()));
+        let folder = file
+            .path
+            .parent()
+            .and_then(Path::file_name)
+            .map(|name| name.to_string_lossy().replace("__", "/"));
         results.model_name = folder.map_or(Value::Null, Value::String);
     }
     results
@@ -176,8 +250,14 @@ mod tests {
     #[test]
     fn a_stamp_ends_a_name() {
         for (name, expected) in [
-            ("results_2026-01-21T03-44-18.458309.json", ("results", Some("2026-01-21T03-44-18.458309"))),
-            ("samples_a_b_2026-01-21T03-44-18.jsonl.gz", ("samples_a_b", Some("2026-01-21T03-44-18"))),
+            (
+                "results_2026-01-21T03-44-18.458309.json",
+                ("results", Some("2026-01-21T03-44-18.458309")),
+            ),
+            (
+                "samples_a_b_2026-01-21T03-44-18.jsonl.gz",
+                ("samples_a_b", Some("2026-01-21T03-44-18")),
+            ),
             ("results.json", ("results", None)),
             ("samples_a_2026-01-21.jsonl", ("samples_a_2026-01-21", None)),
             ("_é026-01-21T03-44-18.json", ("_é026-01-21T03-44-18", None)),

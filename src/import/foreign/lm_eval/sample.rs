@@ -40,7 +40,8 @@ pub(super) struct Prompts {
 
 impl Prompts {
     pub fn add(&mut self, document: &str, sample: &Value) {
-        let one = hash(sample, "prompt_hash").and_then(|prompt| u128::from_str_radix(&digest(document, &prompt), 16).ok());
+        let one = hash(sample, "prompt_hash")
+            .and_then(|prompt| u128::from_str_radix(&digest(document, &prompt), 16).ok());
         self.is_unknown |= one.is_none();
         self.sum = self.sum.wrapping_add(one.unwrap_or(0));
     }
@@ -51,7 +52,10 @@ impl Prompts {
 }
 
 fn hash(sample: &Value, key: &str) -> Option<String> {
-    sample.get(key).and_then(text).filter(|hash| !hash.is_empty())
+    sample
+        .get(key)
+        .and_then(text)
+        .filter(|hash| !hash.is_empty())
 }
 
 fn digest(one: &str, other: &str) -> String {
@@ -65,10 +69,15 @@ pub(super) fn filter(sample: &Value) -> Option<&str> {
 /// Returns the names and values of a line's metrics.
 pub(super) fn metrics(sample: &Value) -> Vec<(&str, &Value)> {
     match sample.get("metrics").and_then(Value::as_array) {
-        Some(names) => names.iter().filter_map(|name| Some((name.as_str()?, sample.get(name.as_str()?)?))).collect(),
+        Some(names) => names
+            .iter()
+            .filter_map(|name| Some((name.as_str()?, sample.get(name.as_str()?)?)))
+            .collect(),
         None => {
             let all = sample.as_object().into_iter().flatten();
-            all.filter(|(key, _)| !NO_METRICS.contains(&key.as_str())).map(|(key, value)| (key.as_str(), value)).collect()
+            all.filter(|(key, _)| !NO_METRICS.contains(&key.as_str()))
+                .map(|(key, value)| (key.as_str(), value))
+                .collect()
         }
     }
 }
@@ -93,13 +102,19 @@ pub(super) fn details(sample: &Value) -> ItemDetails {
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let answer = match choices {
         Some(best) => continuation(sample, best).or_else(|| Some(best.to_string())),
-        None => first("filtered_resps").and_then(Value::as_str).map(|answer| answer.trim().to_owned()),
+        None => first("filtered_resps")
+            .and_then(Value::as_str)
+            .map(|answer| answer.trim().to_owned()),
     };
     let reply = first("resps").and_then(|of_request| match of_request {
         Value::Array(repeats) => repeats.first()?.as_str(),
         other => other.as_str(),
     });
-    let item_hash = match (hash(sample, "doc_hash"), hash(sample, "target_hash"), prompt.as_deref()) {
+    let item_hash = match (
+        hash(sample, "doc_hash"),
+        hash(sample, "target_hash"),
+        prompt.as_deref(),
+    ) {
         (Some(document), Some(target), _) => Some(digest(&document, &target)),
         (Some(document), None, _) => Some(document),
         (None, _, Some(prompt)) => Some(digest(prompt, &expected.join("\n"))),
@@ -109,7 +124,10 @@ pub(super) fn details(sample: &Value) -> ItemDetails {
         reply: filled(reply.map(str::to_owned)),
         answer: filled(answer),
         question: filled(prompt.map(|prompt| end_of(&prompt))),
-        expected: expected.into_iter().filter(|text| !text.trim().is_empty()).collect(),
+        expected: expected
+            .into_iter()
+            .filter(|text| !text.trim().is_empty())
+            .collect(),
         item_hash,
         ..ItemDetails::default()
     }
@@ -119,20 +137,30 @@ pub(super) fn details(sample: &Value) -> ItemDetails {
 fn argument(sample: &Value, request: usize, place: usize) -> Option<&Value> {
     match sample.get("arguments")? {
         Value::Array(requests) => requests.get(request)?.get(place),
-        named => named.get(format!("gen_args_{request}"))?.get(format!("arg_{place}")),
+        named => named
+            .get(format!("gen_args_{request}"))?
+            .get(format!("arg_{place}")),
     }
 }
 
 fn continuation(sample: &Value, choice: usize) -> Option<String> {
-    argument(sample, choice, 1).and_then(Value::as_str).map(|text| text.trim().to_owned())
+    argument(sample, choice, 1)
+        .and_then(Value::as_str)
+        .map(|text| text.trim().to_owned())
 }
 
 /// Returns the index of the most likely choice, or `None` unless each choice has a log probability and a flag for greedy decoding.
 fn choices(sample: &Value) -> Option<usize> {
-    let pairs = sample.get("filtered_resps")?.as_array().filter(|pairs| pairs.len() > 1)?;
+    let pairs = sample
+        .get("filtered_resps")?
+        .as_array()
+        .filter(|pairs| pairs.len() > 1)?;
     let likelihood = |pair: &Value| -> Option<f64> {
-        let [likelihood, is_greedy] = pair.as_array()?.as_slice() else { return None };
-        let is_word = is_greedy.is_boolean() || matches!(is_greedy.as_str(), Some("True" | "False"));
+        let [likelihood, is_greedy] = pair.as_array()?.as_slice() else {
+            return None;
+        };
+        let is_word =
+            is_greedy.is_boolean() || matches!(is_greedy.as_str(), Some("True" | "False"));
         number(likelihood).filter(|_| is_word)
     };
     let mut best: Option<(usize, f64)> = None;
@@ -166,7 +194,13 @@ pub(super) fn each_sample(file: &ForeignFile, each: OnSample<'_>) -> Result<Opti
         })
         .map(|()| None)
     } else {
-        read_lines_to_cut(file.open()?, &file.shown, &mut |line, sample: Result<Value, Refused>| each(&format!("line {line}"), sample))
+        read_lines_to_cut(file.open()?, &file.shown, &mut |line,
+                                                           sample: Result<
+            Value,
+            Refused,
+        >| {
+            each(&format!("line {line}"), sample)
+        })
     }
 }
 
@@ -183,7 +217,14 @@ mod tests {
         let old = json!({"target": 1, "arguments": [["Q", " a"], ["Q", " b"]], "filtered_resps": [[-3.5, false], [-1.25, true]], "doc_hash": "h"});
         for sample in [new, old] {
             let read = details(&sample);
-            assert_eq!((read.answer.as_deref(), read.expected, read.question.as_deref()), (Some("b"), vec!["b".to_owned()], Some("Q")));
+            assert_eq!(
+                (
+                    read.answer.as_deref(),
+                    read.expected,
+                    read.question.as_deref()
+                ),
+                (Some("b"), vec!["b".to_owned()], Some("Q"))
+            );
             assert_eq!((read.reply, read.item_hash.as_deref()), (None, Some("h")));
         }
     }
@@ -191,7 +232,9 @@ mod tests {
     #[test]
     fn another_document_or_another_right_answer_is_another_item() {
         let hash = |document: &str, target: &str, prompt: &str| {
-            details(&json!({"doc_hash": document, "target_hash": target, "prompt_hash": prompt})).item_hash.expect("a hash")
+            details(&json!({"doc_hash": document, "target_hash": target, "prompt_hash": prompt}))
+                .item_hash
+                .expect("a hash")
         };
         assert_eq!(hash("d", "t", "p"), hash("d", "t", "other"));
         assert_ne!(hash("d", "t", "p"), hash("d", "other", "p"));
@@ -207,7 +250,10 @@ mod tests {
             }
             prompts.digest()
         };
-        let (one, two) = (("1", json!({"prompt_hash": "a"})), ("2", json!({"prompt_hash": "b"})));
+        let (one, two) = (
+            ("1", json!({"prompt_hash": "a"})),
+            ("2", json!({"prompt_hash": "b"})),
+        );
         let both = of(&[one.clone(), two.clone()]);
         assert!(both.is_some() && both == of(&[two.clone(), one.clone()]));
         assert_ne!(both, of(&[("1", two.1), ("2", one.1.clone())]));
@@ -217,7 +263,11 @@ mod tests {
     #[test]
     fn long_prompts_keep_their_end() {
         let kept = end_of(&format!("{}é?", "x".repeat(3000)));
-        assert!(kept.starts_with('…') && kept.ends_with("é?") && kept.chars().count() == 2000, "{}", kept.chars().count());
+        assert!(
+            kept.starts_with('…') && kept.ends_with("é?") && kept.chars().count() == 2000,
+            "{}",
+            kept.chars().count()
+        );
         assert_eq!(end_of("é?"), "é?");
     }
 
@@ -226,6 +276,9 @@ mod tests {
         let listed = json!({"doc_id": 1, "metrics": ["acc"], "acc": 1.0, "other": 2});
         assert_eq!(metrics(&listed), [("acc", &json!(1.0))]);
         let old = json!({"doc_id": 1, "doc": {}, "acc": 1.0, "acc_norm": 0.0});
-        assert_eq!(metrics(&old), [("acc", &json!(1.0)), ("acc_norm", &json!(0.0))]);
+        assert_eq!(
+            metrics(&old),
+            [("acc", &json!(1.0)), ("acc_norm", &json!(0.0))]
+        );
     }
 }

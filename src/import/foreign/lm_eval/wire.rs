@@ -50,7 +50,11 @@ impl Results {
     pub fn groups(&self) -> BTreeSet<&str> {
         let with_parts = |name: &&str| self.subtasks(name).is_some_and(|parts| !parts.is_empty());
         let named = |name: &&str| self.groups.get(*name).is_some();
-        self.figures.keys().map(String::as_str).filter(|name| with_parts(name) || named(name)).collect()
+        self.figures
+            .keys()
+            .map(String::as_str)
+            .filter(|name| with_parts(name) || named(name))
+            .collect()
     }
 
     fn subtasks(&self, group: &str) -> Option<&Vec<Value>> {
@@ -65,11 +69,22 @@ impl Results {
         tasks
     }
 
-    fn collect_tasks(&self, group: &str, depth: usize, seen: &mut BTreeSet<String>, tasks: &mut BTreeSet<String>) {
+    fn collect_tasks(
+        &self,
+        group: &str,
+        depth: usize,
+        seen: &mut BTreeSet<String>,
+        tasks: &mut BTreeSet<String>,
+    ) {
         if depth > MOST_DEPTH || !seen.insert(group.to_owned()) {
             return;
         }
-        for name in self.subtasks(group).into_iter().flatten().filter_map(Value::as_str) {
+        for name in self
+            .subtasks(group)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+        {
             if self.subtasks(name).is_some_and(|parts| !parts.is_empty()) {
                 self.collect_tasks(name, depth + 1, seen, tasks);
             } else {
@@ -84,8 +99,14 @@ impl Results {
     }
 
     pub fn shots(&self, task: &str) -> Option<String> {
-        let of_task = self.n_shot.get(task).or_else(|| self.configs.get(task)?.get("num_fewshot"));
-        of_task.filter(|shots| !shots.is_null()).or_else(|| self.config.get("num_fewshot")).and_then(text)
+        let of_task = self
+            .n_shot
+            .get(task)
+            .or_else(|| self.configs.get(task)?.get("num_fewshot"));
+        of_task
+            .filter(|shots| !shots.is_null())
+            .or_else(|| self.config.get("num_fewshot"))
+            .and_then(text)
     }
 
     /// Returns how a task was asked: the number of examples, and whether as a chat.
@@ -95,7 +116,11 @@ impl Results {
             || text(&self.chat_template_sha).is_some_and(|sha| !sha.is_empty());
         let parts = [shots, is_chat.then(|| "chat".to_owned())];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if parts.is_empty() { "lm-eval".to_owned() } else { parts.join(" ") }
+        if parts.is_empty() {
+            "lm-eval".to_owned()
+        } else {
+            parts.join(" ")
+        }
     }
 
     /// Returns the model by its name, or, in old files, by the backend's arguments.
@@ -103,7 +128,10 @@ impl Results {
         let arguments = self.config.get("model_args");
         let argument = |key: &str| -> Option<String> {
             match arguments? {
-                Value::String(list) => list.split(',').find_map(|pair| pair.trim().strip_prefix(key)?.strip_prefix('=')).map(str::to_owned),
+                Value::String(list) => list
+                    .split(',')
+                    .find_map(|pair| pair.trim().strip_prefix(key)?.strip_prefix('='))
+                    .map(str::to_owned),
                 other => text(other.get(key)?),
             }
         };
@@ -117,8 +145,13 @@ impl Results {
 
     /// Returns text that identifies the evaluation, wherever its files lie: its date, else a digest of its figures.
     pub fn moment(&self) -> String {
-        text(&self.date)
-            .unwrap_or_else(|| hex_digest(&[Value::Object(self.figures.clone()).to_string().as_bytes()], false)[..32].to_owned())
+        text(&self.date).unwrap_or_else(|| {
+            hex_digest(
+                &[Value::Object(self.figures.clone()).to_string().as_bytes()],
+                false,
+            )[..32]
+                .to_owned()
+        })
     }
 
     /// Returns the seconds that all tasks took together.

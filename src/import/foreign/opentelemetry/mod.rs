@@ -31,7 +31,13 @@ use trace::{Evaluation, Trace};
 use wire::{Export, LogRecord, ResourceLogs, ResourceSpans};
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "opentelemetry", title: "OpenTelemetry", kind: ItemKind::Question, reads_names: false, version: 3 },
+    Facts {
+        name: "opentelemetry",
+        title: "OpenTelemetry",
+        kind: ItemKind::Question,
+        reads_names: false,
+        version: 3,
+    },
     claim,
     read,
 )
@@ -44,10 +50,19 @@ const EVENT: &str = "gen_ai.evaluation.result";
 const ENDED: &str = "trace";
 
 fn claim(peek: &Peek) -> Option<Claim> {
-    let is_otlp = [SPANS, LOGS].iter().any(|list| peek.has(list) || peek.has(&format!("[].{list}")));
-    let is_ours = peek.content == Content::Json && is_otlp && memmem::find(&peek.head, b"gen_ai.").is_some();
+    let is_otlp = [SPANS, LOGS]
+        .iter()
+        .any(|list| peek.has(list) || peek.has(&format!("[].{list}")));
+    let is_ours =
+        peek.content == Content::Json && is_otlp && memmem::find(&peek.head, b"gen_ai.").is_some();
     let folder = peek.path.parent()?;
-    is_ours.then(|| Claim::PartOf(if folder.as_os_str().is_empty() { ".".into() } else { folder.to_owned() }))
+    is_ours.then(|| {
+        Claim::PartOf(if folder.as_os_str().is_empty() {
+            ".".into()
+        } else {
+            folder.to_owned()
+        })
+    })
 }
 
 /// Content of the files.
@@ -67,10 +82,17 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         traces.read(file, sink)?;
     }
     if traces.by_id.is_empty() && traces.events.is_empty() {
-        return Err(Problem::in_file(&source.shown, "holds no span of a model, an agent or a tool").into());
+        return Err(Problem::in_file(
+            &source.shown,
+            "holds no span of a model, an agent or a tool",
+        )
+        .into());
     }
     if traces.repeated > 0 {
-        sink.quirk(&format!("repeated spans and events, counted once: {}", traces.repeated));
+        sink.quirk(&format!(
+            "repeated spans and events, counted once: {}",
+            traces.repeated
+        ));
     }
     traces.judge(sink);
     traces.tell(sink)
@@ -82,7 +104,11 @@ impl Traces {
         // A single export may be a line of any length. It is read piece by piece, unlike lines.
         let is_long = !peek.is_lines && !peek.head.contains(&b'\n');
         if peek.is_lines || (is_long && has_second_line(file.open()?, &file.shown)?) {
-            let cut = read_lines_to_cut(file.open()?, &file.shown, &mut |number, export: Result<Lenient<Export>, Refused>| {
+            let cut = read_lines_to_cut(file.open()?, &file.shown, &mut |number,
+                                                                         export: Result<
+                Lenient<Export>,
+                Refused,
+            >| {
                 self.take(export, &format!("{}:{number}", file.name), sink);
                 Ok(())
             })?;
@@ -99,22 +125,44 @@ impl Traces {
                 Ok(())
             });
         }
-        let _: IgnoredAny = read_object(file.open()?, &file.shown, &[], SPANS, &mut |spans: Lenient<ResourceSpans>| {
-            spans.0.iter().for_each(|spans| self.take_spans(spans));
-            Ok(())
-        })?;
-        let _: IgnoredAny = read_object(file.open()?, &file.shown, &[], LOGS, &mut |logs: Lenient<ResourceLogs>| {
-            logs.0.iter().for_each(|logs| self.take_logs(logs));
-            Ok(())
-        })?;
+        let _: IgnoredAny = read_object(
+            file.open()?,
+            &file.shown,
+            &[],
+            SPANS,
+            &mut |spans: Lenient<ResourceSpans>| {
+                spans.0.iter().for_each(|spans| self.take_spans(spans));
+                Ok(())
+            },
+        )?;
+        let _: IgnoredAny = read_object(
+            file.open()?,
+            &file.shown,
+            &[],
+            LOGS,
+            &mut |logs: Lenient<ResourceLogs>| {
+                logs.0.iter().for_each(|logs| self.take_logs(logs));
+                Ok(())
+            },
+        )?;
         Ok(())
     }
 
     fn take(&mut self, export: Result<Lenient<Export>, Refused>, place: &str, sink: &mut Sink<'_>) {
-        match export.and_then(|export| export.0.ok_or_else(|| Refused::because("the export is no object"))) {
+        match export.and_then(|export| {
+            export
+                .0
+                .ok_or_else(|| Refused::because("the export is no object"))
+        }) {
             Ok(export) => {
-                export.resource_spans.iter().for_each(|spans| self.take_spans(spans));
-                export.resource_logs.iter().for_each(|logs| self.take_logs(logs));
+                export
+                    .resource_spans
+                    .iter()
+                    .for_each(|spans| self.take_spans(spans));
+                export
+                    .resource_logs
+                    .iter()
+                    .for_each(|logs| self.take_logs(logs));
             }
             Err(why) => sink.refuse(place, why),
         }
@@ -124,8 +172,14 @@ impl Traces {
         let nothing = wire::Resource::default();
         let resource = of_resource.resource.0.as_ref().unwrap_or(&nothing);
         let of = |key: &str| resource.attributes.text(&[key]);
-        for span in of_resource.scope_spans.iter().flat_map(|scope| scope.spans.iter()) {
-            let (Some(id), Some(own)) = (text(&span.trace_id), text(&span.id)) else { continue };
+        for span in of_resource
+            .scope_spans
+            .iter()
+            .flat_map(|scope| scope.spans.iter())
+        {
+            let (Some(id), Some(own)) = (text(&span.trace_id), text(&span.id)) else {
+                continue;
+            };
             if !self.spans.insert((id.clone(), own.clone())) {
                 self.repeated += 1;
                 continue;
@@ -134,7 +188,11 @@ impl Traces {
                 self.responses.insert(response, (id.clone(), own.clone()));
             }
             for event in span.events.iter().filter(|event| event.name == EVENT) {
-                self.take_event(Some(id.clone()), Evaluation::of(&event.attributes, own.clone()), None);
+                self.take_event(
+                    Some(id.clone()),
+                    Evaluation::of(&event.attributes, own.clone()),
+                    None,
+                );
             }
             let trace = self.by_id.entry(id).or_default();
             if trace.service.is_empty() {
@@ -143,24 +201,50 @@ impl Traces {
                 trace.version = of("service.version");
                 trace.machine = machine(&resource.attributes);
             }
-            trace.take(span, text(&span.parent_span_id).as_deref().filter(|parent| !parent.is_empty()));
+            trace.take(
+                span,
+                text(&span.parent_span_id)
+                    .as_deref()
+                    .filter(|parent| !parent.is_empty()),
+            );
         }
     }
 
     fn take_logs(&mut self, of_resource: &ResourceLogs) {
-        for record in of_resource.scope_logs.iter().flat_map(|scope| scope.log_records.iter()) {
-            let LogRecord { trace_id, span_id, event_name, attributes } = record;
-            let is_evaluation = event_name == EVENT || attributes.text(&["event.name"]).as_deref() == Some(EVENT);
+        for record in of_resource
+            .scope_logs
+            .iter()
+            .flat_map(|scope| scope.log_records.iter())
+        {
+            let LogRecord {
+                trace_id,
+                span_id,
+                event_name,
+                attributes,
+            } = record;
+            let is_evaluation =
+                event_name == EVENT || attributes.text(&["event.name"]).as_deref() == Some(EVENT);
             if is_evaluation {
-                let filled = |value: &Value| text(value).filter(|id| !id.trim_matches('0').is_empty());
+                let filled =
+                    |value: &Value| text(value).filter(|id| !id.trim_matches('0').is_empty());
                 let evaluation = Evaluation::of(attributes, filled(span_id).unwrap_or_default());
-                self.take_event(filled(trace_id), evaluation, attributes.text(&["gen_ai.response.id"]));
+                self.take_event(
+                    filled(trace_id),
+                    evaluation,
+                    attributes.text(&["gen_ai.response.id"]),
+                );
             }
         }
     }
 
-    fn take_event(&mut self, trace: Option<String>, evaluation: Option<Evaluation>, response: Option<String>) {
-        self.events.extend(evaluation.map(|evaluation| (trace, response, evaluation)));
+    fn take_event(
+        &mut self,
+        trace: Option<String>,
+        evaluation: Option<Evaluation>,
+        response: Option<String>,
+    ) {
+        self.events
+            .extend(evaluation.map(|evaluation| (trace, response, evaluation)));
     }
 
     /// Assigns the evaluations to their traces.
@@ -171,12 +255,22 @@ impl Traces {
             if let Some((_, span)) = answered.as_ref().filter(|_| evaluation.span.is_empty()) {
                 evaluation.span.clone_from(span);
             }
-            let id = trace.filter(|id| self.by_id.contains_key(id)).or_else(|| answered.map(|(trace, _)| trace));
+            let id = trace
+                .filter(|id| self.by_id.contains_key(id))
+                .or_else(|| answered.map(|(trace, _)| trace));
             let Some(found) = id.as_ref().and_then(|id| self.by_id.get_mut(id)) else {
-                sink.refuse(&evaluation.name, Refused::because("the evaluation is of a trace that is not there"));
+                sink.refuse(
+                    &evaluation.name,
+                    Refused::because("the evaluation is of a trace that is not there"),
+                );
                 continue;
             };
-            let key = (id, evaluation.span.clone(), evaluation.name.clone(), format!("{:?}{:?}", evaluation.score, evaluation.label));
+            let key = (
+                id,
+                evaluation.span.clone(),
+                evaluation.name.clone(),
+                format!("{:?}{:?}", evaluation.score, evaluation.label),
+            );
             if seen.insert(key) {
                 found.evaluations.push(evaluation);
             } else {
@@ -189,17 +283,33 @@ impl Traces {
         let mut runs: BTreeMap<[String; 4], Vec<(&String, &Trace)>> = BTreeMap::new();
         for (id, trace) in &self.by_id {
             let agent = trace.agent.clone().unwrap_or_else(|| trace.service.clone());
-            let key = [trace.service.clone(), agent, trace.model(), trace.instance.clone()];
+            let key = [
+                trace.service.clone(),
+                agent,
+                trace.model(),
+                trace.instance.clone(),
+            ];
             runs.entry(key).or_default().push((id, trace));
         }
         for ([service, agent, model, instance], mut traces) in runs {
             // Ordered by start, so that attempts at a case are numbered in order.
             traces.sort_by(|(left, one), (right, other)| {
                 let begin = |trace: &Trace| trace.times.map_or(0.0, |(start, _)| start);
-                begin(one).total_cmp(&begin(other)).then_with(|| left.cmp(right))
+                begin(one)
+                    .total_cmp(&begin(other))
+                    .then_with(|| left.cmp(right))
             });
-            let suite = if service.is_empty() { "traces" } else { &service };
-            let Some(run) = sink.begin_run(&[&service, &agent, &model, &instance], [suite, &agent, &model]) else { continue };
+            let suite = if service.is_empty() {
+                "traces"
+            } else {
+                &service
+            };
+            let Some(run) = sink.begin_run(
+                &[&service, &agent, &model, &instance],
+                [suite, &agent, &model],
+            ) else {
+                continue;
+            };
             let mut attempts: BTreeMap<(String, String), u32> = BTreeMap::new();
             for (id, trace) in &traces {
                 take_trace(run, id, trace, &mut attempts, sink)?;
@@ -212,10 +322,18 @@ impl Traces {
 
 type Attempts = BTreeMap<(String, String), u32>;
 
-fn take_trace(run: super::sink::Handle, id: &str, trace: &Trace, attempts: &mut Attempts, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn take_trace(
+    run: super::sink::Handle,
+    id: &str,
+    trace: &Trace,
+    attempts: &mut Attempts,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
     let item = trace.case.as_deref().unwrap_or(id);
     let mut attempt = |evaluator: &str, item: &str| {
-        let attempt = attempts.entry((evaluator.to_owned(), item.to_owned())).or_default();
+        let attempt = attempts
+            .entry((evaluator.to_owned(), item.to_owned()))
+            .or_default();
         *attempt += 1;
         *attempt
     };
@@ -228,18 +346,37 @@ fn take_trace(run: super::sink::Handle, id: &str, trace: &Trace, attempts: &mut 
             sink.quirk("evaluations without a label for pass or fail are kept as scores, outside of the pass rate");
         }
         // If an evaluator judged several spans of a trace, each span is an item.
-        let judged = if names.insert(&evaluation.name) { item.to_owned() } else { format!("{item}/{}", evaluation.span) };
+        let judged = if names.insert(&evaluation.name) {
+            item.to_owned()
+        } else {
+            format!("{item}/{}", evaluation.span)
+        };
         let mut outcome = sink.outcome(run, &judged, status);
         outcome.evaluator.clone_from(&evaluation.name);
         outcome.attempt = attempt(&evaluation.name, &judged);
         outcome.cluster.clone_from(&cluster);
         outcome.score = evaluation.score;
-        let reason = evaluation.error.clone().or_else(|| evaluation.explanation.clone());
-        let details = ItemDetails { reason, answer: evaluation.label.clone(), ..ItemDetails::default() };
+        let reason = evaluation
+            .error
+            .clone()
+            .or_else(|| evaluation.explanation.clone());
+        let details = ItemDetails {
+            reason,
+            answer: evaluation.label.clone(),
+            ..ItemDetails::default()
+        };
         sink.item(run, &format!("trace {id}"), outcome, details)?;
     }
     let usage = trace.usage();
-    let mut outcome = sink.outcome(run, item, if trace.error.is_some() { ItemStatus::Error } else { ItemStatus::Pass });
+    let mut outcome = sink.outcome(
+        run,
+        item,
+        if trace.error.is_some() {
+            ItemStatus::Error
+        } else {
+            ItemStatus::Pass
+        },
+    );
     outcome.kind = ItemKind::Check;
     ENDED.clone_into(&mut outcome.evaluator);
     outcome.attempt = attempt(ENDED, item);
@@ -259,8 +396,15 @@ fn take_trace(run: super::sink::Handle, id: &str, trace: &Trace, attempts: &mut 
 
 /// Reads the machine from the attributes of a resource, by the semantic conventions.
 fn machine(attributes: &wire::Attributes) -> Resources {
-    let text = |key: &str| attributes.text(&[key]).map(|text| clip(&text, 200).into_owned());
-    let system: Vec<String> = [text("os.type"), text("host.arch")].into_iter().flatten().collect();
+    let text = |key: &str| {
+        attributes
+            .text(&[key])
+            .map(|text| clip(&text, 200).into_owned())
+    };
+    let system: Vec<String> = [text("os.type"), text("host.arch")]
+        .into_iter()
+        .flatten()
+        .collect();
     Resources {
         system: Some(system.join(" ")).filter(|system| !system.is_empty()),
         cpu: text("host.cpu.model.name"),
@@ -271,31 +415,62 @@ fn machine(attributes: &wire::Attributes) -> Resources {
 
 fn fill(run: super::sink::Handle, traces: &[(&String, &Trace)], sink: &mut Sink<'_>) {
     let dated = |(_, trace): &(&String, &Trace)| {
-        let time = trace.times.and_then(|(start, _)| unix_moment(start)).map(|time| time.to_rfc3339());
-        trace.requests().iter().map(|request| Request { time: time.clone(), ..request.clone() }).collect::<Vec<_>>()
+        let time = trace
+            .times
+            .and_then(|(start, _)| unix_moment(start))
+            .map(|time| time.to_rfc3339());
+        trace
+            .requests()
+            .iter()
+            .map(|request| Request {
+                time: time.clone(),
+                ..request.clone()
+            })
+            .collect::<Vec<_>>()
     };
     let requests: Vec<Request> = traces.iter().flat_map(dated).collect();
-    let usage = requests.iter().fold(Usage::default(), |sum, request| sum.plus(&request.usage));
+    let usage = requests
+        .iter()
+        .fold(Usage::default(), |sum, request| sum.plus(&request.usage));
     let usd = price(&requests, sink);
     let record = sink.run(run);
     let times = || traces.iter().filter_map(|(_, trace)| trace.times);
-    record.timestamp = times().map(|(_, end)| end).reduce(f64::max).and_then(unix_moment);
-    record.duration_seconds = Some(times().map(|(start, end)| end - start).sum()).filter(|seconds: &f64| *seconds > 0.0);
+    record.timestamp = times()
+        .map(|(_, end)| end)
+        .reduce(f64::max)
+        .and_then(unix_moment);
+    record.duration_seconds =
+        Some(times().map(|(start, end)| end - start).sum()).filter(|seconds: &f64| *seconds > 0.0);
     record.usage = Some(usage).filter(|usage| *usage != Usage::default());
     record.total_calls = Some(traces.len() as u64);
     record.turns = Some(requests.len() as u64).filter(|turns| *turns > 0);
-    (record.cost_usd, record.cost_source) = (usd, usd.map_or(CostSource::Unknown, |_| CostSource::Priced));
-    let providers: BTreeSet<&String> = traces.iter().flat_map(|(_, trace)| &trace.providers).collect();
+    (record.cost_usd, record.cost_source) =
+        (usd, usd.map_or(CostSource::Unknown, |_| CostSource::Priced));
+    let providers: BTreeSet<&String> = traces
+        .iter()
+        .flat_map(|(_, trace)| &trace.providers)
+        .collect();
     // Traces of several machines have no common resources.
-    let machine = traces.first().map(|(_, trace)| &trace.machine).filter(|first| traces.iter().all(|(_, trace)| trace.machine == **first));
+    let machine = traces
+        .first()
+        .map(|(_, trace)| &trace.machine)
+        .filter(|first| traces.iter().all(|(_, trace)| trace.machine == **first));
     let resources = Resources {
-        provider: providers.first().filter(|_| providers.len() == 1).map(|provider| clip(provider, 200).into_owned()),
+        provider: providers
+            .first()
+            .filter(|_| providers.len() == 1)
+            .map(|provider| clip(provider, 200).into_owned()),
         ..machine.cloned().unwrap_or_default()
     };
     record.resources = Some(resources).filter(|resources| *resources != Resources::default());
-    let versions: BTreeSet<&String> = traces.iter().filter_map(|(_, trace)| trace.version.as_ref()).collect();
+    let versions: BTreeSet<&String> = traces
+        .iter()
+        .filter_map(|(_, trace)| trace.version.as_ref())
+        .collect();
     if let [version] = versions.into_iter().collect::<Vec<_>>().as_slice() {
-        record.tags.insert("service_version".to_owned(), (*version).clone());
+        record
+            .tags
+            .insert("service_version".to_owned(), (*version).clone());
     }
 }
 
@@ -314,21 +489,41 @@ mod tests {
         let attributes = [
             attribute("gen_ai.operation.name", &json!({"stringValue": "chat"})),
             attribute("gen_ai.usage.input_tokens", &json!({"intValue": "100"})),
-            attribute("gen_ai.usage.cache_read.input_tokens", &json!({"intValue": 60})),
+            attribute(
+                "gen_ai.usage.cache_read.input_tokens",
+                &json!({"intValue": 60}),
+            ),
             attribute("gen_ai.usage.output_tokens", &json!({"intValue": "5"})),
         ];
-        let span: wire::Span = serde_json::from_value(json!({"traceId": "t", "spanId": "s", "attributes": attributes})).expect("a span");
+        let span: wire::Span = serde_json::from_value(
+            json!({"traceId": "t", "spanId": "s", "attributes": attributes}),
+        )
+        .expect("a span");
         let mut trace = Trace::default();
         trace.take(&span, None);
         let usage = trace.usage();
-        assert_eq!((usage.input, usage.cache_read, usage.output, usage.input_total()), (Some(40), Some(60), Some(5), Some(100)));
+        assert_eq!(
+            (
+                usage.input,
+                usage.cache_read,
+                usage.output,
+                usage.input_total()
+            ),
+            (Some(40), Some(60), Some(5), Some(100))
+        );
     }
 
     #[test]
     fn an_evaluation_passes_by_its_label() {
         let of = |label: Option<&str>, score: Option<f64>, error: Option<&str>| {
             let [label, error] = [label, error].map(|text| text.map(str::to_owned));
-            Evaluation { score, label, error, ..Evaluation::default() }.status()
+            Evaluation {
+                score,
+                label,
+                error,
+                ..Evaluation::default()
+            }
+            .status()
         };
         assert_eq!(of(Some("Pass"), None, None), ItemStatus::Pass);
         assert_eq!(of(Some("fail"), Some(1.0), None), ItemStatus::Fail);

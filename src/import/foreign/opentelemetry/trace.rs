@@ -12,7 +12,12 @@ use super::wire::{Attributes, Span};
 const MODEL_OPERATIONS: [&str; 4] = ["chat", "generate_content", "text_completion", "embeddings"];
 const INVOKE: [&str; 2] = ["invoke_agent", "create_agent"];
 /// Attributes that name the case of a trace. Without one, the trace's own id is the item.
-const CASES: [&str; 4] = ["test.case.id", "test.case.name", "gen_ai.evaluation.case.id", "langfuse.dataset.item.id"];
+const CASES: [&str; 4] = [
+    "test.case.id",
+    "test.case.name",
+    "gen_ai.evaluation.case.id",
+    "langfuse.dataset.item.id",
+];
 
 /// Sums over the spans of a trace.
 #[derive(Default)]
@@ -79,15 +84,26 @@ impl Evaluation {
 
 /// Returns the tokens of a span. Its input tokens include the cached ones.
 fn usage_of(attributes: &Attributes) -> Usage {
-    let cache_read = attributes.count(&["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"]);
-    let cache_write = attributes.count(&["gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens"]);
+    let cache_read = attributes.count(&[
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_read_input_tokens",
+    ]);
+    let cache_write = attributes.count(&[
+        "gen_ai.usage.cache_creation.input_tokens",
+        "gen_ai.usage.cache_creation_input_tokens",
+    ]);
     let input = attributes.count(&["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"]);
-    let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
+    let cached = cache_read
+        .unwrap_or(0)
+        .saturating_add(cache_write.unwrap_or(0));
     Usage {
         input: input.map(|input| input.saturating_sub(cached)),
         cache_write,
         cache_read,
-        output: attributes.count(&["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"]),
+        output: attributes.count(&[
+            "gen_ai.usage.output_tokens",
+            "gen_ai.usage.completion_tokens",
+        ]),
     }
 }
 
@@ -96,50 +112,81 @@ impl Trace {
     pub fn take(&mut self, span: &Span, parent: Option<&str>) {
         let attributes = &span.attributes;
         if let Some((start, end)) = span.times() {
-            self.times = Some(self.times.map_or((start, end), |(first, last)| (first.min(start), last.max(end))));
+            self.times = Some(self.times.map_or((start, end), |(first, last)| {
+                (first.min(start), last.max(end))
+            }));
         }
-        let operation = attributes.text(&["gen_ai.operation.name"]).unwrap_or_default();
+        let operation = attributes
+            .text(&["gen_ai.operation.name"])
+            .unwrap_or_default();
         self.case = self.case.take().or_else(|| attributes.text(&CASES));
-        self.conversation = self.conversation.take().or_else(|| attributes.text(&["gen_ai.conversation.id", "session.id"]));
+        self.conversation = self
+            .conversation
+            .take()
+            .or_else(|| attributes.text(&["gen_ai.conversation.id", "session.id"]));
         if INVOKE.contains(&operation.as_str()) || (self.agent.is_none() && parent.is_none()) {
             let agent = attributes.text(&["gen_ai.agent.name"]);
             // The root's agent comes before agents that it delegated to.
-            self.agent = if parent.is_none() { agent.or(self.agent.take()) } else { self.agent.take().or(agent) };
+            self.agent = if parent.is_none() {
+                agent.or(self.agent.take())
+            } else {
+                self.agent.take().or(agent)
+            };
         }
         let usage = usage_of(attributes);
-        let request =
-            || Request { model: attributes.text(&["gen_ai.request.model", "gen_ai.response.model"]), usage, ..Request::default() };
-        if MODEL_OPERATIONS.contains(&operation.as_str()) || (operation.is_empty() && usage != Usage::default()) {
+        let request = || Request {
+            model: attributes.text(&["gen_ai.request.model", "gen_ai.response.model"]),
+            usage,
+            ..Request::default()
+        };
+        if MODEL_OPERATIONS.contains(&operation.as_str())
+            || (operation.is_empty() && usage != Usage::default())
+        {
             self.requests.push(request());
             // The second name is the first one's name before 2025.
-            self.providers.extend(attributes.text(&["gen_ai.provider.name", "gen_ai.system"]));
+            self.providers
+                .extend(attributes.text(&["gen_ai.provider.name", "gen_ai.system"]));
         } else if usage != Usage::default() {
             self.invoked.push(request());
         }
         if operation == "execute_tool" {
-            let tool = attributes.text(&["gen_ai.tool.name"]).unwrap_or_else(|| "tool".to_owned());
+            let tool = attributes
+                .text(&["gen_ai.tool.name"])
+                .unwrap_or_else(|| "tool".to_owned());
             count_tool(&mut self.tools, tool);
         }
         if parent.is_none() && span.is_error() {
-            let why = attributes.text(&["error.type"]).or_else(|| span.status["message"].as_str().map(str::to_owned));
+            let why = attributes
+                .text(&["error.type"])
+                .or_else(|| span.status["message"].as_str().map(str::to_owned));
             self.error = Some(why.unwrap_or_else(|| "the trace ended with an error".to_owned()));
         }
     }
 
     /// Returns the requests to models: the spans of the requests, or without them the sums of the agent's own spans.
     pub fn requests(&self) -> &[Request] {
-        if self.requests.is_empty() { &self.invoked } else { &self.requests }
+        if self.requests.is_empty() {
+            &self.invoked
+        } else {
+            &self.requests
+        }
     }
 
     /// Returns the names of the models, each once.
     pub fn model(&self) -> String {
-        let mut models: Vec<&str> = self.requests().iter().filter_map(|request| request.model.as_deref()).collect();
+        let mut models: Vec<&str> = self
+            .requests()
+            .iter()
+            .filter_map(|request| request.model.as_deref())
+            .collect();
         models.sort_unstable();
         models.dedup();
         models.join(" + ")
     }
 
     pub fn usage(&self) -> Usage {
-        self.requests().iter().fold(Usage::default(), |sum, request| sum.plus(&request.usage))
+        self.requests()
+            .iter()
+            .fold(Usage::default(), |sum, request| sum.plus(&request.usage))
     }
 }

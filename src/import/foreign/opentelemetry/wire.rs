@@ -94,7 +94,9 @@ impl Attributes {
 
     /// Returns the text, number or boolean under the first key that has one.
     pub fn text(&self, keys: &[&str]) -> Option<String> {
-        keys.iter().find_map(|key| text(self.value(key)?)).filter(|text| !text.trim().is_empty())
+        keys.iter()
+            .find_map(|key| text(self.value(key)?))
+            .filter(|text| !text.trim().is_empty())
     }
 
     pub fn number(&self, key: &str) -> Option<f64> {
@@ -105,7 +107,10 @@ impl Attributes {
     pub fn count(&self, keys: &[&str]) -> Option<u64> {
         keys.iter().find_map(|key| {
             let value = self.value(key)?;
-            value.as_str().and_then(|text| text.parse().ok()).or_else(|| count(value))
+            value
+                .as_str()
+                .and_then(|text| text.parse().ok())
+                .or_else(|| count(value))
         })
     }
 }
@@ -113,8 +118,14 @@ impl Attributes {
 impl Span {
     /// Returns start and end, in seconds since 1970.
     pub fn times(&self) -> Option<(f64, f64)> {
-        let seconds = |value: &Value| number(value).filter(|nanoseconds| *nanoseconds > 0.0).map(|nanoseconds| nanoseconds / 1e9);
-        seconds(&self.start_time_unix_nano).zip(seconds(&self.end_time_unix_nano)).filter(|(start, end)| start <= end)
+        let seconds = |value: &Value| {
+            number(value)
+                .filter(|nanoseconds| *nanoseconds > 0.0)
+                .map(|nanoseconds| nanoseconds / 1e9)
+        };
+        seconds(&self.start_time_unix_nano)
+            .zip(seconds(&self.end_time_unix_nano))
+            .filter(|(start, end)| start <= end)
     }
 
     pub fn is_error(&self) -> bool {

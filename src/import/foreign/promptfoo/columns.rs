@@ -59,7 +59,9 @@ impl Columns {
                 number as u64,
                 Column {
                     provider: text(&prompt.provider).unwrap_or_default(),
-                    prompt_label: text(&prompt.label).or_else(|| text(&prompt.raw)).unwrap_or_default(),
+                    prompt_label: text(&prompt.label)
+                        .or_else(|| text(&prompt.raw))
+                        .unwrap_or_default(),
                     prompt_id: text(&prompt.id).unwrap_or_default(),
                     ..Column::default()
                 },
@@ -72,10 +74,21 @@ impl Columns {
     pub fn place(&mut self, row: &Row, number: u64) -> Place {
         let column = count(&row.prompt_idx).unwrap_or_else(|| {
             let next = self.unnumbered.len() as u64;
-            let label = row.prompt.0.as_ref().and_then(|prompt| text(&prompt.label)).unwrap_or_default();
-            *self.unnumbered.entry((provider(row).0, label)).or_insert(next)
+            let label = row
+                .prompt
+                .0
+                .as_ref()
+                .and_then(|prompt| text(&prompt.label))
+                .unwrap_or_default();
+            *self
+                .unnumbered
+                .entry((provider(row).0, label))
+                .or_insert(next)
         });
-        Place { column, row: count(&row.test_idx).unwrap_or(number) }
+        Place {
+            column,
+            row: count(&row.test_idx).unwrap_or(number),
+        }
     }
 
     pub fn see(&mut self, row: &Row, place: Place) {
@@ -94,11 +107,17 @@ impl Columns {
             column.prompt_id = id;
         }
         if let Some(id) = text(&row.id).filter(|id| !id.is_empty())
-            && column.first.as_ref().is_none_or(|(first, _)| place.row < *first)
+            && column
+                .first
+                .as_ref()
+                .is_none_or(|(first, _)| place.row < *first)
         {
             column.first = Some((place.row, id));
         }
-        self.places.entry((place.column, Test::of(row).key())).or_default().push(place.row);
+        self.places
+            .entry((place.column, Test::of(row).key()))
+            .or_default()
+            .push(place.row);
     }
 
     pub fn saw_all(&mut self) {
@@ -111,9 +130,15 @@ impl Columns {
     /// Returns the number of a row's attempt: its own `repeatIndex`, else its position among rows of equal tests.
     pub fn attempt(&self, row: &Row, place: Place, test: &Test) -> u32 {
         let stated = count(&row.repeat_index);
-        let derived =
-            self.places.get(&(place.column, test.key())).map_or(0, |places| places.partition_point(|other| *other < place.row) as u64);
-        u32::try_from(stated.unwrap_or(derived)).unwrap_or(u32::MAX - 1).saturating_add(1)
+        let derived = self
+            .places
+            .get(&(place.column, test.key()))
+            .map_or(0, |places| {
+                places.partition_point(|other| *other < place.row) as u64
+            });
+        u32::try_from(stated.unwrap_or(derived))
+            .unwrap_or(u32::MAX - 1)
+            .saturating_add(1)
     }
 
     /// Names the columns, so that no two of an evaluation share approach and model.
@@ -126,15 +151,33 @@ impl Columns {
             if is_name {
                 words
             } else {
-                format!("{}… {}", words.chars().take(60).collect::<String>(), short(&column.prompt_id)).trim().to_owned()
+                format!(
+                    "{}… {}",
+                    words.chars().take(60).collect::<String>(),
+                    short(&column.prompt_id)
+                )
+                .trim()
+                .to_owned()
             }
         };
         let mut named: Vec<(u64, Named)> = self
             .by_number
             .iter()
             .map(|(number, column)| {
-                let row_id = column.first.as_ref().map(|(_, id)| id.clone()).unwrap_or_default();
-                (*number, Named { approach: name(column), model: column.provider.clone(), row_id, column: column.clone() })
+                let row_id = column
+                    .first
+                    .as_ref()
+                    .map(|(_, id)| id.clone())
+                    .unwrap_or_default();
+                (
+                    *number,
+                    Named {
+                        approach: name(column),
+                        model: column.provider.clone(),
+                        row_id,
+                        column: column.clone(),
+                    },
+                )
             })
             .collect();
         // First tell apart providers with several configurations, then prompts with one label, then any columns left.
@@ -145,12 +188,16 @@ impl Columns {
                 .map(|(_, named)| (named.approach.clone(), named.model.clone()))
                 .filter(|names| !seen.insert(names.clone()))
                 .collect();
-            for (number, named) in named.iter_mut().filter(|(_, named)| twice.contains(&(named.approach.clone(), named.model.clone()))) {
+            for (number, named) in named
+                .iter_mut()
+                .filter(|(_, named)| twice.contains(&(named.approach.clone(), named.model.clone())))
+            {
                 let label = &named.column.provider_label;
                 match step {
                     0 if !label.is_empty() => named.model = format!("{} ({label})", named.model),
                     1 if !named.column.prompt_id.is_empty() => {
-                        named.approach = format!("{} {}", named.approach, short(&named.column.prompt_id));
+                        named.approach =
+                            format!("{} {}", named.approach, short(&named.column.prompt_id));
                     }
                     2 => named.approach = format!("{} column {}", named.approach, *number + 1),
                     _ => {}
@@ -166,7 +213,12 @@ pub(super) const MOST_COLUMNS: usize = 10_000;
 
 /// Returns the prompts of the head, one per column.
 pub(super) fn prompts(head: &Head) -> Vec<Prompt> {
-    let read = |prompt: &Value| Lenient::<Prompt>::deserialize(prompt).ok().and_then(|prompt| prompt.0).unwrap_or_default();
+    let read = |prompt: &Value| {
+        Lenient::<Prompt>::deserialize(prompt)
+            .ok()
+            .and_then(|prompt| prompt.0)
+            .unwrap_or_default()
+    };
     listed(head).iter().map(read).collect()
 }
 
@@ -174,7 +226,10 @@ pub(super) fn prompts(head: &Head) -> Vec<Prompt> {
 pub(super) fn listed(head: &Head) -> &[Value] {
     let results = head.results.0.as_ref();
     let table = results.and_then(|results| results.table.0.as_ref()?.head.0.as_ref());
-    let prompts = results.map(|results| &results.prompts).filter(|prompts| prompts.is_array()).or(table.map(|table| &table.prompts));
+    let prompts = results
+        .map(|results| &results.prompts)
+        .filter(|prompts| prompts.is_array())
+        .or(table.map(|table| &table.prompts));
     prompts.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
@@ -201,7 +256,9 @@ mod tests {
 
     #[test]
     fn rows_of_equal_tests_are_attempts_in_their_order() {
-        let test = |name: &str, place: u64| row(json!({"promptIdx": 0, "testIdx": place, "testCase": {"description": name}}));
+        let test = |name: &str, place: u64| {
+            row(json!({"promptIdx": 0, "testIdx": place, "testCase": {"description": name}}))
+        };
         let rows = [test("b", 3), test("a", 1), test("a", 0), test("b", 2)];
         let mut columns = Columns::default();
         for (number, row) in rows.iter().enumerate() {
@@ -217,14 +274,21 @@ mod tests {
             })
             .collect();
         assert_eq!((attempts, columns.lacks_repeats), (vec![2, 2, 1, 1], true));
-        let stated = row(json!({"promptIdx": 0, "testIdx": 0, "repeatIndex": 4, "testCase": {"description": "a"}}));
-        assert_eq!(columns.attempt(&stated, Place { column: 0, row: 0 }, &Test::of(&stated)), 5);
+        let stated = row(
+            json!({"promptIdx": 0, "testIdx": 0, "repeatIndex": 4, "testCase": {"description": "a"}}),
+        );
+        assert_eq!(
+            columns.attempt(&stated, Place { column: 0, row: 0 }, &Test::of(&stated)),
+            5
+        );
     }
 
     #[test]
     fn no_two_columns_have_one_name() {
         let column = |column: u64, label: &str, prompt: &str, id: &str| {
-            row(json!({"promptIdx": column, "provider": {"id": "openai:x", "label": label}, "prompt": {"label": prompt}, "promptId": id}))
+            row(
+                json!({"promptIdx": column, "provider": {"id": "openai:x", "label": label}, "prompt": {"label": prompt}, "promptId": id}),
+            )
         };
         let rows = [
             column(0, "cold", "short", "aaaaaaaaaa"),
@@ -238,7 +302,10 @@ mod tests {
             columns.see(row, place);
         }
         let named = columns.named();
-        let pairs: Vec<(&str, &str)> = named.iter().map(|(_, named)| (named.approach.as_str(), named.model.as_str())).collect();
+        let pairs: Vec<(&str, &str)> = named
+            .iter()
+            .map(|(_, named)| (named.approach.as_str(), named.model.as_str()))
+            .collect();
         assert_eq!(
             pairs,
             [

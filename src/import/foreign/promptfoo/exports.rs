@@ -23,7 +23,10 @@ const JUNIT: &str = "junit";
 type Mark = (DateTime<Utc>, [u64; 3]);
 
 /// Moves JSON lines behind all other sources, and removes JUnit exports of evaluations whose JSON is there. Returns a report on each.
-pub(super) fn prefer_json(own: ForeignFormat, sources: &mut Vec<ForeignSource>) -> Vec<SourceReport> {
+pub(super) fn prefer_json(
+    own: ForeignFormat,
+    sources: &mut Vec<ForeignSource>,
+) -> Vec<SourceReport> {
     let is_own = |source: &&ForeignSource| source.format == own;
     let is_report = |source: &&ForeignSource| source.format.name() == JUNIT;
     if sources.iter().filter(is_own).count() == 0 || sources.len() < 2 {
@@ -31,21 +34,47 @@ pub(super) fn prefer_json(own: ForeignFormat, sources: &mut Vec<ForeignSource>) 
     }
     sources.sort_by_cached_key(|source| {
         let only = source.files.first().filter(|_| source.format == own);
-        only.and_then(|file| Peek::of(&file.path).ok()).is_some_and(|peek| is_lines(&peek))
+        only.and_then(|file| Peek::of(&file.path).ok())
+            .is_some_and(|peek| is_lines(&peek))
     });
-    let reports = sources.iter().filter(is_report).filter_map(|source| Some((source.files.first()?, &source.shown)));
-    let exports: Vec<(String, Mark)> = reports.filter_map(|(file, shown)| Some((shown.clone(), mark_of_report(file)?))).collect();
+    let reports = sources
+        .iter()
+        .filter(is_report)
+        .filter_map(|source| Some((source.files.first()?, &source.shown)));
+    let exports: Vec<(String, Mark)> = reports
+        .filter_map(|(file, shown)| Some((shown.clone(), mark_of_report(file)?)))
+        .collect();
     if exports.is_empty() {
         return Vec::new();
     }
-    let evaluations = sources.iter().filter(is_own).filter_map(|source| source.files.first());
-    let evaluations: BTreeMap<Mark, String> = evaluations.filter_map(|file| Some((mark_of(file)?, file.shown.clone()))).collect();
-    let same: Vec<(String, &String)> = exports.into_iter().filter_map(|(shown, mark)| Some((shown, evaluations.get(&mark)?))).collect();
-    sources.retain(|source| !is_report(&source) || same.iter().all(|(shown, _)| *shown != source.shown));
+    let evaluations = sources
+        .iter()
+        .filter(is_own)
+        .filter_map(|source| source.files.first());
+    let evaluations: BTreeMap<Mark, String> = evaluations
+        .filter_map(|file| Some((mark_of(file)?, file.shown.clone())))
+        .collect();
+    let same: Vec<(String, &String)> = exports
+        .into_iter()
+        .filter_map(|(shown, mark)| Some((shown, evaluations.get(&mark)?)))
+        .collect();
+    sources.retain(|source| {
+        !is_report(&source) || same.iter().all(|(shown, _)| *shown != source.shown)
+    });
     let passed_over = same.into_iter().map(|(shown, json)| {
-        let note = format!("the JUnit export of the evaluation in {json}, which holds more: passed over");
-        let foreign = ForeignReport { format: JUNIT, files: 1, quirks: vec![(note, 1)], ..ForeignReport::default() };
-        SourceReport { outcome: SourceOutcome::NothingNew, foreign: Some(foreign), ..SourceReport::new(&shown) }
+        let note =
+            format!("the JUnit export of the evaluation in {json}, which holds more: passed over");
+        let foreign = ForeignReport {
+            format: JUNIT,
+            files: 1,
+            quirks: vec![(note, 1)],
+            ..ForeignReport::default()
+        };
+        SourceReport {
+            outcome: SourceOutcome::NothingNew,
+            foreign: Some(foreign),
+            ..SourceReport::new(&shown)
+        }
     });
     passed_over.collect()
 }
@@ -60,7 +89,10 @@ fn mark_of(file: &ForeignFile) -> Option<Mark> {
     let stated = |key: &str| count(results.stats.get(key)?);
     let (passed, failures, errors) = (stated("successes")?, stated("failures")?, stated("errors")?);
     let tests = passed.checked_add(failures)?.checked_add(errors)?;
-    Some((moment(&results.timestamp).or_else(|| moment(&head.created_at))?, [tests, failures, errors]))
+    Some((
+        moment(&results.timestamp).or_else(|| moment(&head.created_at))?,
+        [tests, failures, errors],
+    ))
 }
 
 /// Reads the mark from the beginning of a JUnit report by promptfoo.
@@ -70,13 +102,21 @@ fn mark_of_report(file: &ForeignFile) -> Option<Mark> {
     let mut counts = None;
     loop {
         match reader.read_event().ok()? {
-            Event::Start(start) | Event::Empty(start) => match (start.local_name().as_ref(), counts) {
-                (b"testsuites", None) => counts = Some(counts_of(&start)?),
-                (b"testsuite", Some(counts)) => {
-                    return Some((moment(&attribute(&start, "timestamp").map_or_else(Default::default, Into::into))?, counts));
+            Event::Start(start) | Event::Empty(start) => {
+                match (start.local_name().as_ref(), counts) {
+                    (b"testsuites", None) => counts = Some(counts_of(&start)?),
+                    (b"testsuite", Some(counts)) => {
+                        return Some((
+                            moment(
+                                &attribute(&start, "timestamp")
+                                    .map_or_else(Default::default, Into::into),
+                            )?,
+                            counts,
+                        ));
+                    }
+                    _ => return None,
                 }
-                _ => return None,
-            },
+            }
             Event::Eof => return None,
             _ => {}
         }

@@ -38,12 +38,24 @@ use wire::{Head, Metrics, Row, TableRow};
 
 const EVALUATOR: &str = "assertions";
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "promptfoo", title: "promptfoo", kind: ItemKind::Question, reads_names: true, version: 4 }, claim, read)
-        .with_arrangement(prefer_json);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "promptfoo",
+        title: "promptfoo",
+        kind: ItemKind::Question,
+        reads_names: true,
+        version: 4,
+    },
+    claim,
+    read,
+)
+.with_arrangement(prefer_json);
 
 fn claim(peek: &Peek) -> Option<Claim> {
-    let is_results = peek.has("results.version") && ["results.prompts", "results.results", "results.table"].iter().any(|key| peek.has(key));
+    let is_results = peek.has("results.version")
+        && ["results.prompts", "results.results", "results.table"]
+            .iter()
+            .any(|key| peek.has(key));
     let is_rows = peek.has_all(&["promptIdx", "testIdx"]);
     (peek.content == Content::Json && (is_results || is_rows)).then_some(Claim::Alone)
 }
@@ -58,10 +70,16 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         (shape, head) = look(file)?;
     }
     if listed(&head).len() > MOST_COLUMNS {
-        return Err(file.problem(format!("has more than {MOST_COLUMNS} columns of prompts and providers")));
+        return Err(file.problem(format!(
+            "has more than {MOST_COLUMNS} columns of prompts and providers"
+        )));
     }
-    let names =
-        head.results.0.as_ref().and_then(|results| Some(results.table.0.as_ref()?.head.0.as_ref()?.vars.clone())).unwrap_or_default();
+    let names = head
+        .results
+        .0
+        .as_ref()
+        .and_then(|results| Some(results.table.0.as_ref()?.head.0.as_ref()?.vars.clone()))
+        .unwrap_or_default();
 
     let mut columns = Columns::of(&head);
     let cut = each_row(file, shape, &names, &mut |number, row| {
@@ -74,7 +92,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     columns.saw_all();
     let mut eval = Eval::begin(&head, shape, file, &columns, sink);
     each_row(file, shape, &names, &mut |number, row| {
-        let label = if shape == Shape::Lines { format!("line {number}") } else { format!("row {number}") };
+        let label = if shape == Shape::Lines {
+            format!("line {number}")
+        } else {
+            format!("row {number}")
+        };
         match row {
             Ok(row) => eval.take(row, number, &mut columns, &label, sink),
             Err(refused) => {
@@ -89,7 +111,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         for run in eval.runs.values().copied().flatten() {
             let record = sink.run(run);
             record.status = RunStatus::Failed;
-            record.error = Some(format!("line {line} of the file is cut off, and what came after is lost"));
+            record.error = Some(format!(
+                "line {line} of the file is cut off, and what came after is lost"
+            ));
         }
     }
     Ok(())
@@ -98,7 +122,12 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 type EachRow<'a> = dyn FnMut(u64, Result<&Row, Refused>) -> Result<(), Stop> + 'a;
 
 /// Calls `each` with every row and its number, from 1. Returns the number of the last line if it is cut off.
-fn each_row(file: &ForeignFile, shape: Shape, names: &Value, each: &mut EachRow<'_>) -> Result<Option<usize>, Stop> {
+fn each_row(
+    file: &ForeignFile,
+    shape: Shape,
+    names: &Value,
+    each: &mut EachRow<'_>,
+) -> Result<Option<usize>, Stop> {
     let mut number = 0;
     match shape {
         Shape::Rows => list(file, "results.results", &mut |row: Lenient<Row>| {
@@ -109,17 +138,26 @@ fn each_row(file: &ForeignFile, shape: Shape, names: &Value, each: &mut EachRow<
         Shape::Table => list(file, "results.table.body", &mut |row: Lenient<TableRow>| {
             number += 1;
             let Some(row) = row.0 else { return Ok(()) };
-            row.into_rows(number, names).try_for_each(|row| each(number, Ok(&row)))
+            row.into_rows(number, names)
+                .try_for_each(|row| each(number, Ok(&row)))
         })
         .map(|()| None),
-        Shape::Lines => read_lines_to_cut(file.open()?, &file.shown, &mut |line, row: Result<Row, _>| match row {
-            Ok(row) => each(line as u64, Ok(&row)),
-            Err(refused) => each(line as u64, Err(refused)),
-        }),
+        Shape::Lines => read_lines_to_cut(
+            file.open()?,
+            &file.shown,
+            &mut |line, row: Result<Row, _>| match row {
+                Ok(row) => each(line as u64, Ok(&row)),
+                Err(refused) => each(line as u64, Err(refused)),
+            },
+        ),
     }
 }
 
-fn list<T: DeserializeOwned>(file: &ForeignFile, path: &str, each: &mut dyn FnMut(T) -> Result<(), Stop>) -> Result<(), Stop> {
+fn list<T: DeserializeOwned>(
+    file: &ForeignFile,
+    path: &str,
+    each: &mut dyn FnMut(T) -> Result<(), Stop>,
+) -> Result<(), Stop> {
     read_object::<IgnoredAny, T>(file.open()?, &file.shown, &[], path, each).map(|_| ())
 }
 
@@ -144,7 +182,13 @@ struct Tally {
 }
 
 impl Eval {
-    fn begin(head: &Head, shape: Shape, file: &ForeignFile, columns: &Columns, sink: &mut Sink<'_>) -> Self {
+    fn begin(
+        head: &Head,
+        shape: Shape,
+        file: &ForeignFile,
+        columns: &Columns,
+        sink: &mut Sink<'_>,
+    ) -> Self {
         let results = head.results.0.as_ref();
         if let Some(version) = head.metadata.get("promptfooVersion").and_then(text) {
             sink.version(&format!("promptfoo {version}"));
@@ -159,13 +203,25 @@ impl Eval {
         if columns.lacks_repeats {
             sink.quirk("repeated tests in a column are attempts, in file order");
         }
-        let stem = file.name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(&file.name);
+        let stem = file
+            .name
+            .split('.')
+            .next()
+            .filter(|stem| !stem.is_empty())
+            .unwrap_or(&file.name);
         let description = head.config.get("description").and_then(filled);
         let suite = description.unwrap_or_else(|| stem.to_owned());
         let eval_id = text(&head.eval_id).filter(|id| !id.is_empty());
-        let began = results.and_then(|results| moment(&results.timestamp)).or_else(|| moment(&head.created_at));
-        let lasted = results.and_then(|results| amount(results.stats.get("durationMs")?)).map(|milliseconds| milliseconds / 1000.0);
-        let judge = head.config.get("defaultTest").and_then(|test| test.get("options")?.get("provider"));
+        let began = results
+            .and_then(|results| moment(&results.timestamp))
+            .or_else(|| moment(&head.created_at));
+        let lasted = results
+            .and_then(|results| amount(results.stats.get("durationMs")?))
+            .map(|milliseconds| milliseconds / 1000.0);
+        let judge = head
+            .config
+            .get("defaultTest")
+            .and_then(|test| test.get("options")?.get("provider"));
         let judge = judge.and_then(|judge| text(judge).or_else(|| text(judge.get("id")?)));
         let named = columns.named();
         let is_single = named.len() == 1;
@@ -186,25 +242,54 @@ impl Eval {
             record.duration_seconds = lasted.filter(|_| is_single);
             let facts = [
                 ("eval_id", eval_id.clone()),
-                ("provider_label", Some(named.column.provider_label).filter(|label| *label != named.column.provider)),
+                (
+                    "provider_label",
+                    Some(named.column.provider_label)
+                        .filter(|label| *label != named.column.provider),
+                ),
                 ("prompt_id", Some(named.column.prompt_id)),
                 ("judge", judge.clone()),
-                ("repeat", head.runtime_options.get("repeat").and_then(text).filter(|repeat| repeat != "1")),
+                (
+                    "repeat",
+                    head.runtime_options
+                        .get("repeat")
+                        .and_then(text)
+                        .filter(|repeat| repeat != "1"),
+                ),
             ];
             let filled = |fact: Option<String>| fact.filter(|fact| !fact.trim().is_empty());
-            record.tags.extend(facts.into_iter().filter_map(|(key, fact)| Some((key.to_owned(), filled(fact)?))));
+            record.tags.extend(
+                facts
+                    .into_iter()
+                    .filter_map(|(key, fact)| Some((key.to_owned(), filled(fact)?))),
+            );
         }
-        Self { runs, tallies: BTreeMap::new() }
+        Self {
+            runs,
+            tallies: BTreeMap::new(),
+        }
     }
 
-    fn take(&mut self, row: &Row, at: u64, columns: &mut Columns, label: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn take(
+        &mut self,
+        row: &Row,
+        at: u64,
+        columns: &mut Columns,
+        label: &str,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Stop> {
         let place = columns.place(row, at);
-        let Some(Some(run)) = self.runs.get(&place.column).copied() else { return Ok(()) };
+        let Some(Some(run)) = self.runs.get(&place.column).copied() else {
+            return Ok(());
+        };
         let test = Test::of(row);
         let status = status(row);
         let used = Used::of(row, sink);
         let score = number(&row.score);
-        self.tallies.entry(place.column).or_default().count(row, &test, status, score);
+        self.tallies
+            .entry(place.column)
+            .or_default()
+            .count(row, &test, status, score);
         let mut outcome = sink.outcome(run, &test.name, status);
         EVALUATOR.clone_into(&mut outcome.evaluator);
         outcome.attempt = columns.attempt(row, place, &test);
@@ -221,14 +306,23 @@ impl Eval {
         let prompts = prompts(head);
         for (number, run) in &self.runs {
             let Some(run) = *run else { continue };
-            let metrics = usize::try_from(*number).ok().and_then(|number| prompts.get(number)?.metrics.0.clone());
+            let metrics = usize::try_from(*number)
+                .ok()
+                .and_then(|number| prompts.get(number)?.metrics.0.clone());
             let tally = self.tallies.get(number);
             if let Some(tally) = tally {
                 let record = sink.run(run);
                 if !tally.scores.are_grades() {
-                    record.scores.extend(tally.scores.score("score", Direction::Up, EVALUATOR));
+                    record
+                        .scores
+                        .extend(tally.scores.score("score", Direction::Up, EVALUATOR));
                 }
-                record.scores.extend(tally.named.iter().filter_map(|(name, values)| values.score(name, Direction::Up, EVALUATOR)));
+                record.scores.extend(
+                    tally
+                        .named
+                        .iter()
+                        .filter_map(|(name, values)| values.score(name, Direction::Up, EVALUATOR)),
+                );
             }
             if let Some(metrics) = metrics {
                 state(run, &metrics, tally, sink);
@@ -247,7 +341,9 @@ impl Eval {
             .into_iter()
             .any(|(key, counted)| stated(key).is_some_and(|stated| stated != counted))
         {
-            sink.quirk("the evaluation's statistics count another number of rows than the file has");
+            sink.quirk(
+                "the evaluation's statistics count another number of rows than the file has",
+            );
         }
     }
 }
@@ -262,7 +358,11 @@ impl Tally {
         match status {
             ItemStatus::Pass => self.passed += 1,
             ItemStatus::Error => self.errors += 1,
-            ItemStatus::Fail | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => self.failed += 1,
+            ItemStatus::Fail
+            | ItemStatus::Limit
+            | ItemStatus::Infra
+            | ItemStatus::Skipped
+            | ItemStatus::NotEvaluated => self.failed += 1,
         }
         if let Some(score) = score {
             self.scores.take(&test.name, score);
@@ -273,7 +373,11 @@ impl Tally {
         self.cost += amount(&row.cost).unwrap_or(0.0);
         self.milliseconds += amount(&row.latency_ms).unwrap_or(0.0);
         if let Some(usage) = &row.token_usage.0 {
-            for (sum, value) in self.tokens.iter_mut().zip([&usage.prompt, &usage.completion, &usage.total]) {
+            for (sum, value) in
+                self.tokens
+                    .iter_mut()
+                    .zip([&usage.prompt, &usage.completion, &usage.total])
+            {
                 *sum = sum.saturating_add(count(value).unwrap_or(0));
             }
         }
@@ -282,8 +386,16 @@ impl Tally {
 
 /// Keeps a column's published figures, beside the figures recomputed from its rows if all are there.
 fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<'_>) {
-    let counts = [&metrics.test_pass_count, &metrics.test_fail_count, &metrics.test_error_count].map(count);
-    let stated_rows = counts.iter().flatten().fold(0, |sum: u64, count| sum.saturating_add(*count));
+    let counts = [
+        &metrics.test_pass_count,
+        &metrics.test_fail_count,
+        &metrics.test_error_count,
+    ]
+    .map(count);
+    let stated_rows = counts
+        .iter()
+        .flatten()
+        .fold(0, |sum: u64, count| sum.saturating_add(*count));
     let tally = tally.filter(|tally| {
         let rows = tally.passed + tally.failed + tally.errors;
         if rows < stated_rows {
@@ -299,10 +411,30 @@ fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<
     }
     let of = |of: fn(&Tally) -> f64| tally.map(of);
     let mut figures: Vec<(String, Option<f64>, Unit, Option<f64>)> = vec![
-        ("testPassCount".to_owned(), counts[0].map(|n| n as f64), Unit::Count, of(|tally| tally.passed as f64)),
-        ("testFailCount".to_owned(), counts[1].map(|n| n as f64), Unit::Count, of(|tally| tally.failed as f64)),
-        ("testErrorCount".to_owned(), counts[2].map(|n| n as f64), Unit::Count, of(|tally| tally.errors as f64)),
-        ("score".to_owned(), number(&metrics.score), Unit::Number, of(|tally| tally.scores.sum())),
+        (
+            "testPassCount".to_owned(),
+            counts[0].map(|n| n as f64),
+            Unit::Count,
+            of(|tally| tally.passed as f64),
+        ),
+        (
+            "testFailCount".to_owned(),
+            counts[1].map(|n| n as f64),
+            Unit::Count,
+            of(|tally| tally.failed as f64),
+        ),
+        (
+            "testErrorCount".to_owned(),
+            counts[2].map(|n| n as f64),
+            Unit::Count,
+            of(|tally| tally.errors as f64),
+        ),
+        (
+            "score".to_owned(),
+            number(&metrics.score),
+            Unit::Number,
+            of(|tally| tally.scores.sum()),
+        ),
         (
             "totalLatency".to_owned(),
             amount(&metrics.total_latency_ms).map(|n| n / 1000.0),
@@ -312,17 +444,39 @@ fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<
     ];
     // promptfoo writes 0 if nothing was counted.
     let positive = |value: &Value| amount(value).filter(|value| *value > 0.0);
-    figures.push(("cost".to_owned(), positive(&metrics.cost), Unit::Usd, of(|tally| tally.cost)));
+    figures.push((
+        "cost".to_owned(),
+        positive(&metrics.cost),
+        Unit::Usd,
+        of(|tally| tally.cost),
+    ));
     if let Some(usage) = &metrics.token_usage.0 {
-        for (place, (name, value)) in
-            [("prompt", &usage.prompt), ("completion", &usage.completion), ("total", &usage.total)].into_iter().enumerate()
+        for (place, (name, value)) in [
+            ("prompt", &usage.prompt),
+            ("completion", &usage.completion),
+            ("total", &usage.total),
+        ]
+        .into_iter()
+        .enumerate()
         {
-            figures.push((format!("tokens/{name}"), positive(value), Unit::Tokens, tally.map(|tally| tally.tokens[place] as f64)));
+            figures.push((
+                format!("tokens/{name}"),
+                positive(value),
+                Unit::Tokens,
+                tally.map(|tally| tally.tokens[place] as f64),
+            ));
         }
     }
     for (name, value) in named_scores(&metrics.named_scores) {
-        let recomputed = tally.and_then(|tally| tally.named.get(&name)).map(Attempted::sum);
-        figures.push((format!("namedScores/{name}"), Some(value), Unit::Number, recomputed));
+        let recomputed = tally
+            .and_then(|tally| tally.named.get(&name))
+            .map(Attempted::sum);
+        figures.push((
+            format!("namedScores/{name}"),
+            Some(value),
+            Unit::Number,
+            recomputed,
+        ));
     }
     for (name, value, unit, recomputed) in figures {
         if let Some(value) = value {

@@ -12,7 +12,14 @@ use super::super::sink::{Sink, clip};
 use super::wire::{Row, TokenUsage};
 
 /// Variables that promptfoo sets itself, with new values in each run.
-const OWN_VARS: [&str; 6] = ["_conversation", "sessionId", "sessionIds", "__evalId", "__evalStepId", "__repeatIndex"];
+const OWN_VARS: [&str; 6] = [
+    "_conversation",
+    "sessionId",
+    "sessionIds",
+    "__evalId",
+    "__evalStepId",
+    "__repeatIndex",
+];
 const MOST_NAME_CHARS: usize = 60;
 
 /// A test. promptfoo has no stable name for it.
@@ -26,8 +33,14 @@ pub(super) struct Test {
 impl Test {
     pub fn of(row: &Row) -> Self {
         let case = row.test_case.0.as_ref();
-        let description = case.and_then(|case| text(&case.description)).or_else(|| text(&row.description)).unwrap_or_default();
-        let vars = case.map(|case| &case.vars).filter(|vars| vars.is_object()).unwrap_or(&row.vars);
+        let description = case
+            .and_then(|case| text(&case.description))
+            .or_else(|| text(&row.description))
+            .unwrap_or_default();
+        let vars = case
+            .map(|case| &case.vars)
+            .filter(|vars| vars.is_object())
+            .unwrap_or(&row.vars);
         // Sorted, because files order them differently.
         let vars: BTreeMap<&str, &Value> = vars
             .as_object()
@@ -38,10 +51,20 @@ impl Test {
             .collect();
         let assertions = case.map(|case| case.assert.to_string()).unwrap_or_default();
         let told = serde_json::to_string(&vars).unwrap_or_default();
-        let hash = hex_digest(&[description.as_bytes(), told.as_bytes(), assertions.as_bytes()], true);
+        let hash = hex_digest(
+            &[
+                description.as_bytes(),
+                told.as_bytes(),
+                assertions.as_bytes(),
+            ],
+            true,
+        );
         let words = if description.trim().is_empty() {
             let shown = |value: &Value| text(value).unwrap_or_else(|| value.to_string());
-            vars.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect::<Vec<_>>().join(", ")
+            vars.iter()
+                .map(|(name, value)| format!("{name}={}", shown(value)))
+                .collect::<Vec<_>>()
+                .join(", ")
         } else {
             description
         };
@@ -86,15 +109,21 @@ pub(super) struct Used {
 impl Used {
     pub fn of(row: &Row, sink: &mut Sink<'_>) -> Self {
         let response = row.response.0.as_ref();
-        let is_counted = |usage: &&TokenUsage| count(&usage.total).or(count(&usage.prompt)).is_some_and(|tokens| tokens > 0);
-        let usage = row
-            .token_usage
-            .0
-            .as_ref()
-            .filter(is_counted)
-            .or_else(|| response.and_then(|response| response.token_usage.0.as_ref()).filter(is_counted));
+        let is_counted = |usage: &&TokenUsage| {
+            count(&usage.total)
+                .or(count(&usage.prompt))
+                .is_some_and(|tokens| tokens > 0)
+        };
+        let usage = row.token_usage.0.as_ref().filter(is_counted).or_else(|| {
+            response
+                .and_then(|response| response.token_usage.0.as_ref())
+                .filter(is_counted)
+        });
         let is_from_cache = response.is_some_and(|response| response.cached == Value::Bool(true))
-            || usage.is_some_and(|usage| count(&usage.prompt).unwrap_or(0) == 0 && count(&usage.cached).is_some_and(|cached| cached > 0));
+            || usage.is_some_and(|usage| {
+                count(&usage.prompt).unwrap_or(0) == 0
+                    && count(&usage.cached).is_some_and(|cached| cached > 0)
+            });
         if is_from_cache {
             sink.quirk("answers from promptfoo's cache have no time, tokens or cost of their own");
             return Self::default();
@@ -113,11 +142,23 @@ fn usage_of(usage: &TokenUsage) -> Usage {
     let details = usage.completion_details.0.clone().unwrap_or_default();
     let prompt = count(&usage.prompt);
     let part = |value: &Value| count(value).filter(|tokens| *tokens > 0);
-    let (read, write) = (part(&details.cache_read_input_tokens), part(&details.cache_creation_input_tokens));
+    let (read, write) = (
+        part(&details.cache_read_input_tokens),
+        part(&details.cache_creation_input_tokens),
+    );
     let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));
     // The cache cannot exceed the prompt. If it does, the cache is unknown.
-    let (read, write, cached) = if prompt.is_some_and(|prompt| cached <= prompt) { (read, write, cached) } else { (None, None, 0) };
-    Usage { input: prompt.map(|prompt| prompt - cached), cache_write: write, cache_read: read, output: count(&usage.completion) }
+    let (read, write, cached) = if prompt.is_some_and(|prompt| cached <= prompt) {
+        (read, write, cached)
+    } else {
+        (None, None, 0)
+    };
+    Usage {
+        input: prompt.map(|prompt| prompt - cached),
+        cache_write: write,
+        cache_read: read,
+        output: count(&usage.completion),
+    }
 }
 
 /// Returns the test's category, or the plug-in that generated it.
@@ -135,19 +176,35 @@ pub(super) fn details(row: &Row, test: &Test, status: ItemStatus, used: &Used) -
         Value::Array(_) | Value::Object(_) => Some(value.to_string()),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => text(value),
     };
-    let graded = row.grading_result.0.as_ref().and_then(|grading| text(&grading.reason));
+    let graded = row
+        .grading_result
+        .0
+        .as_ref()
+        .and_then(|grading| text(&grading.reason));
     let reason = match status {
         ItemStatus::Pass => None,
         ItemStatus::Error => filled(text(&row.error)).or(graded),
-        ItemStatus::Fail | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => {
-            filled(graded).or_else(|| text(&row.error))
-        }
+        ItemStatus::Fail
+        | ItemStatus::Limit
+        | ItemStatus::Infra
+        | ItemStatus::Skipped
+        | ItemStatus::NotEvaluated => filled(graded).or_else(|| text(&row.error)),
     };
-    let assertions = case.and_then(|case| case.assert.as_array()).into_iter().flatten();
+    let assertions = case
+        .and_then(|case| case.assert.as_array())
+        .into_iter()
+        .flatten();
     ItemDetails {
         reason: filled(reason),
-        reply: filled(row.response.0.as_ref().and_then(|response| said(&response.output))),
-        expected: assertions.filter_map(|assertion| filled(said(assertion.get("value")?))).collect(),
+        reply: filled(
+            row.response
+                .0
+                .as_ref()
+                .and_then(|response| said(&response.output)),
+        ),
+        expected: assertions
+            .filter_map(|assertion| filled(said(assertion.get("value")?)))
+            .collect(),
         question: filled(row.prompt.0.as_ref().and_then(|prompt| said(&prompt.raw))),
         usage: used.usage,
         cost_source: used.cost.map(|_| CostSource::Reported),
@@ -158,7 +215,12 @@ pub(super) fn details(row: &Row, test: &Test, status: ItemStatus, used: &Used) -
 }
 
 pub(super) fn named_scores(scores: &Value) -> BTreeMap<String, f64> {
-    scores.as_object().into_iter().flatten().filter_map(|(name, value)| Some((name.clone(), number(value)?))).collect()
+    scores
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, value)| Some((name.clone(), number(value)?)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -175,7 +237,9 @@ mod tests {
     #[test]
     fn a_test_is_what_it_asks_and_asserts() {
         let test = |case: Value| Test::of(&row(json!({"testCase": case})));
-        let plain = test(json!({"description": "sum", "vars": {"a": 1, "b": "x"}, "assert": [{"type": "equals", "value": "2"}]}));
+        let plain = test(
+            json!({"description": "sum", "vars": {"a": 1, "b": "x"}, "assert": [{"type": "equals", "value": "2"}]}),
+        );
         assert!(plain.name.starts_with("sum #"), "{}", plain.name);
         let moved = test(
             json!({"vars": {"b": "x", "sessionId": "s-1", "a": 1}, "assert": [{"type": "equals", "value": "2"}], "description": "sum"}),
@@ -187,17 +251,36 @@ mod tests {
         ] {
             assert_ne!(plain.hash, test(other).hash);
         }
-        assert!(test(json!({"vars": {"q": "one\ntwo"}})).name.starts_with("q=one two #"));
+        assert!(
+            test(json!({"vars": {"q": "one\ntwo"}}))
+                .name
+                .starts_with("q=one two #")
+        );
     }
 
     #[test]
     fn only_the_failure_reason_tells_an_error() {
         for (value, expected) in [
-            (json!({"success": true, "failureReason": 0}), ItemStatus::Pass),
-            (json!({"success": false, "failureReason": 1, "error": "expected x"}), ItemStatus::Fail),
-            (json!({"success": false, "failureReason": 2, "error": "HTTP 500"}), ItemStatus::Error),
-            (json!({"success": false, "error": "HTTP 500", "gradingResult": null}), ItemStatus::Error),
-            (json!({"success": false, "error": "expected x", "gradingResult": {"pass": false}}), ItemStatus::Fail),
+            (
+                json!({"success": true, "failureReason": 0}),
+                ItemStatus::Pass,
+            ),
+            (
+                json!({"success": false, "failureReason": 1, "error": "expected x"}),
+                ItemStatus::Fail,
+            ),
+            (
+                json!({"success": false, "failureReason": 2, "error": "HTTP 500"}),
+                ItemStatus::Error,
+            ),
+            (
+                json!({"success": false, "error": "HTTP 500", "gradingResult": null}),
+                ItemStatus::Error,
+            ),
+            (
+                json!({"success": false, "error": "expected x", "gradingResult": {"pass": false}}),
+                ItemStatus::Fail,
+            ),
             (json!({"success": false}), ItemStatus::Fail),
             (json!({}), ItemStatus::NotEvaluated),
         ] {
@@ -207,11 +290,23 @@ mod tests {
 
     #[test]
     fn the_providers_cache_is_within_the_prompt() {
-        let usage = |value: Value| usage_of(&TokenUsage::deserialize(value).expect("anything goes"));
+        let usage =
+            |value: Value| usage_of(&TokenUsage::deserialize(value).expect("anything goes"));
         let details = json!({"cacheReadInputTokens": 60, "cacheCreationInputTokens": 10});
         let known = usage(json!({"prompt": 100, "completion": 5, "completionDetails": details}));
-        assert_eq!((known.input, known.cache_read, known.cache_write, known.input_total()), (Some(30), Some(60), Some(10), Some(100)));
+        assert_eq!(
+            (
+                known.input,
+                known.cache_read,
+                known.cache_write,
+                known.input_total()
+            ),
+            (Some(30), Some(60), Some(10), Some(100))
+        );
         let odd = usage(json!({"prompt": 50, "completionDetails": details}));
-        assert_eq!((odd.input, odd.cache_read, odd.input_total()), (Some(50), None, Some(50)));
+        assert_eq!(
+            (odd.input, odd.cache_read, odd.input_total()),
+            (Some(50), None, Some(50))
+        );
     }
 }

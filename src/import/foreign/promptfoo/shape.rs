@@ -29,12 +29,29 @@ pub(super) enum Shape {
 /// Reads the head and finds the rows.
 pub(super) fn look(file: &ForeignFile) -> Result<(Shape, Head), Stop> {
     let mut has_numbers = false;
-    let head: Head = read_object(file.open()?, &file.shown, &HEAD, "results.results", &mut |row: Lenient<Numbered>| {
-        has_numbers |= row.0.is_some_and(|row| !row.prompt_idx.is_null());
-        Ok(())
-    })?;
-    let has_table = head.results.0.as_ref().is_some_and(|results| results.table.0.is_some());
-    Ok((if has_table && !has_numbers { Shape::Table } else { Shape::Rows }, head))
+    let head: Head = read_object(
+        file.open()?,
+        &file.shown,
+        &HEAD,
+        "results.results",
+        &mut |row: Lenient<Numbered>| {
+            has_numbers |= row.0.is_some_and(|row| !row.prompt_idx.is_null());
+            Ok(())
+        },
+    )?;
+    let has_table = head
+        .results
+        .0
+        .as_ref()
+        .is_some_and(|results| results.table.0.is_some());
+    Ok((
+        if has_table && !has_numbers {
+            Shape::Table
+        } else {
+            Shape::Rows
+        },
+        head,
+    ))
 }
 
 #[derive(Default, Deserialize)]

@@ -187,36 +187,56 @@ impl TableRow {
     pub fn into_rows(self, place: u64, names: &Value) -> impl Iterator<Item = Row> {
         let names = names.as_array().into_iter().flatten();
         let values = self.vars.as_array().into_iter().flatten();
-        let vars: serde_json::Map<String, Value> =
-            names.zip(values).filter_map(|(name, value)| Some((name.as_str()?.to_owned(), value.clone()))).collect();
-        let test_idx = if self.test_idx.is_null() { Value::from(place) } else { self.test_idx };
+        let vars: serde_json::Map<String, Value> = names
+            .zip(values)
+            .filter_map(|(name, value)| Some((name.as_str()?.to_owned(), value.clone())))
+            .collect();
+        let test_idx = if self.test_idx.is_null() {
+            Value::from(place)
+        } else {
+            self.test_idx
+        };
         let test = self.test.0.unwrap_or_default();
-        let description = if self.description.is_null() { test.description } else { self.description };
-        self.outputs.0.into_iter().enumerate().filter_map(move |(column, output)| {
-            let output = output.0?;
-            Some(Row {
-                id: output.id,
-                prompt_idx: Value::from(column),
-                test_idx: test_idx.clone(),
-                prompt: Lenient(Some(Prompt { raw: output.prompt, ..Prompt::default() })),
-                test_case: Lenient(Some(TestCase {
-                    description: description.clone(),
-                    vars: Value::Object(vars.clone()),
-                    assert: test.assert.clone(),
-                    metadata: test.metadata.clone(),
-                })),
-                success: output.pass,
-                failure_reason: output.failure_reason,
-                error: output.error,
-                score: output.score,
-                named_scores: output.named_scores,
-                grading_result: output.grading_result,
-                response: Lenient(Some(Response { output: output.text, ..Response::default() })),
-                token_usage: output.token_usage,
-                cost: output.cost,
-                latency_ms: output.latency_ms,
-                ..Row::default()
+        let description = if self.description.is_null() {
+            test.description
+        } else {
+            self.description
+        };
+        self.outputs
+            .0
+            .into_iter()
+            .enumerate()
+            .filter_map(move |(column, output)| {
+                let output = output.0?;
+                Some(Row {
+                    id: output.id,
+                    prompt_idx: Value::from(column),
+                    test_idx: test_idx.clone(),
+                    prompt: Lenient(Some(Prompt {
+                        raw: output.prompt,
+                        ..Prompt::default()
+                    })),
+                    test_case: Lenient(Some(TestCase {
+                        description: description.clone(),
+                        vars: Value::Object(vars.clone()),
+                        assert: test.assert.clone(),
+                        metadata: test.metadata.clone(),
+                    })),
+                    success: output.pass,
+                    failure_reason: output.failure_reason,
+                    error: output.error,
+                    score: output.score,
+                    named_scores: output.named_scores,
+                    grading_result: output.grading_result,
+                    response: Lenient(Some(Response {
+                        output: output.text,
+                        ..Response::default()
+                    })),
+                    token_usage: output.token_usage,
+                    cost: output.cost,
+                    latency_ms: output.latency_ms,
+                    ..Row::default()
+                })
             })
-        })
     }
 }

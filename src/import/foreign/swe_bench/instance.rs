@@ -10,7 +10,10 @@ pub(super) const EVALUATOR: &str = "tests";
 pub(super) fn dated(folder: &str) -> (Option<String>, &str) {
     match folder.split_once('_') {
         Some((date, name)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => {
-            (Some(format!("{}-{}-{}", &date[..4], &date[4..6], &date[6..])), name)
+            (
+                Some(format!("{}-{}-{}", &date[..4], &date[4..6], &date[6..])),
+                name,
+            )
         }
         Some(_) | None => (None, folder),
     }
@@ -18,10 +21,16 @@ pub(super) fn dated(folder: &str) -> (Option<String>, &str) {
 
 /// Returns the repository of an instance. Instances of one repository are not independent.
 pub(super) fn repository(instance: &str) -> Option<String> {
-    instance.rsplit_once('-').map(|(repository, _)| repository.to_owned())
+    instance
+        .rsplit_once('-')
+        .map(|(repository, _)| repository.to_owned())
 }
 
 /// Returns the texts of a list, including repeated ones.
 pub(super) fn ids(list: &Value) -> Vec<String> {
-    list.as_array().into_iter().flatten().filter_map(text).collect()
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(text)
+        .collect()
 }

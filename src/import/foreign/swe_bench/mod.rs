@@ -20,14 +20,27 @@ use super::sink::Sink;
 use super::source::ForeignSource;
 use instance::dated;
 
-pub(super) const FORMAT: Format =
-    Format::new(Facts { name: "swe-bench", title: "SWE-bench", kind: ItemKind::Task, reads_names: true, version: 5 }, claim, read);
+pub(super) const FORMAT: Format = Format::new(
+    Facts {
+        name: "swe-bench",
+        title: "SWE-bench",
+        kind: ItemKind::Task,
+        reads_names: true,
+        version: 5,
+    },
+    claim,
+    read,
+);
 
 fn claim(peek: &Peek) -> Option<Claim> {
     let folder = |levels: usize| Some(peek.path.ancestors().nth(levels)?.to_owned());
     let group = match peek.content {
         Content::Json if is_submission_result(peek) || is_resolved_by(peek) => {
-            folder(if peek.folder_name(0) == Some("results") { 2 } else { 1 })?
+            folder(if peek.folder_name(0) == Some("results") {
+                2
+            } else {
+                1
+            })?
         }
         Content::Json if is_report(peek) => {
             let stem = peek.name.strip_suffix(".json").unwrap_or(&peek.name);
@@ -38,40 +51,60 @@ fn claim(peek: &Peek) -> Option<Claim> {
         Content::Text if is_metadata(peek) => folder(1)?,
         Content::Json | Content::Text | Content::Zip | Content::Xml => return None,
     };
-    Some(Claim::PartOf(if group.as_os_str().is_empty() { PathBuf::from(".") } else { group }))
+    Some(Claim::PartOf(if group.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        group
+    }))
 }
 
 /// Returns whether the file is a run's report. Multi-SWE-bench calls the list of resolved instances `resolved`.
 fn is_report(peek: &Peek) -> bool {
-    peek.has("total_instances") && (peek.has("resolved_ids") || (peek.has("resolved") && peek.has("submitted_instances")))
+    peek.has("total_instances")
+        && (peek.has("resolved_ids") || (peek.has("resolved") && peek.has("submitted_instances")))
 }
 
 fn is_instance(peek: &Peek) -> bool {
-    let names_patch = |id: &str| peek.has(&format!("{id}.patch_exists")) || peek.has(&format!("{id}.patch_is_None"));
-    peek.name == "report.json" && (peek.folder_name(0).is_some_and(names_patch) || peek.keys_below("").any(names_patch))
+    let names_patch = |id: &str| {
+        peek.has(&format!("{id}.patch_exists")) || peek.has(&format!("{id}.patch_is_None"))
+    };
+    peek.name == "report.json"
+        && (peek.folder_name(0).is_some_and(names_patch) || peek.keys_below("").any(names_patch))
 }
 
 fn is_submission_result(peek: &Peek) -> bool {
     peek.name == "results.json"
         && (peek.has("resolved") || peek.has("resolved_ids"))
-        && ["total_instances", "no_generation", "no_logs", "generated"].iter().any(|key| peek.has(key))
+        && ["total_instances", "no_generation", "no_logs", "generated"]
+            .iter()
+            .any(|key| peek.has(key))
 }
 
 /// Returns whether the file has sums by repository or by year. Their totals give the number of instances.
 fn is_resolved_by(peek: &Peek) -> bool {
     peek.name.starts_with("resolved_by_")
-        && peek.keys_below("").any(|key| peek.has_all(&[&format!("{key}.resolved"), &format!("{key}.total")]))
+        && peek
+            .keys_below("")
+            .any(|key| peek.has_all(&[&format!("{key}.resolved"), &format!("{key}.total")]))
 }
 
 fn is_per_instance(peek: &Peek) -> bool {
-    peek.name == "per_instance_details.json" && peek.keys_below("").any(|id| peek.has(&format!("{id}.resolved")))
+    peek.name == "per_instance_details.json"
+        && peek
+            .keys_below("")
+            .any(|id| peek.has(&format!("{id}.resolved")))
 }
 
 fn is_metadata(peek: &Peek) -> bool {
     let head = String::from_utf8_lossy(&peek.head);
     let has = |key: &str| head.lines().any(|line| line.starts_with(key));
-    let is_dated = peek.folder_name(0).is_some_and(|folder| dated(folder).0.is_some());
-    is_dated && matches!(peek.name.as_str(), "metadata.yaml" | "metadata.yml") && has("info:") && (has("tags:") || has("assets:"))
+    let is_dated = peek
+        .folder_name(0)
+        .is_some_and(|folder| dated(folder).0.is_some());
+    is_dated
+        && matches!(peek.name.as_str(), "metadata.yaml" | "metadata.yml")
+        && has("info:")
+        && (has("tags:") || has("assets:"))
 }
 
 /// Returns the source of an instance's report. `[logs/run_evaluation/]<run>/<model>/<instance>/report.json` belongs to
@@ -79,8 +112,14 @@ fn is_metadata(peek: &Peek) -> bool {
 fn group_of_instance(path: &Path) -> Option<PathBuf> {
     let folders: Vec<&Path> = path.ancestors().skip(1).collect();
     let name = |levels: usize| folders.get(levels)?.file_name()?.to_str();
-    let (Some(model), Some(run)) = (name(1), name(2)) else { return Some((*folders.first()?).to_owned()) };
-    let above = if (name(3), name(4)) == (Some("run_evaluation"), Some("logs")) { 5 } else { 3 };
+    let (Some(model), Some(run)) = (name(1), name(2)) else {
+        return Some((*folders.first()?).to_owned());
+    };
+    let above = if (name(3), name(4)) == (Some("run_evaluation"), Some("logs")) {
+        5
+    } else {
+        3
+    };
     Some(folders.get(above)?.join(format!("{model}.{run}")))
 }
 
@@ -112,6 +151,10 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     } else if submission.results.is_some() || submission.instances.is_some() {
         submission::read(source, &submission, sink)
     } else {
-        Err(Problem::in_file(&source.shown, "holds no report of a run and no results of a submission").into())
+        Err(Problem::in_file(
+            &source.shown,
+            "holds no report of a run and no results of a submission",
+        )
+        .into())
     }
 }

@@ -27,11 +27,36 @@ pub(super) struct Files<'a> {
 const LISTS: [(&str, &str, ItemStatus, Option<&str>); 6] = [
     ("resolved_ids", "resolved_instances", ItemStatus::Pass, None),
     // The benchmark counts it as not resolved, whoever is to blame.
-    ("infra_failure_ids", "infra_failure_instances", ItemStatus::Error, Some("infrastructure failure")),
-    ("unresolved_ids", "unresolved_instances", ItemStatus::Fail, None),
-    ("empty_patch_ids", "empty_patch_instances", ItemStatus::Fail, Some("empty patch")),
-    ("error_ids", "error_instances", ItemStatus::Error, Some("error")),
-    ("incomplete_ids", "incomplete_instances", ItemStatus::Fail, Some("no prediction was submitted")),
+    (
+        "infra_failure_ids",
+        "infra_failure_instances",
+        ItemStatus::Error,
+        Some("infrastructure failure"),
+    ),
+    (
+        "unresolved_ids",
+        "unresolved_instances",
+        ItemStatus::Fail,
+        None,
+    ),
+    (
+        "empty_patch_ids",
+        "empty_patch_instances",
+        ItemStatus::Fail,
+        Some("empty patch"),
+    ),
+    (
+        "error_ids",
+        "error_instances",
+        ItemStatus::Error,
+        Some("error"),
+    ),
+    (
+        "incomplete_ids",
+        "incomplete_instances",
+        ItemStatus::Fail,
+        Some("no prediction was submitted"),
+    ),
 ];
 
 #[derive(Default, Deserialize)]
@@ -47,17 +72,31 @@ struct Instance {
     tests_status: Value,
 }
 
-pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+pub(super) fn read(
+    source: &ForeignSource,
+    files: &Files<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
     let name = source.name.strip_suffix(".json").unwrap_or(&source.name);
     let (model, run_id) = name.rsplit_once('.').unwrap_or((name, ""));
     // A slash in the model's name is written as two underscores.
-    let model = if model.matches("__").count() == 1 { model.replacen("__", "/", 1) } else { model.to_owned() };
-    let Some(run) = sink.begin_run_of_bytes(&[&model, run_id], ["swe-bench", "", &model], Moment::Unread) else { return Ok(()) };
+    let model = if model.matches("__").count() == 1 {
+        model.replacen("__", "/", 1)
+    } else {
+        model.to_owned()
+    };
+    let Some(run) =
+        sink.begin_run_of_bytes(&[&model, run_id], ["swe-bench", "", &model], Moment::Unread)
+    else {
+        return Ok(());
+    };
 
     let report: Value = match files.report {
         Some(file) => with_usual_names(read_value(file.open()?, &file.shown)?),
         None => {
-            sink.quirk("the run's report is missing: instances without a report of their own are unknown");
+            sink.quirk(
+                "the run's report is missing: instances without a report of their own are unknown",
+            );
             Value::Null
         }
     };
@@ -69,13 +108,18 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
         endings.clear();
     }
     if !run_id.is_empty() {
-        sink.run(run).tags.insert("run_id".to_owned(), run_id.to_owned());
+        sink.run(run)
+            .tags
+            .insert("run_id".to_owned(), run_id.to_owned());
     }
     for file in &files.instances {
         let instances: BTreeMap<String, Lenient<Instance>> = read_value(file.open()?, &file.shown)?;
         for (id, instance) in instances {
             let Some(instance) = instance.0 else {
-                sink.refuse(&file.name, Refused::because("the instance's report is no object"));
+                sink.refuse(
+                    &file.name,
+                    Refused::because("the instance's report is no object"),
+                );
                 continue;
             };
             let (own, why) = ended(&instance);
@@ -84,20 +128,48 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
                 sink.quirk("an instance's report and the run's disagree: the run's counts");
             }
             let (scores, failed) = tests(&instance.tests_status);
-            let reason = if status == ItemStatus::Pass { None } else { said.or(why).or(failed) };
-            take(run, &file.name, &id, status, ItemDetails { reason, scores, ..ItemDetails::default() }, sink)?;
+            let reason = if status == ItemStatus::Pass {
+                None
+            } else {
+                said.or(why).or(failed)
+            };
+            take(
+                run,
+                &file.name,
+                &id,
+                status,
+                ItemDetails {
+                    reason,
+                    scores,
+                    ..ItemDetails::default()
+                },
+                sink,
+            )?;
         }
     }
     for (id, (status, reason)) in endings {
-        take(run, &id, &id, status, ItemDetails { reason, ..ItemDetails::default() }, sink)?;
+        take(
+            run,
+            &id,
+            &id,
+            status,
+            ItemDetails {
+                reason,
+                ..ItemDetails::default()
+            },
+            sink,
+        )?;
     }
     state(run, &report, sink);
     Ok(())
 }
 
 /// Multi-SWE-bench's names for some lists and counts, each with SWE-bench's name.
-const OTHER_NAMES: [(&str, &str); 3] =
-    [("resolved", "resolved_ids"), ("empty_error_patch_ids", "error_ids"), ("empty_error_patch_instances", "error_instances")];
+const OTHER_NAMES: [(&str, &str); 3] = [
+    ("resolved", "resolved_ids"),
+    ("empty_error_patch_ids", "error_ids"),
+    ("empty_error_patch_instances", "error_instances"),
+];
 
 fn with_usual_names(mut report: Value) -> Value {
     if let Some(report) = report.as_object_mut() {
@@ -113,9 +185,24 @@ fn with_usual_names(mut report: Value) -> Value {
 /// Keeps only counts if the report lists fewer instances than it counts, since the benchmark's rate is over all of them. Returns whether it
 /// does.
 fn count_unlisted(run: Handle, report: &Value, listed: u64, sink: &mut Sink<'_>) -> bool {
-    let Some(total) = report.get("total_instances").and_then(count).filter(|total| *total > listed) else { return false };
-    let passed = report.get("resolved_ids").map(ids).unwrap_or_default().into_iter().collect::<BTreeSet<String>>().len() as u64;
-    let why = format!("{} of {total} instances are in no list: the run has counts and no outcomes", total - listed);
+    let Some(total) = report
+        .get("total_instances")
+        .and_then(count)
+        .filter(|total| *total > listed)
+    else {
+        return false;
+    };
+    let passed = report
+        .get("resolved_ids")
+        .map(ids)
+        .unwrap_or_default()
+        .into_iter()
+        .collect::<BTreeSet<String>>()
+        .len() as u64;
+    let why = format!(
+        "{} of {total} instances are in no list: the run has counts and no outcomes",
+        total - listed
+    );
     sink.quirk(&why);
     let record = sink.run(run);
     (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
@@ -130,13 +217,30 @@ pub(super) fn take_report(run: Handle, report: Value, sink: &mut Sink<'_>) -> Re
         endings.clear();
     }
     for (id, (status, reason)) in endings {
-        take(run, &id, &id, status, ItemDetails { reason, ..ItemDetails::default() }, sink)?;
+        take(
+            run,
+            &id,
+            &id,
+            status,
+            ItemDetails {
+                reason,
+                ..ItemDetails::default()
+            },
+            sink,
+        )?;
     }
     state(run, report, sink);
     Ok(())
 }
 
-fn take(run: Handle, place: &str, id: &str, status: ItemStatus, details: ItemDetails, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn take(
+    run: Handle,
+    place: &str,
+    id: &str,
+    status: ItemStatus,
+    details: ItemDetails,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
     let mut outcome = sink.outcome(run, id, status);
     EVALUATOR.clone_into(&mut outcome.evaluator);
     outcome.cluster = repository(id);
@@ -149,8 +253,13 @@ fn endings(report: &Value) -> BTreeMap<String, Ending> {
     let mut endings: BTreeMap<String, Ending> = BTreeMap::new();
     for (list, _, status, reason) in LISTS {
         for id in report.get(list).map(ids).unwrap_or_default() {
-            let stated = report.get("failure_reasons").and_then(|reasons| text(reasons.get(&id)?)).filter(|_| status != ItemStatus::Pass);
-            endings.entry(id).or_insert_with(|| (status, stated.or_else(|| reason.map(str::to_owned))));
+            let stated = report
+                .get("failure_reasons")
+                .and_then(|reasons| text(reasons.get(&id)?))
+                .filter(|_| status != ItemStatus::Pass);
+            endings
+                .entry(id)
+                .or_insert_with(|| (status, stated.or_else(|| reason.map(str::to_owned))));
         }
     }
     endings
@@ -162,11 +271,18 @@ fn ended(instance: &Instance) -> Ending {
     if is(&instance.resolved) {
         (ItemStatus::Pass, None)
     } else if is(&instance.infra_failure) {
-        (ItemStatus::Error, text(&instance.infra_failure_reason).or_else(|| Some("infrastructure failure".to_owned())))
+        (
+            ItemStatus::Error,
+            text(&instance.infra_failure_reason)
+                .or_else(|| Some("infrastructure failure".to_owned())),
+        )
     } else if is(&instance.patch_is_none) || is_not(&instance.patch_exists) {
         (ItemStatus::Fail, Some("empty patch".to_owned()))
     } else if is_not(&instance.patch_successfully_applied) {
-        (ItemStatus::Fail, Some("the patch does not apply".to_owned()))
+        (
+            ItemStatus::Fail,
+            Some("the patch does not apply".to_owned()),
+        )
     } else if instance.resolved.is_boolean() {
         (ItemStatus::Fail, None)
     } else {
@@ -179,7 +295,13 @@ fn tests(status: &Value) -> (BTreeMap<String, f64>, Option<String>) {
     let mut scores = BTreeMap::new();
     let mut failed = Vec::new();
     for kind in ["FAIL_TO_PASS", "PASS_TO_PASS"] {
-        let of = |key: &str| status.get(kind).and_then(|kind| kind.get(key)).map(ids).unwrap_or_default();
+        let of = |key: &str| {
+            status
+                .get(kind)
+                .and_then(|kind| kind.get(key))
+                .map(ids)
+                .unwrap_or_default()
+        };
         let (passed, failures) = (of("success").len(), of("failure"));
         let total = passed + failures.len();
         if total > 0 {
@@ -190,31 +312,71 @@ fn tests(status: &Value) -> (BTreeMap<String, f64>, Option<String>) {
     if failed.is_empty() {
         return (scores, None);
     }
-    let shown = failed.iter().take(MOST_FAILED_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let more = if failed.len() > MOST_FAILED_SHOWN { ", …" } else { "" };
-    (scores, Some(format!("{} tests failed: {shown}{more}", failed.len())))
+    let shown = failed
+        .iter()
+        .take(MOST_FAILED_SHOWN)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let more = if failed.len() > MOST_FAILED_SHOWN {
+        ", …"
+    } else {
+        ""
+    };
+    (
+        scores,
+        Some(format!("{} tests failed: {shown}{more}", failed.len())),
+    )
 }
 
 /// Keeps the report's counts, beside the counts from its lists, and its rates over total and completed instances.
 fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
-    let unique =
-        |list: &str| report.get(list).filter(|list| list.is_array()).map(|list| ids(list).into_iter().collect::<BTreeSet<String>>());
+    let unique = |list: &str| {
+        report
+            .get(list)
+            .filter(|list| list.is_array())
+            .map(|list| ids(list).into_iter().collect::<BTreeSet<String>>())
+    };
     let mut state = |name: &str, recomputed: Option<usize>| {
         if let Some(stated) = report.get(name).and_then(count) {
-            sink.stated(run, name, stated as f64, Unit::Count, recomputed.map(|n| n as f64), None);
+            sink.stated(
+                run,
+                name,
+                stated as f64,
+                Unit::Count,
+                recomputed.map(|n| n as f64),
+                None,
+            );
         }
     };
     for (list, name, _, _) in LISTS {
         state(name, unique(list).map(|ids| ids.len()));
     }
-    state("submitted_instances", unique("submitted_ids").map(|ids| ids.len()));
-    state("completed_instances", unique("completed_ids").map(|ids| ids.len()));
-    state("total_instances", unique("incomplete_ids").map(|_| endings(report).len()));
+    state(
+        "submitted_instances",
+        unique("submitted_ids").map(|ids| ids.len()),
+    );
+    state(
+        "completed_instances",
+        unique("completed_ids").map(|ids| ids.len()),
+    );
+    state(
+        "total_instances",
+        unique("incomplete_ids").map(|_| endings(report).len()),
+    );
     let figure = |name: &str| report.get(name).and_then(count);
     let resolved = figure("resolved_instances");
     // Like the benchmark, `resolved_of_total` counts instances without a submission as failed; `resolved_of_completed` leaves them out.
-    for (metric, of) in [("resolved_of_total", figure("total_instances")), ("resolved_of_completed", figure("completed_instances"))] {
-        let Some((resolved, total)) = resolved.zip(of).filter(|(resolved, total)| *total > 0 && resolved <= total) else { continue };
+    for (metric, of) in [
+        ("resolved_of_total", figure("total_instances")),
+        ("resolved_of_completed", figure("completed_instances")),
+    ] {
+        let Some((resolved, total)) = resolved
+            .zip(of)
+            .filter(|(resolved, total)| *total > 0 && resolved <= total)
+        else {
+            continue;
+        };
         let share = resolved as f64 / total as f64;
         sink.run(run).scores.push(ScoreRecord {
             standard_error: Some((share * (1.0 - share) / total as f64).max(0.0).sqrt()),

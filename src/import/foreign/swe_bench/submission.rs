@@ -20,7 +20,12 @@ use super::run::take_report;
 
 const MOST_METADATA_BYTES: u64 = 1 << 20;
 /// Numbers of instances of the benchmark's splits.
-const SPLITS: [(&str, u64); 4] = [("verified", 500), ("lite", 300), ("test", 2294), ("bash-only", 500)];
+const SPLITS: [(&str, u64); 4] = [
+    ("verified", 500),
+    ("lite", 300),
+    ("test", 2294),
+    ("bash-only", 500),
+];
 
 #[derive(Default)]
 pub(super) struct Files<'a> {
@@ -42,23 +47,54 @@ struct Details {
 /// result; newer ones omit failed instances. If an instance is in several lists, the first counts.
 const LISTS: [(&str, ItemStatus, Option<&str>); 12] = [
     ("resolved", ItemStatus::Pass, None),
-    ("no_generation", ItemStatus::Fail, Some("no patch was generated")),
-    ("install_fail", ItemStatus::Error, Some("installation failed")),
+    (
+        "no_generation",
+        ItemStatus::Fail,
+        Some("no patch was generated"),
+    ),
+    (
+        "install_fail",
+        ItemStatus::Error,
+        Some("installation failed"),
+    ),
     ("reset_failed", ItemStatus::Error, Some("reset failed")),
     ("no_logs", ItemStatus::Error, Some("no logs")),
-    ("no_apply", ItemStatus::Fail, Some("the patch does not apply")),
-    ("test_timeout", ItemStatus::Limit, Some("the tests ran out of time")),
-    ("test_errored", ItemStatus::Error, Some("the tests failed to run")),
+    (
+        "no_apply",
+        ItemStatus::Fail,
+        Some("the patch does not apply"),
+    ),
+    (
+        "test_timeout",
+        ItemStatus::Limit,
+        Some("the tests ran out of time"),
+    ),
+    (
+        "test_errored",
+        ItemStatus::Error,
+        Some("the tests failed to run"),
+    ),
     ("applied", ItemStatus::Fail, None),
     ("with_logs", ItemStatus::Fail, None),
     ("unresolved", ItemStatus::Fail, None),
     ("generated", ItemStatus::Fail, None),
 ];
 
-pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+pub(super) fn read(
+    source: &ForeignSource,
+    files: &Files<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
     let folder = Path::new(&source.shown);
-    let split = folder.parent().and_then(|folder| folder.file_name()?.to_str()).unwrap_or_default().to_lowercase();
-    let size = SPLITS.iter().find(|(name, _)| *name == split).map(|(_, size)| *size);
+    let split = folder
+        .parent()
+        .and_then(|folder| folder.file_name()?.to_str())
+        .unwrap_or_default()
+        .to_lowercase();
+    let size = SPLITS
+        .iter()
+        .find(|(name, _)| *name == split)
+        .map(|(_, size)| *size);
     let suite = if size.is_some() || matches!(split.as_str(), "multimodal" | "multilingual") {
         format!("swe-bench-{split}")
     } else {
@@ -69,13 +105,22 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
     let metadata = metadata.as_ref();
     let approach = word(metadata, &["info", "name"]).unwrap_or_else(|| name.to_owned());
     let model = word(metadata, &["tags", "model"]).unwrap_or_default();
-    let Some(run) = sink.begin_run_of_bytes(&[&split, &source.name], [&suite, &approach, &model], Moment::Unread) else { return Ok(()) };
+    let Some(run) = sink.begin_run_of_bytes(
+        &[&split, &source.name],
+        [&suite, &approach, &model],
+        Moment::Unread,
+    ) else {
+        return Ok(());
+    };
     let record = sink.run(run);
     if let Some(time) = date.and_then(|date| time("date", &date).ok()) {
         record.timestamp = Some(time);
         record.tags.insert("zone".to_owned(), "unknown".to_owned());
     }
-    for (tag, path) in [("organisation", &["tags", "org"][..]), ("attempts", &["tags", "system", "attempts"][..])] {
+    for (tag, path) in [
+        ("organisation", &["tags", "org"][..]),
+        ("attempts", &["tags", "system", "attempts"][..]),
+    ] {
         if let Some(word) = word(metadata, path) {
             record.tags.insert(tag.to_owned(), word);
         }
@@ -87,32 +132,59 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
     };
     let counted = match files.instances {
         Some(file) => take_instances(run, file, &results, sink)?,
-        None if results.get("generated").is_some_and(Value::is_array) => take_lists(run, &results, sink)?,
+        None if results.get("generated").is_some_and(Value::is_array) => {
+            take_lists(run, &results, sink)?
+        }
         None => {
             let total = files.totals.and_then(total_of).or(size);
             count_only(run, &results, total, sink)
         }
     };
     // In percent, as on the board.
-    if let Some(stated) = word(metadata, &["info", "resolved"]).and_then(|word| word.trim_end_matches('%').trim().parse::<f64>().ok()) {
-        let recomputed = counted.filter(|(_, total)| *total > 0).map(|(passed, total)| passed as f64 / total as f64);
-        sink.stated(run, "resolved", stated / 100.0, Unit::Fraction, recomputed, Some(0.000_51));
+    if let Some(stated) = word(metadata, &["info", "resolved"])
+        .and_then(|word| word.trim_end_matches('%').trim().parse::<f64>().ok())
+    {
+        let recomputed = counted
+            .filter(|(_, total)| *total > 0)
+            .map(|(passed, total)| passed as f64 / total as f64);
+        sink.stated(
+            run,
+            "resolved",
+            stated / 100.0,
+            Unit::Fraction,
+            recomputed,
+            Some(0.000_51),
+        );
     }
     Ok(())
 }
 
 /// Reads a submission to Multi-SWE-bench, `evaluation/<language>/<split>/<date>_<agent>_<model>/`. Its results are a run's report with
 /// other names for some of its lists.
-pub(super) fn read_report(source: &ForeignSource, file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
+pub(super) fn read_report(
+    source: &ForeignSource,
+    file: &ForeignFile,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
     let report: Value = read_value(file.open()?, &file.shown)?;
-    let folders: Vec<&str> = Path::new(&source.shown).ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str()).collect();
+    let folders: Vec<&str> = Path::new(&source.shown)
+        .ancestors()
+        .skip(1)
+        .filter_map(|folder| folder.file_name()?.to_str())
+        .collect();
     let suite = match folders.as_slice() {
         [_, language, "evaluation", ..] => format!("multi-swe-bench-{language}"),
         _ => "multi-swe-bench".to_owned(),
     };
     let (date, name) = dated(&source.name);
     let (approach, model) = name.split_once('_').unwrap_or((name, ""));
-    let Some(run) = sink.begin_run_of_bytes(&[&suite, &source.name], [&suite, approach, model], Moment::Unread) else { return Ok(()) };
+    let Some(run) = sink.begin_run_of_bytes(
+        &[&suite, &source.name],
+        [&suite, approach, model],
+        Moment::Unread,
+    ) else {
+        return Ok(());
+    };
     if !model.is_empty() {
         sink.quirk("agent and model are taken from the folder name");
     }
@@ -127,7 +199,12 @@ pub(super) fn read_report(source: &ForeignSource, file: &ForeignFile, sink: &mut
 /// Numbers of passed and of all instances.
 type Counted = Option<(u64, u64)>;
 
-fn take_instances(run: Handle, file: &ForeignFile, results: &Value, sink: &mut Sink<'_>) -> Result<Counted, Stop> {
+fn take_instances(
+    run: Handle,
+    file: &ForeignFile,
+    results: &Value,
+    sink: &mut Sink<'_>,
+) -> Result<Counted, Stop> {
     let instances: BTreeMap<String, Lenient<Details>> = read_value(file.open()?, &file.shown)?;
     let listed = endings(results);
     let knows_resolved = results.get("resolved").is_some_and(Value::is_array);
@@ -137,7 +214,11 @@ fn take_instances(run: Handle, file: &ForeignFile, results: &Value, sink: &mut S
         let own = match &details.resolved {
             Value::Bool(true) => ItemStatus::Pass,
             Value::Bool(false) => ItemStatus::Fail,
-            Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => ItemStatus::NotEvaluated,
+            Value::Null
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => ItemStatus::NotEvaluated,
         };
         let (status, reason) = match listed.get(&id) {
             Some(listed) => listed.clone(),
@@ -145,7 +226,9 @@ fn take_instances(run: Handle, file: &ForeignFile, results: &Value, sink: &mut S
             None => (own, None),
         };
         if knows_resolved && (status == ItemStatus::Pass) != (own == ItemStatus::Pass) {
-            sink.quirk("results and per-instance details disagree about instances: the results count");
+            sink.quirk(
+                "results and per-instance details disagree about instances: the results count",
+            );
         }
         // A cost of zero means not measured.
         let cost = amount(&details.cost).filter(|cost| *cost > 0.0);
@@ -157,7 +240,12 @@ fn take_instances(run: Handle, file: &ForeignFile, results: &Value, sink: &mut S
         outcome.cost_usd = cost;
         total += 1;
         passed += u64::from(status == ItemStatus::Pass);
-        let details = ItemDetails { reason, steps, cost_source: cost.map(|_| CostSource::Reported), ..ItemDetails::default() };
+        let details = ItemDetails {
+            reason,
+            steps,
+            cost_source: cost.map(|_| CostSource::Reported),
+            ..ItemDetails::default()
+        };
         sink.item(run, &id, outcome, details)?;
     }
     sink.run(run).total_calls = calls.filter(|_| total > 0);
@@ -172,18 +260,40 @@ fn take_lists(run: Handle, results: &Value, sink: &mut Sink<'_>) -> Result<Count
         let mut outcome = sink.outcome(run, &id, status);
         EVALUATOR.clone_into(&mut outcome.evaluator);
         outcome.cluster = repository(&id);
-        sink.item(run, &id, outcome, ItemDetails { reason, ..ItemDetails::default() })?;
+        sink.item(
+            run,
+            &id,
+            outcome,
+            ItemDetails {
+                reason,
+                ..ItemDetails::default()
+            },
+        )?;
     }
     Ok(Some((passed, total)))
 }
 
 /// Sets counts only: outcomes of the passed instances alone would make every submission perfect.
 fn count_only(run: Handle, results: &Value, total: Option<u64>, sink: &mut Sink<'_>) -> Counted {
-    let of = |list: &str| results.get(list).map(ids).unwrap_or_default().into_iter().collect::<BTreeSet<String>>();
+    let of = |list: &str| {
+        results
+            .get(list)
+            .map(ids)
+            .unwrap_or_default()
+            .into_iter()
+            .collect::<BTreeSet<String>>()
+    };
     let passed = of("resolved").len() as u64;
     let Some(total) = total.filter(|total| *total >= passed) else {
         sink.quirk("the file gives neither the failed instances nor their number: only the number of resolved ones is kept");
-        sink.stated(run, "resolved_instances", passed as f64, Unit::Count, None, None);
+        sink.stated(
+            run,
+            "resolved_instances",
+            passed as f64,
+            Unit::Count,
+            None,
+            None,
+        );
         return None;
     };
     sink.quirk("the file does not name the failed instances: the run has counts, and no outcomes");
@@ -196,7 +306,9 @@ fn endings(results: &Value) -> BTreeMap<String, (ItemStatus, Option<String>)> {
     let mut endings = BTreeMap::new();
     for (list, status, reason) in LISTS {
         for id in results.get(list).map(ids).unwrap_or_default() {
-            endings.entry(id).or_insert_with(|| (status, reason.map(str::to_owned)));
+            endings
+                .entry(id)
+                .or_insert_with(|| (status, reason.map(str::to_owned)));
         }
     }
     endings
@@ -204,13 +316,22 @@ fn endings(results: &Value) -> BTreeMap<String, (ItemStatus, Option<String>)> {
 
 fn total_of(file: &ForeignFile) -> Option<u64> {
     let groups: Value = read_value(file.open().ok()?, &file.shown).ok()?;
-    let totals: Option<Vec<u64>> = groups.as_object()?.values().map(|group| count(group.get("total")?)).collect();
-    totals?.into_iter().try_fold(0_u64, u64::checked_add).filter(|total| *total > 0)
+    let totals: Option<Vec<u64>> = groups
+        .as_object()?
+        .values()
+        .map(|group| count(group.get("total")?))
+        .collect();
+    totals?
+        .into_iter()
+        .try_fold(0_u64, u64::checked_add)
+        .filter(|total| *total > 0)
 }
 
 fn metadata(file: &ForeignFile, sink: &mut Sink<'_>) -> Option<Node> {
     let bytes = file.read(MOST_METADATA_BYTES).ok();
-    let read = bytes.and_then(|bytes| document::parse_table(&file.shown, &String::from_utf8_lossy(&bytes)).ok());
+    let read = bytes.and_then(|bytes| {
+        document::parse_table(&file.shown, &String::from_utf8_lossy(&bytes)).ok()
+    });
     if read.is_none() {
         sink.quirk("unreadable metadata is ignored");
     }
@@ -221,11 +342,16 @@ fn metadata(file: &ForeignFile, sink: &mut Sink<'_>) -> Option<Node> {
 fn word(node: Option<&Node>, path: &[&str]) -> Option<String> {
     let node = path.iter().try_fold(node?, |node, key| node.get(key))?;
     let one = |node: &Node| match &node.value {
-        document::Value::Scalar(scalar) if !node.is_null() => Some(scalar.text.trim().to_owned()).filter(|text| !text.is_empty()),
+        document::Value::Scalar(scalar) if !node.is_null() => {
+            Some(scalar.text.trim().to_owned()).filter(|text| !text.is_empty())
+        }
         document::Value::Scalar(_) | document::Value::List(_) | document::Value::Map(_) => None,
     };
     match &node.value {
-        document::Value::List(nodes) => Some(nodes.iter().filter_map(one).collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty()),
+        document::Value::List(nodes) => {
+            Some(nodes.iter().filter_map(one).collect::<Vec<_>>().join(", "))
+                .filter(|text| !text.is_empty())
+        }
         document::Value::Scalar(_) | document::Value::Map(_) => one(node),
     }
 }

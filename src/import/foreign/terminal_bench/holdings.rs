@@ -29,8 +29,15 @@ pub(super) struct Found<'f> {
 impl Found<'_> {
     /// Returns the run's id of a trial's file, as its folders name it.
     pub fn run_of(file: &ForeignFile) -> String {
-        let mut folders = file.path.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());
-        let named = folders.next().zip(folders.next()).and_then(|(trial, task)| numbered(trial, task));
+        let mut folders = file
+            .path
+            .ancestors()
+            .skip(1)
+            .filter_map(|folder| folder.file_name()?.to_str());
+        let named = folders
+            .next()
+            .zip(folders.next())
+            .and_then(|(trial, task)| numbered(trial, task));
         named.map(|(_, run)| run).unwrap_or_default()
     }
 
@@ -63,13 +70,23 @@ impl Found<'_> {
     pub fn refuse(&self, sink: &mut Sink<'_>) -> u64 {
         let mut refused = 0;
         for (file, problems) in &self.damaged {
-            let folder = file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
+            let folder = file
+                .path
+                .parent()
+                .and_then(Path::file_name)
+                .map(|name| name.to_string_lossy());
             if folder.is_some_and(|name| self.inline.contains(name.as_ref())) {
                 sink.quirk("trials with damaged results are read from the run's results");
                 continue;
             }
-            let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
-            sink.refuse(&file.name, Refused::with_detail("the results cannot be read", why));
+            let why = problems
+                .first()
+                .map(|problem| problem.message.clone())
+                .unwrap_or_default();
+            sink.refuse(
+                &file.name,
+                Refused::with_detail("the results cannot be read", why),
+            );
             refused += 1;
         }
         refused
@@ -87,13 +104,23 @@ pub(super) struct Holdings {
 }
 
 impl Holdings {
-    pub fn of(metadata: Option<&Metadata>, stated: &Results, found: &Found<'_>, damaged: u64) -> Self {
+    pub fn of(
+        metadata: Option<&Metadata>,
+        stated: &Results,
+        found: &Found<'_>,
+        damaged: u64,
+    ) -> Self {
         let there = found.there.len() as u64;
-        let counted = count(&stated.n_resolved).zip(count(&stated.n_unresolved)).and_then(|(yes, no)| yes.checked_add(no));
+        let counted = count(&stated.n_resolved)
+            .zip(count(&stated.n_unresolved))
+            .and_then(|(yes, no)| yes.checked_add(no));
         let accuracy = number(&stated.accuracy).or_else(|| number(&metadata?.accuracy));
         if let Some(total) = counted {
             let is_part = accuracy.is_some() && total > there + damaged;
-            return Self { part: is_part.then_some((there, Some(total))), damaged };
+            return Self {
+                part: is_part.then_some((there, Some(total))),
+                damaged,
+            };
         }
         let planned = metadata.and_then(|metadata| {
             text(&metadata.end_time)?;
@@ -101,8 +128,13 @@ impl Holdings {
         });
         // Crashed trials leave no file and are in no figure. So missing trials make a part only if the accuracy is not that of the present
         // ones.
-        let is_theirs = |accuracy: f64| (accuracy - found.resolved as f64 / there as f64).abs() < 1e-6;
+        let is_theirs =
+            |accuracy: f64| (accuracy - found.resolved as f64 / there as f64).abs() < 1e-6;
         let is_part = planned.unwrap_or(0).max(found.attempts.values().sum()) > there + damaged;
-        Self { part: (is_part && accuracy.is_some_and(|accuracy| !is_theirs(accuracy))).then_some((there, None)), damaged }
+        Self {
+            part: (is_part && accuracy.is_some_and(|accuracy| !is_theirs(accuracy)))
+                .then_some((there, None)),
+            damaged,
+        }
     }
 }

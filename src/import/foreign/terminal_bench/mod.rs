@@ -33,7 +33,13 @@ const METADATA: &str = "run_metadata.json";
 const RESULTS_FILE: &str = "results.json";
 
 pub(super) const FORMAT: Format = Format::new(
-    Facts { name: "terminal-bench", title: "Terminal-Bench", kind: ItemKind::Task, reads_names: true, version: 4 },
+    Facts {
+        name: "terminal-bench",
+        title: "Terminal-Bench",
+        kind: ItemKind::Task,
+        reads_names: true,
+        version: 4,
+    },
     claim,
     read,
 )
@@ -50,14 +56,26 @@ fn claim(peek: &Peek) -> Option<Claim> {
     }
     let levels = if is_trial(peek) || is_cut {
         // `<run>/<task>/<trial>/results.json`. A file that was moved forms a run with the files beside it.
-        if peek.folder_name(0).is_some_and(|folder| folder.contains("-of-")) { 3 } else { 1 }
-    } else if is_results(peek) || (peek.name == METADATA && peek.has_all(&["run_id", "agent_name"])) {
+        if peek
+            .folder_name(0)
+            .is_some_and(|folder| folder.contains("-of-"))
+        {
+            3
+        } else {
+            1
+        }
+    } else if is_results(peek) || (peek.name == METADATA && peek.has_all(&["run_id", "agent_name"]))
+    {
         1
     } else {
         return None;
     };
     let folder = peek.path.ancestors().nth(levels)?;
-    Some(Claim::PartOf(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() }))
+    Some(Claim::PartOf(if folder.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        folder.to_owned()
+    }))
 }
 
 fn is_trial(peek: &Peek) -> bool {
@@ -73,11 +91,15 @@ fn is_cut_trial(peek: &Peek) -> bool {
 /// Returns whether an unread file below a run's folder is one that `tb` and its agents leave there.
 fn is_companion(below: &Path) -> bool {
     let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
-    matches!(parts.as_slice(), [METADATA] | [_, _, "agent-logs" | "sessions" | "panes", ..])
+    matches!(
+        parts.as_slice(),
+        [METADATA] | [_, _, "agent-logs" | "sessions" | "panes", ..]
+    )
 }
 
 fn is_results(peek: &Peek) -> bool {
-    peek.has_all(&["results[].trial_name", "results[].task_id"]) || peek.has_all(&["results", "n_resolved", "accuracy"])
+    peek.has_all(&["results[].trial_name", "results[].task_id"])
+        || peek.has_all(&["results", "n_resolved", "accuracy"])
 }
 
 fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
@@ -86,7 +108,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         None => None,
     };
     let (mut trials, mut results): (Vec<&ForeignFile>, Option<&ForeignFile>) = (Vec::new(), None);
-    for file in source.files.iter().filter(|file| !file.name.ends_with(METADATA)) {
+    for file in source
+        .files
+        .iter()
+        .filter(|file| !file.name.ends_with(METADATA))
+    {
         let peek = Peek::at(file)?;
         if is_trial(&peek) || is_cut_trial(&peek) {
             trials.push(file);
@@ -103,13 +129,18 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut read: Vec<(&ForeignFile, String)> = Vec::new();
     for file in trials {
         let id = Found::run_of(file);
-        match file.open().and_then(|reader| read_value::<Trial>(reader, &file.shown)) {
+        match file
+            .open()
+            .and_then(|reader| read_value::<Trial>(reader, &file.shown))
+        {
             Ok(trial) => {
                 let id = trial.run_id();
                 runs.entry(id.clone()).or_default().see(&trial);
                 read.push((file, id));
             }
-            Err(Stop::Unreadable(problems)) => runs.entry(id).or_default().damaged.push((file, problems)),
+            Err(Stop::Unreadable(problems)) => {
+                runs.entry(id).or_default().damaged.push((file, problems))
+            }
             Err(Stop::Store(error)) => return Err(Stop::Store(error)),
         }
     }
@@ -126,8 +157,13 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         }
     }
     if read.is_empty() && results.is_none() {
-        let damaged = runs.into_values().flat_map(|found| found.damaged).chain(damaged_results);
-        return Err(Stop::Unreadable(damaged.flat_map(|(_, problems)| problems).collect()));
+        let damaged = runs
+            .into_values()
+            .flat_map(|found| found.damaged)
+            .chain(damaged_results);
+        return Err(Stop::Unreadable(
+            damaged.flat_map(|(_, problems)| problems).collect(),
+        ));
     }
     let named: Vec<String> = runs.keys().filter(|id| !id.is_empty()).cloned().collect();
     if let [only] = named.as_slice()
@@ -143,14 +179,29 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let is_only = runs.len() == 1;
     if !is_only {
-        sink.quirk(&format!("the folder has trials of {} runs, by their names: each becomes a run of its own", runs.len()));
+        sink.quirk(&format!(
+            "the folder has trials of {} runs, by their names: each becomes a run of its own",
+            runs.len()
+        ));
     }
     // The published figures are those of the run whose trials lie beside them.
-    let inline: Vec<&String> = runs.iter().filter(|(_, found)| !found.inline.is_empty()).map(|(id, _)| id).collect();
-    let stating = if let [one] = inline.as_slice() { Some((*one).clone()) } else { None };
-    let described = metadata.as_ref().and_then(|metadata| filled(&metadata.run_id));
+    let inline: Vec<&String> = runs
+        .iter()
+        .filter(|(_, found)| !found.inline.is_empty())
+        .map(|(id, _)| id)
+        .collect();
+    let stating = if let [one] = inline.as_slice() {
+        Some((*one).clone())
+    } else {
+        None
+    };
+    let described = metadata
+        .as_ref()
+        .and_then(|metadata| filled(&metadata.run_id));
     for (id, mut found) in runs {
-        let metadata = metadata.as_ref().filter(|_| is_only || described.as_ref() == Some(&id));
+        let metadata = metadata
+            .as_ref()
+            .filter(|_| is_only || described.as_ref() == Some(&id));
         let is_stated = is_only || stating.as_ref() == Some(&id);
         found.damaged.extend(damaged_results.take());
         let nothing = Results::default();
@@ -158,7 +209,13 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let damaged = found.refuse(sink);
         let holdings = Holdings::of(metadata, stated, &found, damaged);
         let is_own = |trial: &str| is_only || trial == id;
-        let mut run = Opening { metadata, lacks_results, holdings, source, run: Opened::NotYet };
+        let mut run = Opening {
+            metadata,
+            lacks_results,
+            holdings,
+            source,
+            run: Opened::NotYet,
+        };
         for (file, _) in read.iter().filter(|(_, run)| is_own(run)) {
             let trial: Trial = read_value(file.open()?, &file.shown)?;
             match run.open(Some(&trial), sink) {
@@ -174,7 +231,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
                     return Ok(());
                 }
                 match run.open(Some(trial), sink) {
-                    Some(run) if !run.has_seen(trial) => run.take(trial, &format!("trial {place}"), sink),
+                    Some(run) if !run.has_seen(trial) => {
+                        run.take(trial, &format!("trial {place}"), sink)
+                    }
                     Some(_) | None => Ok(()),
                 }
             })?;
@@ -189,19 +248,36 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn look_at_results(file: &ForeignFile, runs: &mut BTreeMap<String, Found<'_>>) -> Result<Results, Stop> {
-    read_object(file.open()?, &file.shown, &RESULTS, "results", &mut |trial: Lenient<Trial>| {
-        if let Some(trial) = trial.0 {
-            let found = runs.entry(trial.run_id()).or_default();
-            found.see(&trial);
-            found.inline.insert(trial.key());
-        }
-        Ok(())
-    })
+fn look_at_results(
+    file: &ForeignFile,
+    runs: &mut BTreeMap<String, Found<'_>>,
+) -> Result<Results, Stop> {
+    read_object(
+        file.open()?,
+        &file.shown,
+        &RESULTS,
+        "results",
+        &mut |trial: Lenient<Trial>| {
+            if let Some(trial) = trial.0 {
+                let found = runs.entry(trial.run_id()).or_default();
+                found.see(&trial);
+                found.inline.insert(trial.key());
+            }
+            Ok(())
+        },
+    )
 }
 
-fn each_result(file: &ForeignFile, each: &mut dyn FnMut(&Trial) -> Result<(), Stop>) -> Result<(), Stop> {
-    let head: Result<IgnoredAny, Stop> =
-        read_object(file.open()?, &file.shown, &[], "results", &mut |trial: Lenient<Trial>| trial.0.map_or(Ok(()), |trial| each(&trial)));
+fn each_result(
+    file: &ForeignFile,
+    each: &mut dyn FnMut(&Trial) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let head: Result<IgnoredAny, Stop> = read_object(
+        file.open()?,
+        &file.shown,
+        &[],
+        "results",
+        &mut |trial: Lenient<Trial>| trial.0.map_or(Ok(()), |trial| each(&trial)),
+    );
     head.map(|_| ())
 }

@@ -5,16 +5,27 @@ pub(super) const MOST_ATTEMPTS: u64 = 100_000;
 
 /// Reads the number of the attempt and the run's id from a trial's name: `<task>.<k>-of-<n>.<run>`.
 pub(super) fn numbered(name: &str, task: &str) -> Option<(u32, String)> {
-    let (number, rest) = name.strip_prefix(task)?.strip_prefix('.')?.split_once("-of-")?;
-    let run = rest.split_once('.').map(|(_, run)| run.to_owned()).unwrap_or_default();
-    Some((number.parse().ok().filter(|number| *number > 0)?, run)).filter(|_| rest.starts_with(|first: char| first.is_ascii_digit()))
+    let (number, rest) = name
+        .strip_prefix(task)?
+        .strip_prefix('.')?
+        .split_once("-of-")?;
+    let run = rest
+        .split_once('.')
+        .map(|(_, run)| run.to_owned())
+        .unwrap_or_default();
+    Some((number.parse().ok().filter(|number| *number > 0)?, run))
+        .filter(|_| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// Reads the total number of attempts from a trial's name.
 pub(super) fn of_attempts(name: &str, task: &str) -> Option<u64> {
     numbered(name, task)?;
     let of = name.strip_prefix(task)?.split_once("-of-")?.1;
-    of.split('.').next()?.parse().ok().filter(|of| *of <= MOST_ATTEMPTS)
+    of.split('.')
+        .next()?
+        .parse()
+        .ok()
+        .filter(|of| *of <= MOST_ATTEMPTS)
 }
 
 #[cfg(test)]
@@ -24,9 +35,18 @@ mod unit_tests {
     #[test]
     fn names_number_the_attempts() {
         let run = |id: &str| id.to_owned();
-        assert_eq!(numbered("hello.world.2-of-5.2025-06-01__10-00", "hello.world"), Some((2, run("2025-06-01__10-00"))));
+        assert_eq!(
+            numbered("hello.world.2-of-5.2025-06-01__10-00", "hello.world"),
+            Some((2, run("2025-06-01__10-00")))
+        );
         assert_eq!(numbered("hello.1-of-1", "hello"), Some((1, run(""))));
-        for name in ["hello", "hello.x-of-2", "other.1-of-1", "hello.0-of-1", "hello.1-of-"] {
+        for name in [
+            "hello",
+            "hello.x-of-2",
+            "other.1-of-1",
+            "hello.0-of-1",
+            "hello.1-of-",
+        ] {
             assert_eq!(numbered(name, "hello"), None, "{name}");
         }
     }

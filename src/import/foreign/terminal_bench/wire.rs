@@ -27,7 +27,10 @@ pub(super) struct Metadata {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_field_names, reason = "the names that Terminal-Bench writes")]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the names that Terminal-Bench writes"
+)]
 pub(super) struct Trial {
     pub id: Value,
     /// Earlier name of `id`.
@@ -61,12 +64,17 @@ pub(super) struct Results {
 impl Trial {
     /// Returns the id of the trial's run, which its name ends with. Empty if the name is not numbered.
     pub fn run_id(&self) -> String {
-        let named = text(&self.trial_name).zip(text(&self.task_id)).and_then(|(name, task)| numbered(&name, &task));
+        let named = text(&self.trial_name)
+            .zip(text(&self.task_id))
+            .and_then(|(name, task)| numbered(&name, &task));
         named.map(|(_, run)| run).unwrap_or_default()
     }
 
     /// Returns the trial's key: its name, which is numbered, else its id, which is random.
     pub fn key(&self) -> String {
-        text(&self.trial_name).or_else(|| text(&self.id)).or_else(|| text(&self.uuid)).unwrap_or_default()
+        text(&self.trial_name)
+            .or_else(|| text(&self.id))
+            .or_else(|| text(&self.uuid))
+            .unwrap_or_default()
     }
 }
